@@ -1,1 +1,11 @@
-//! Benchmarks
+//! What the simulator is measured against: a limit ([`heap`]) and a peer ([`nexosim`]).
+//!
+//! Each contender is a function `run(pending, events)` which keeps `pending` messages under way, drawn from the same
+//! [`Delays`], handles `events` of them and returns how many it counted. `cargo bench -p driftlock-benches` runs them.
+
+pub mod cpu;
+mod delays;
+pub mod heap;
+pub mod nexosim;
+
+pub use delays::Delays;

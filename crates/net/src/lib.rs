@@ -1,1 +1,6 @@
-//! driftlock-net
+//! What the algorithms assume below them, sans-IO.
+//!
+//! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
+//! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
+
+pub mod ideal;

@@ -1,1 +1,40 @@
-//! driftlock-protocol
+//! The algorithms of driftlock, each written once as a sans-IO state machine, and the vocabulary they share.
+//!
+//! From the bottom up:
+//!
+//! - [`vocabulary`]: node ids, units, permits, fences, demands and grants.
+//! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
+//! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
+//! - [`link`]: what the link layer tells an algorithm that stands on it.
+//! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
+//! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
+//! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
+//! - [`registry`]: the list of all algorithms, and how a world is run with one of them.
+//!
+//! What is absent on purpose: a clock (time arrives as timers), randomness (worlds add it), I/O, hash-ordered
+//! collections, and `std`. A protocol is a value that can be cloned, compared and hashed, so that one source is
+//! simulated, model-checked and run for real.
+
+#![no_std]
+
+extern crate alloc;
+
+pub mod height;
+pub mod krl;
+pub mod link;
+pub mod node;
+pub mod outbox;
+pub mod protocol;
+pub mod registry;
+pub mod repairs;
+pub mod status;
+pub mod vocabulary;
+
+pub use link::{Incarnation, LinkEvent};
+pub use node::{Input, InputOf, Node, Refusal};
+pub use outbox::{Effect, Outbox};
+pub use protocol::{Deployment, Flight, Moment, Out, Protocol};
+pub use registry::{ALGORITHMS, Algorithm, Visitor};
+pub use repairs::{Repair, Repairs};
+pub use status::{Section, Status, StatusChange};
+pub use vocabulary::{Demand, Fence, Grant, K_MAX, NodeId, Permit, Permits, Priority, Units};

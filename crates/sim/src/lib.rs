@@ -1,1 +1,22 @@
-//! driftlock-sim
+//! The discrete-event world at ideal fidelity: links appear by decree, messages arrive for certain and in order.
+//!
+//! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
+//! - [`random`]: one seed, split into independent streams per replication and subject.
+//! - [`queue`]: events ordered by (time, sequence).
+//! - [`topology`]: random connected graphs, and how they change.
+//! - [`world`]: nodes, links and time; the event loop. Everything that is run stands on it.
+//! - [`run`]: one replication of a measured simulation: workload, mobility, warm-up.
+//! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
+//! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
+//! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
+
+pub mod config;
+pub mod meter;
+pub mod queue;
+pub mod random;
+pub mod run;
+pub mod soak;
+pub mod summary;
+pub mod sweep;
+pub mod topology;
+pub mod world;

@@ -1,0 +1,236 @@
+//! Reliable FIFO links that come and go by decree.
+
+use std::collections::VecDeque;
+
+use driftlock_protocol::{Flight, Incarnation, NodeId};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What becomes of the messages that are in flight on a link when it fails.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// The failure waits until they have arrived: the papers' assumption of detectable incipient failures.
+    Drained,
+    /// They are returned to their senders as undelivered, after the failure was indicated.
+    Returned,
+    /// They are lost, and nobody is told.
+    Lost,
+}
+
+/// Nothing can be sent: the link is not up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("there is no link from node {from} to node {to}")]
+pub struct NoLink {
+    /// The sender.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+}
+
+/// One end of a link, as seen from the node it belongs to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct End<M> {
+    peer: NodeId,
+    incarnation: Incarnation,
+    /// On the way to the peer, the next to arrive first.
+    outgoing: VecDeque<M>,
+}
+
+/// A link that is no more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkFailed<M> {
+    /// Of the failed link.
+    pub incarnation: Incarnation,
+    /// What had not arrived, as (sender, receiver, message), each direction in the order of sending.
+    pub undelivered: Vec<(NodeId, NodeId, M)>,
+}
+
+/// All links of a network and what is in flight on them.
+///
+/// A world decides when the head of a channel arrives and when links change; this decides what that means.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Links<M> {
+    /// For each node its ends, by peer.
+    ends: Vec<Vec<End<M>>>,
+    /// Of the next link to form.
+    incarnation: Incarnation,
+    count: usize,
+}
+
+impl<M> Links<M> {
+    /// No links among `nodes` nodes.
+    pub fn new(nodes: u32) -> Self {
+        Self { ends: (0..nodes).map(|_| Vec::new()).collect(), incarnation: Incarnation(0), count: 0 }
+    }
+
+    /// How many links are up.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is a link between `a` and `b`.
+    pub fn is_up(&self, a: NodeId, b: NodeId) -> bool {
+        self.position(a, b).is_some()
+    }
+
+    /// Whether nothing is in flight between `a` and `b`.
+    pub fn is_idle(&self, a: NodeId, b: NodeId) -> bool {
+        [(a, b), (b, a)].into_iter().all(|(from, to)| self.end(from, to).is_none_or(|end| end.outgoing.is_empty()))
+    }
+
+    /// Every link once, in growing order, lower end first.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        (0..).map(NodeId).zip(&self.ends).flat_map(|(a, ends)| {
+            let higher = ends.iter().map(|end| end.peer).filter(move |&b| a < b);
+            higher.map(move |b| (a, b))
+        })
+    }
+
+    /// The links of one node, by peer.
+    pub fn of(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Incarnation)> + '_ {
+        self.ends[node.index()].iter().map(|end| (end.peer, end.incarnation))
+    }
+
+    /// Everything in flight.
+    pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
+        (0..).map(NodeId).zip(&self.ends).flat_map(|(from, ends)| {
+            ends.iter().flat_map(move |end| {
+                let to = end.peer;
+                end.outgoing.iter().map(move |message| Flight { from, to, message })
+            })
+        })
+    }
+
+    /// Forms a link between two nodes that have none, and tells its incarnation.
+    pub fn form(&mut self, a: NodeId, b: NodeId) -> Incarnation {
+        debug_assert!(a != b && !self.is_up(a, b));
+        let incarnation = self.incarnation;
+        self.incarnation.0 += 1;
+        self.count += 1;
+        for (here, peer) in [(a, b), (b, a)] {
+            let ends = &mut self.ends[here.index()];
+            let at = ends.partition_point(|end| end.peer < peer);
+            ends.insert(at, End { peer, incarnation, outgoing: VecDeque::new() });
+        }
+        incarnation
+    }
+
+    /// Takes the link between `a` and `b` down, with whatever is in flight on it.
+    pub fn fail(&mut self, a: NodeId, b: NodeId) -> Result<LinkFailed<M>, NoLink> {
+        let missing = NoLink { from: a, to: b };
+        let mut undelivered = Vec::new();
+        let mut incarnation = Err(missing);
+        for (here, peer) in [(a, b), (b, a)] {
+            let at = self.position(here, peer).ok_or(missing)?;
+            let end = self.ends[here.index()].remove(at);
+            incarnation = Ok(end.incarnation);
+            undelivered.extend(end.outgoing.into_iter().map(|message| (here, peer, message)));
+        }
+        self.count -= 1;
+        Ok(LinkFailed { incarnation: incarnation?, undelivered })
+    }
+
+    /// Puts a message on its way, behind what is in flight from `from` to `to` already.
+    pub fn send(&mut self, from: NodeId, to: NodeId, message: M) -> Result<Incarnation, NoLink> {
+        let at = self.position(from, to).ok_or(NoLink { from, to })?;
+        let end = &mut self.ends[from.index()][at];
+        end.outgoing.push_back(message);
+        Ok(end.incarnation)
+    }
+
+    /// What was last put on its way from `from` to `to`, if it has not arrived.
+    pub fn last_sent(&self, from: NodeId, to: NodeId) -> Option<&M> {
+        self.end(from, to)?.outgoing.back()
+    }
+
+    /// Takes the message that arrives next from `from` at `to`, if that link is still in this incarnation.
+    pub fn arrive(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> Option<M> {
+        let at = self.position(from, to)?;
+        let end = &mut self.ends[from.index()][at];
+        (end.incarnation == incarnation).then(|| end.outgoing.pop_front()).flatten()
+    }
+
+    /// Whether all nodes can reach one another, over the links except `without`.
+    pub fn connected_without(&self, without: Option<(NodeId, NodeId)>) -> bool {
+        let Some(first) = (!self.ends.is_empty()).then_some(NodeId(0)) else { return true };
+        let mut reached = vec![false; self.ends.len()];
+        reached[first.index()] = true;
+        let mut frontier = vec![first];
+        let mut count = 1;
+        while let Some(node) = frontier.pop() {
+            for end in &self.ends[node.index()] {
+                let removed = without.is_some_and(|(a, b)| (a, b) == (node, end.peer) || (b, a) == (node, end.peer));
+                if !removed && !reached[end.peer.index()] {
+                    reached[end.peer.index()] = true;
+                    count += 1;
+                    frontier.push(end.peer);
+                }
+            }
+        }
+        count == self.ends.len()
+    }
+
+    fn position(&self, from: NodeId, to: NodeId) -> Option<usize> {
+        self.ends[from.index()].binary_search_by_key(&to, |end| end.peer).ok()
+    }
+
+    fn end(&self, from: NodeId, to: NodeId) -> Option<&End<M>> {
+        self.position(from, to).map(|at| &self.ends[from.index()][at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: NodeId = NodeId(0);
+    const B: NodeId = NodeId(1);
+    const C: NodeId = NodeId(2);
+
+    #[test]
+    fn messages_arrive_in_the_order_of_sending() {
+        let mut links = Links::new(2);
+        let incarnation = links.form(A, B);
+        links.send(A, B, 'x').unwrap();
+        links.send(A, B, 'y').unwrap();
+        assert!(!links.is_idle(B, A));
+        assert_eq!(links.arrive(A, B, incarnation), Some('x'));
+        assert_eq!(links.arrive(A, B, incarnation), Some('y'));
+        assert_eq!(links.arrive(A, B, incarnation), None);
+        assert!(links.is_idle(A, B));
+    }
+
+    #[test]
+    fn nothing_is_sent_without_a_link() {
+        let mut links = Links::new(2);
+        assert_eq!(links.send(A, B, 'x'), Err(NoLink { from: A, to: B }));
+        assert_eq!(links.fail(A, B), Err(NoLink { from: A, to: B }));
+    }
+
+    #[test]
+    fn a_failed_link_hands_out_what_was_in_flight_in_both_directions() {
+        let mut links = Links::new(2);
+        let first = links.form(A, B);
+        links.send(B, A, 'z').unwrap();
+        links.send(A, B, 'x').unwrap();
+        let failed = links.fail(B, A).unwrap();
+        assert_eq!(failed.undelivered, [(B, A, 'z'), (A, B, 'x')]);
+        assert_eq!(links.count(), 0);
+        links.form(A, B);
+        links.send(A, B, 'n').unwrap();
+        assert_eq!(links.arrive(A, B, first), None, "a message of the new link is not delivered for the old one");
+    }
+
+    #[test]
+    fn a_bridge_is_seen_to_disconnect() {
+        let mut links = Links::<()>::new(3);
+        links.form(A, B);
+        links.form(C, B);
+        assert!(links.connected_without(None));
+        assert!(!links.connected_without(Some((A, B))));
+        links.form(A, C);
+        assert!(links.connected_without(Some((B, A))));
+        assert_eq!(links.iter().collect::<Vec<_>>(), [(A, B), (A, C), (B, C)]);
+    }
+}

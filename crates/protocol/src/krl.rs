@@ -1,0 +1,682 @@
+//! KRL and KRLF: k tokens on a link-reversal DAG.
+//!
+//! J. E. Walter, G. Cao, M. Mohanty: "A K-Mutual Exclusion Algorithm for Wireless Ad Hoc Networks", POMC 2001. This file
+//! reads beside the paper's appendix: the same modules in the same order, with the same names; a mark such as
+//! `recv-token.5` is line 5 of "When Token(h) received". The forwarding modules are in [`mod@forwarding`].
+//!
+//! Every node has a [`Height`]; a link is directed from the higher to the lower end. A node that wants the resource asks
+//! its lowest neighbour, which asks its lowest neighbour, and so on down to a token holder; the tokens come back along
+//! the queues that the requests left behind, and whoever receives one goes below its sender:
+//!
+//! ```text
+//!      2 ──Request──▶ 1 ──Request──▶ 0 (token)        heights: 2 > 1 > 0
+//!      2 ◀──Token──── 1 ◀──Token──── 0
+//!      2 ──LinkInfo─▶ 1 ──LinkInfo─▶ 0                heights: 0 > 1 > 2
+//! ```
+//!
+//! A node without token that has no lower neighbour raises its height, a holder that has no higher neighbour lowers it;
+//! `LinkInfo` tells the neighbours.
+//!
+//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A message in flight on a link that fails
+//! is reported to its sender (the paper excludes this case).
+//!
+//! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the appendix as
+//! published, in the most charitable reading where it is undefined: without neighbours, `RaiseHeight`, `LowerHeight`,
+//! `ForwardRequest` and `PickLowest` do nothing; `height[next]` of something that is no neighbour is not higher.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::height::{self, Height};
+use crate::{
+    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units,
+};
+
+pub mod forwarding;
+mod lemmas;
+pub mod pacing;
+pub mod repair;
+#[cfg(test)]
+mod tests;
+
+pub use forwarding::Forwarding;
+
+/// What nodes say to their neighbours; every message carries the sender's height when it was sent.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// "Send me a token when you can": an entry in the receiver's queue, kept until it is served, or until the link
+    /// fails or turns round.
+    Request {
+        /// The sender's height.
+        height: Height,
+    },
+    /// A token changes hands.
+    Token {
+        /// The sender's height.
+        height: Height,
+        /// What is handed over.
+        token: Token,
+        /// `None`: the receiver asked for it. Otherwise it was forwarded unasked, and may travel so many hops more.
+        onward: Option<u8>,
+    },
+    /// "My height is now ...".
+    LinkInfo {
+        /// The sender's height.
+        height: Height,
+        /// The neighbour whose token this message acknowledges. One broadcast can inform all and acknowledge one.
+        acknowledges: Option<NodeId>,
+    },
+}
+
+/// One of the k tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Token {
+    /// Which one.
+    pub permit: Permit,
+    /// Of its latest grant.
+    pub fence: Fence,
+}
+
+/// The timers of the algorithm; the paper has none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// See [`pacing`].
+    Pace,
+}
+
+/// What a node knows of one neighbour: the paper's arrays, at index j.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Neighbour {
+    /// j.
+    id: NodeId,
+    /// Whether j is in N. The link may be up before: j counts from its first `LinkInfo` on.
+    known: bool,
+    /// *height\[j\]*, this node's view of j's height.
+    height: Height,
+    /// *receivedLI\[j\]* is false while this is not 0. With [`repair::ACKNOWLEDGE`] it counts the tokens sent to j that
+    /// j has not acknowledged; without, it is only ever 0 or 1.
+    unacknowledged: u16,
+    /// *forming\[j\]*, and *formHeight\[j\]* while it is true.
+    forming: Option<Height>,
+    /// *visited\[j\]*, of the forwarding modules.
+    visited: bool,
+    /// The height that j was last told, for [`repair::LINK_INFO`].
+    told: Height,
+}
+
+/// A node of KRL, KRLF or the adaptive variant.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Krl {
+    /// *i*.
+    id: NodeId,
+    /// *status*.
+    status: Section,
+    /// *N* and the arrays over it, by id.
+    neighbours: Vec<Neighbour>,
+    /// *myHeight*.
+    my_height: Height,
+    /// The tokens held and not in use. *numTokens* counts these and the one in use, *tokenHolder* says that there is one.
+    idle: Vec<Token>,
+    /// The token under which the application is in the CS: it can not be given away.
+    in_use: Option<Token>,
+    /// *next*: itself while it holds a token, else the neighbour a request or token was last sent to.
+    next: Option<NodeId>,
+    /// *Q*.
+    queue: VecDeque<NodeId>,
+    forwarding: Forwarding,
+    load: forwarding::PerceivedLoad,
+    pace: pacing::Pace,
+    repairs: Repairs,
+}
+
+impl Protocol for Krl {
+    type Message = Message;
+    type View = LinkEvent;
+    type Timer = Timer;
+    type Variant = Forwarding;
+
+    const KINDS: &'static [&'static str] = &["request", "token", "link_info"];
+    const REPAIRS: &'static [Repair] = repair::LIST;
+
+    /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
+    fn deploy(deployment: &Deployment, forwarding: Forwarding, repairs: Repairs) -> Vec<Self> {
+        let heights = height::initial(deployment, |id| id.0 < deployment.k);
+        let adjacency = deployment.adjacency();
+        deployment
+            .ids()
+            .map(|id| {
+                let permits = Permits::first(deployment.k).iter().filter(|p| p.index() % deployment.nodes as usize == id.index());
+                let idle: Vec<_> = permits.map(|permit| Token { permit, fence: Fence::default() }).collect();
+                let my_height = heights[id.index()];
+                let neighbours = adjacency[id.index()]
+                    .iter()
+                    .map(|&peer| Neighbour { known: true, ..Neighbour::new(heights[peer.index()], my_height) })
+                    .collect();
+                let mut node = Self {
+                    id,
+                    status: Section::Remainder,
+                    neighbours,
+                    my_height,
+                    idle,
+                    in_use: None,
+                    next: Some(id),
+                    queue: VecDeque::new(),
+                    forwarding,
+                    load: forwarding::PerceivedLoad::default(),
+                    pace: pacing::Pace::default(),
+                    repairs,
+                };
+                if !node.token_holder() {
+                    node.next = node.lowest_neighbour();
+                }
+                node
+            })
+            .collect()
+    }
+
+    fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
+        self.on_request_cs(out);
+    }
+
+    fn release(&mut self, out: &mut Out<Self>) {
+        self.on_release_cs(out);
+    }
+
+    fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        match message {
+            Message::Request { height } => self.on_request(from, height, out),
+            Message::Token { height, token, onward } => self.on_token(from, height, token, onward, out),
+            Message::LinkInfo { height, acknowledges } => {
+                self.on_link_info(from, height, acknowledges == Some(self.id), out);
+            }
+        }
+    }
+
+    fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
+        if let Message::Token { token, .. } = message {
+            self.on_token_undelivered(token, out);
+        }
+    }
+
+    fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
+        match timer {
+            Timer::Pace => self.on_pace(out),
+        }
+    }
+
+    fn below(&mut self, view: LinkEvent, out: &mut Out<Self>) {
+        match view {
+            LinkEvent::Up { peer, .. } => self.on_link_formation(peer, out),
+            LinkEvent::Down { peer, .. } => self.on_link_failure(peer, out),
+        }
+    }
+
+    fn units_max(&self) -> Units {
+        Units::ONE
+    }
+
+    fn held(&self) -> Permits {
+        self.idle
+            .iter()
+            .chain(&self.in_use)
+            .fold(Permits::NONE, |held, token| held.union(Permits::single(token.permit)))
+    }
+
+    fn section(&self) -> Section {
+        self.status
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            section: self.status,
+            permits: self.held(),
+            queue: self.queue.iter().copied().collect(),
+            waits_on: self.next.filter(|_| !self.queue.is_empty() && !self.token_holder()),
+            height: Some(self.my_height),
+        }
+    }
+
+    fn permits(message: &Message) -> Permits {
+        match message {
+            Message::Token { token, .. } => Permits::single(token.permit),
+            Message::Request { .. } | Message::LinkInfo { .. } => Permits::NONE,
+        }
+    }
+
+    fn kind(message: &Message) -> usize {
+        match message {
+            Message::Request { .. } => 0,
+            Message::Token { .. } => 1,
+            Message::LinkInfo { .. } => 2,
+        }
+    }
+
+    fn invariant(moment: &Moment<'_, Self>) -> Result<(), String> {
+        lemmas::hold(moment)
+    }
+}
+
+/// The modules of the appendix, in its order.
+impl Krl {
+    /// When node i requests access to the CS.
+    fn on_request_cs(&mut self, out: &mut Out<Self>) {
+        out.clause("request.1");
+        self.status = Section::Waiting;
+        self.enqueue(self.id);
+        if self.token_holder() {
+            out.clause("request.5");
+            self.give_token_to_next(out);
+        } else if self.queue.len() == 1 {
+            out.clause("request.4");
+            self.forward_request(out);
+        }
+    }
+
+    /// When node i releases the CS; both versions.
+    fn on_release_cs(&mut self, out: &mut Out<Self>) {
+        self.idle.extend(self.in_use.take());
+        self.note_load();
+        if !self.queue.is_empty() {
+            out.clause("release.1");
+            self.give_token_to_next(out);
+        } else if self.forwarding != Forwarding::Off {
+            out.clause("release-f.3");
+            self.forward_idle_token(None, out);
+        }
+        out.clause("release.2");
+        self.status = Section::Remainder;
+        let may_lower = self.token_holder() || !self.repairs.has(repair::RELEASE_HOLDS);
+        if self.forwarding == Forwarding::Off && may_lower && self.has_no_higher_neighbour() {
+            out.clause("release.4");
+            self.lower_height(out);
+        }
+    }
+
+    /// When Request(h) received at node i from node j.
+    fn on_request(&mut self, j: NodeId, h: Height, out: &mut Out<Self>) {
+        let Some(at) = self.position(j) else { return };
+        if self.neighbours[at].unacknowledged > 0 {
+            // A token is on its way to j, which will ask again if that does not do.
+            out.clause("recv-request.1");
+            return;
+        }
+        self.neighbours[at].height = h;
+        if self.my_height < h {
+            out.clause("recv-request.3");
+            self.enqueue(j);
+        }
+        if self.token_holder() {
+            // "status = REMAINDER, or CRITICAL with numTokens > 1" is: a token is not in use.
+            if !self.queue.is_empty() && !self.idle.is_empty() {
+                out.clause("recv-request.6");
+                self.give_token_to_next(out);
+            } else if self.repairs.has(repair::RECLAIM) && self.has_no_higher_neighbour() {
+                // A node that rose, then got its token back, may learn only now that it stands above all others.
+                self.lower_height(out);
+            }
+        } else if self.has_no_lower_neighbour() {
+            out.clause("recv-request.9");
+            self.raise_height(out);
+        } else if (self.queue.len() == 1 && self.queue[0] == j) || self.must_reroute() {
+            out.clause("recv-request.11");
+            self.forward_request(out);
+        }
+        self.tell_if_crossed(j, out);
+    }
+
+    /// When Token(h) received at node i from node j; both versions.
+    fn on_token(&mut self, j: NodeId, h: Height, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
+        out.clause("recv-token.1");
+        self.idle.push(token);
+        self.reset_pace(out);
+        if let Some(at) = self.position(j) {
+            self.neighbours[at].height = h;
+            self.neighbours[at].visited = self.forwarding != Forwarding::Off;
+        }
+        let (before, lowered) = (self.my_height, h.just_below(self.id));
+        let lowers = before > h;
+        if lowers {
+            out.clause("recv-token.5");
+            self.my_height = lowered;
+        }
+        out.clause("recv-token.8");
+        let height = if self.repairs.has(repair::ACKNOWLEDGE) { self.my_height } else { lowered };
+        let told_if_crossed = self.repairs.has(repair::LINK_INFO);
+        let others = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height < before };
+        self.tell(height, Some(j), |k| k.id == j || (lowers && others(k)), out);
+        if onward.is_some() {
+            self.note_load();
+        }
+        self.serve_or_keep(onward, out);
+    }
+
+    /// When LinkInfo(h) received at node i from node j.
+    fn on_link_info(&mut self, j: NodeId, h: Height, acknowledges: bool, out: &mut Out<Self>) {
+        let Some(at) = self.position(j) else { return };
+        let my_height = self.my_height;
+        let neighbour = &mut self.neighbours[at];
+        neighbour.known = true;
+        if neighbour.forming.take().is_some_and(|form_height| form_height != my_height) {
+            out.clause("recv-link-info.3");
+            self.send(j, Message::LinkInfo { height: my_height, acknowledges: None }, out);
+        }
+        self.note_height(at, h, acknowledges, out);
+        if self.my_height > self.neighbours[at].height {
+            out.clause("recv-link-info.7");
+            self.delete(j);
+        }
+        if self.token_holder() {
+            if self.has_no_higher_neighbour() {
+                out.clause("recv-link-info.10");
+                self.lower_height(out);
+            }
+        } else if self.has_no_lower_neighbour() {
+            out.clause("recv-link-info.12");
+            self.raise_height(out);
+        } else if self.must_reroute() {
+            out.clause("recv-link-info.14");
+            self.forward_request(out);
+        }
+        self.tell_if_crossed(j, out);
+    }
+
+    /// Lines 5 and 6 of the `LinkInfo`'s receipt: what counts of the height that j reports.
+    fn note_height(&mut self, at: usize, h: Height, acknowledges: bool, out: &mut Out<Self>) {
+        let awaited = if self.repairs.has(repair::ACKNOWLEDGE) {
+            acknowledges
+        } else {
+            self.neighbours[at].height == h
+        };
+        let neighbour = &mut self.neighbours[at];
+        if neighbour.unacknowledged > 0 && awaited {
+            out.clause("recv-link-info.6");
+            neighbour.unacknowledged -= 1;
+        }
+        if neighbour.unacknowledged == 0 {
+            out.clause("recv-link-info.5");
+            neighbour.height = h;
+        }
+    }
+
+    /// When failure of link to j detected at node i.
+    fn on_link_failure(&mut self, j: NodeId, out: &mut Out<Self>) {
+        out.clause("link-failure.1");
+        self.neighbours.retain(|neighbour| neighbour.id != j);
+        self.delete(j);
+        self.reset_pace(out);
+        if self.repairs.has(repair::PENDING_REQUEST) && self.next == Some(j) {
+            self.next = None;
+        }
+        let holder_lowers = self.repairs.has(repair::HOLDER_LOWERS);
+        if !self.token_holder() {
+            if self.has_no_lower_neighbour() {
+                out.clause("link-failure.6");
+                self.raise_height(out);
+            } else if !self.queue.is_empty() && !self.next.is_some_and(|next| self.is_neighbour(next)) {
+                out.clause("link-failure.8");
+                self.forward_request(out);
+            } else if !holder_lowers && self.has_no_higher_neighbour() {
+                out.clause("link-failure.10");
+                self.lower_height(out);
+            }
+        } else if holder_lowers && self.has_no_higher_neighbour() {
+            out.clause("link-failure.10");
+            self.lower_height(out);
+        }
+    }
+
+    /// When formation of link to j detected at node i; both versions.
+    fn on_link_formation(&mut self, j: NodeId, out: &mut Out<Self>) {
+        out.clause("link-formation.1");
+        // j's height is not known yet; until it is, the entry is not in N and its height is never looked at.
+        let unknown = Height { id: j, ..self.my_height };
+        let entry = Neighbour { forming: Some(self.my_height), ..Neighbour::new(unknown, self.my_height) };
+        let at = self.neighbours.partition_point(|neighbour| neighbour.id < j);
+        self.neighbours.insert(at, entry);
+        self.send(j, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
+        if self.reset_pace(out) {
+            self.reverse_if_needed(out);
+        }
+    }
+
+    /// Not in the paper, which assumes that it does not happen: the link failed under a token.
+    fn on_token_undelivered(&mut self, token: Token, out: &mut Out<Self>) {
+        if !self.repairs.has(repair::RECLAIM) {
+            return;
+        }
+        out.clause("undelivered");
+        self.idle.push(token);
+        self.reset_pace(out);
+        self.serve_or_keep(None, out);
+        if self.token_holder() && self.has_no_higher_neighbour() {
+            self.lower_height(out);
+        }
+    }
+}
+
+/// The procedures of the appendix, in its order.
+impl Krl {
+    /// Procedure *ForwardRequest()*.
+    fn forward_request(&mut self, out: &mut Out<Self>) {
+        if let Some(lowest) = self.lowest_neighbour() {
+            out.clause("forward-request.1");
+            self.next = Some(lowest);
+            self.send(lowest, Message::Request { height: self.my_height }, out);
+        } else {
+            self.forget_next();
+        }
+    }
+
+    /// Procedure *GiveTokenToNext()*.
+    fn give_token_to_next(&mut self, out: &mut Out<Self>) {
+        let (Some(next), Some(token)) = (self.queue.pop_front(), self.idle.pop()) else {
+            debug_assert!(false, "called only with somebody to serve and a token to give");
+            return;
+        };
+        self.next = Some(next);
+        if next == self.id {
+            out.clause("give-token.12");
+            self.status = Section::Critical;
+            let token = Token { fence: token.fence.next(), ..token };
+            self.in_use = Some(token);
+            out.grant(Grant { permits: Permits::single(token.permit), fence: token.fence });
+            return;
+        }
+        out.clause("give-token.8");
+        self.send_token(next, token, None, out);
+        if !self.token_holder() && !self.queue.is_empty() {
+            out.clause("give-token.10");
+            self.send(next, Message::Request { height: self.my_height }, out);
+        }
+    }
+
+    /// Lines 6 to 8 of *GiveTokenToNext()* and 8 to 10 of *PickLowest&ForwardToken()*.
+    fn send_token(&mut self, next: NodeId, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
+        let expected = self.my_height.just_below(next);
+        let counts = self.repairs.has(repair::ACKNOWLEDGE);
+        self.reset_pace(out);
+        if let Some(at) = self.position(next) {
+            let neighbour = &mut self.neighbours[at];
+            neighbour.height = expected;
+            neighbour.unacknowledged = if counts { neighbour.unacknowledged + 1 } else { 1 };
+        }
+        self.send(next, Message::Token { height: self.my_height, token, onward }, out);
+    }
+
+    /// What both versions do with a token that is free here: *GiveTokenToNext()*, or keep it, or forward it.
+    fn serve_or_keep(&mut self, onward: Option<u8>, out: &mut Out<Self>) {
+        if !self.queue.is_empty() {
+            out.clause("recv-token.9");
+            self.give_token_to_next(out);
+        } else if self.forwarding == Forwarding::Off {
+            out.clause("recv-token.10");
+            self.next = Some(self.id);
+        } else {
+            out.clause("recv-token-f.12");
+            self.forward_idle_token(onward, out);
+        }
+    }
+
+    /// Procedure *RaiseHeight()*.
+    fn raise_height(&mut self, out: &mut Out<Self>) {
+        if self.must_pause(out) {
+            // Whatever was asked of a neighbour that is higher now is lost, and can not be asked anew yet.
+            self.forget_next();
+            return;
+        }
+        let Some(raised) = self.my_height.raised(self.known_heights()) else {
+            self.forget_next();
+            return;
+        };
+        out.clause("raise-height.1");
+        self.my_height = raised;
+        self.tell(raised, None, |_| true, out);
+        for neighbour in &self.neighbours {
+            if neighbour.known && neighbour.height < raised {
+                self.queue.retain(|&waiting| waiting != neighbour.id);
+            }
+        }
+        if !self.queue.is_empty() {
+            out.clause("raise-height.7");
+            self.forward_request(out);
+        }
+    }
+
+    /// Procedure *LowerHeight()*.
+    fn lower_height(&mut self, out: &mut Out<Self>) {
+        if self.must_pause(out) {
+            return;
+        }
+        let Some(lowered) = self.my_height.lowered(self.known_heights()) else { return };
+        out.clause("lower-height.1");
+        self.my_height = lowered;
+        let told_if_crossed = self.repairs.has(repair::LINK_INFO);
+        let turned = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height > lowered };
+        self.tell(lowered, None, turned, out);
+    }
+}
+
+/// Who is told of a new height.
+impl Krl {
+    /// Sends `LinkInfo` to the neighbours of choice, as one broadcast.
+    fn tell(
+        &mut self,
+        height: Height,
+        acknowledges: Option<NodeId>,
+        choose: impl Fn(&Neighbour) -> bool,
+        out: &mut Out<Self>,
+    ) {
+        let chosen = self.neighbours.iter().filter(|k| k.known && choose(k)).map(|k| k.id);
+        out.multicast(chosen, &Message::LinkInfo { height, acknowledges });
+        for neighbour in self.neighbours.iter_mut().filter(|k| k.known && choose(k)) {
+            neighbour.told = self.my_height;
+        }
+    }
+
+    /// [`repair::LINK_INFO`], for the one neighbour whose height has just been learned.
+    fn tell_if_crossed(&mut self, j: NodeId, out: &mut Out<Self>) {
+        let Some(at) = self.position(j) else { return };
+        if self.repairs.has(repair::LINK_INFO) && self.neighbours[at].has_crossed(self.my_height) {
+            self.send(j, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
+        }
+    }
+
+    /// Sends a message, which tells the receiver this node's height on the way.
+    fn send(&mut self, to: NodeId, message: Message, out: &mut Out<Self>) {
+        if let Some(at) = self.position(to) {
+            self.neighbours[at].told = self.my_height;
+        }
+        out.send(to, message);
+    }
+}
+
+/// The conditions of the appendix, by name.
+impl Krl {
+    /// *tokenHolder*.
+    fn token_holder(&self) -> bool {
+        self.in_use.is_some() || !self.idle.is_empty()
+    }
+
+    /// *myHeight < height\[k\] for all k in N*.
+    fn has_no_lower_neighbour(&self) -> bool {
+        self.known_heights().all(|height| self.my_height < height)
+    }
+
+    /// *myHeight > height\[k\] for all k in N*.
+    fn has_no_higher_neighbour(&self) -> bool {
+        self.known_heights().all(|height| self.my_height > height)
+    }
+
+    /// *|Q| > 0 and myHeight < height\[next\]*: the request that was sent to `next` will not be served. With
+    /// [`repair::PENDING_REQUEST`] the same holds when there is no `next`.
+    fn must_reroute(&self) -> bool {
+        if self.queue.is_empty() {
+            return false;
+        }
+        match self.next {
+            Some(next) => self.position(next).is_some_and(|at| self.my_height < self.neighbours[at].height),
+            None => self.repairs.has(repair::PENDING_REQUEST),
+        }
+    }
+
+    /// The heights of all k in N.
+    fn known_heights(&self) -> impl Iterator<Item = Height> + Clone + '_ {
+        self.neighbours.iter().filter(|neighbour| neighbour.known).map(|neighbour| neighbour.height)
+    }
+
+    fn lowest_neighbour(&self) -> Option<NodeId> {
+        self.known_heights().min().map(|height| height.id)
+    }
+
+    fn is_neighbour(&self, id: NodeId) -> bool {
+        self.position(id).is_some_and(|at| self.neighbours[at].known)
+    }
+
+    fn position(&self, id: NodeId) -> Option<usize> {
+        self.neighbours.binary_search_by_key(&id, |neighbour| neighbour.id).ok()
+    }
+
+    fn forget_next(&mut self) {
+        if self.repairs.has(repair::PENDING_REQUEST) {
+            self.next = None;
+        }
+    }
+
+    /// *Enqueue()*: only if it is not there already.
+    fn enqueue(&mut self, id: NodeId) {
+        if !self.queue.contains(&id) {
+            self.queue.push_back(id);
+        }
+    }
+
+    /// *Delete()*, wherever it stands.
+    fn delete(&mut self, id: NodeId) {
+        self.queue.retain(|&waiting| waiting != id);
+    }
+}
+
+impl Neighbour {
+    fn new(height: Height, told: Height) -> Self {
+        Self {
+            id: height.id,
+            known: false,
+            height,
+            unacknowledged: 0,
+            forming: None,
+            visited: false,
+            told,
+        }
+    }
+
+    /// Whether the link has turned since this neighbour was last told. One that owes an acknowledgement is looked at
+    /// when that comes.
+    fn has_crossed(&self, actual: Height) -> bool {
+        self.unacknowledged == 0 && (self.told > self.height) != (actual > self.height)
+    }
+}

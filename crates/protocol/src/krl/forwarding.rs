@@ -1,0 +1,89 @@
+//! KRLF: "Pseudocode for KRL with token forwarding", and the heuristic that its authors announce as future work.
+//!
+//! A token that nobody wants here is sent on to the lowest neighbour that it has not visited. KRLF does so always. The
+//! adaptive variant does so only as far as the load that the node perceives warrants: "if a processor perceives that
+//! there is a low load on the system, it will not forward the token".
+
+use serde::{Deserialize, Serialize};
+
+use super::Krl;
+use crate::{NodeId, Out};
+
+/// What becomes of a token that nobody wants here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forwarding {
+    /// KRL: it stays.
+    Off,
+    /// KRLF: it travels on.
+    Always,
+    /// It travels as far as the load warrants, then it stays.
+    Adaptive,
+}
+
+/// How far a token is sent when somebody has waited every time lately.
+const REACH_MAX: u32 = 16;
+
+/// How busy the system looks from here: the share, lately, of the tokens that became free at this node or were forwarded
+/// to it for which somebody was waiting in its queue. In 256ths.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct PerceivedLoad(u8);
+
+impl PerceivedLoad {
+    /// One more token: did somebody wait for it? Each counts for a quarter, so the last few decide.
+    fn note(&mut self, wanted: bool) {
+        self.0 = self.0 - self.0 / 4 + if wanted { 63 } else { 0 };
+    }
+
+    /// How many hops an idle token is worth sending.
+    fn reach(self) -> u8 {
+        #[allow(clippy::cast_possible_truncation)] // at most REACH_MAX
+        let reach = (u32::from(self.0) * REACH_MAX / 256) as u8;
+        reach
+    }
+}
+
+impl Krl {
+    /// A token has become free here, or was forwarded to here: is there somebody who wants it?
+    pub(super) fn note_load(&mut self) {
+        if self.forwarding == Forwarding::Adaptive {
+            self.load.note(!self.queue.is_empty());
+        }
+    }
+
+    /// Sends the idle token on, or keeps it. `onward` is what its journey has left, if it is on one.
+    pub(super) fn forward_idle_token(&mut self, onward: Option<u8>, out: &mut Out<Self>) {
+        let onward = match self.forwarding {
+            Forwarding::Off => 0,
+            Forwarding::Always => 1,
+            Forwarding::Adaptive => onward.unwrap_or_else(|| self.load.reach()),
+        };
+        if onward == 0 || !self.pick_lowest_and_forward_token(onward - 1, out) {
+            self.next = Some(self.id);
+        }
+    }
+
+    /// Procedure *PickLowest&ForwardToken()*. False without a neighbour to send it to.
+    fn pick_lowest_and_forward_token(&mut self, onward: u8, out: &mut Out<Self>) -> bool {
+        if self.neighbours.iter().all(|neighbour| !neighbour.known || neighbour.visited) {
+            out.clause("pick-lowest.2");
+            for neighbour in &mut self.neighbours {
+                neighbour.visited = false;
+            }
+        }
+        let (Some(next), Some(token)) = (self.lowest_unvisited(), self.idle.last().copied()) else { return false };
+        out.clause("pick-lowest.10");
+        self.idle.pop();
+        self.next = Some(next);
+        if let Some(at) = self.position(next) {
+            self.neighbours[at].visited = true;
+        }
+        self.send_token(next, token, Some(onward), out);
+        true
+    }
+
+    fn lowest_unvisited(&self) -> Option<NodeId> {
+        let unvisited = self.neighbours.iter().filter(|neighbour| neighbour.known && !neighbour.visited);
+        unvisited.map(|neighbour| neighbour.height).min().map(|height| height.id)
+    }
+}

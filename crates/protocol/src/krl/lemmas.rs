@@ -1,0 +1,126 @@
+//! What the paper's correctness argument relies on, over all nodes and all messages in flight.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Krl, repair};
+use crate::{Moment, NodeId, Section};
+
+type Verdict = Result<(), String>;
+
+/// All lemmas. Token conservation is not among them: it is checked from outside, for every algorithm alike.
+pub(super) fn hold(moment: &Moment<'_, Krl>) -> Verdict {
+    for node in &moment.nodes {
+        queue_is_sound(node)?;
+        section_agrees_with_state(node)?;
+        directions_suffice(node)?;
+    }
+    settled_links_agree(moment)?;
+    if moment.flights.is_empty() {
+        request_chains_end_at_holders(moment)?;
+    }
+    Ok(())
+}
+
+/// Q lies within N and i itself, without repetition, and whoever is in it can not be served at once.
+fn queue_is_sound(node: &Krl) -> Verdict {
+    let id = node.id;
+    for (at, &waiting) in node.queue.iter().enumerate() {
+        if waiting != id && !node.is_neighbour(waiting) {
+            return Err(format!("node {id} queues {waiting}, which is no neighbour"));
+        }
+        if node.queue.iter().skip(at + 1).any(|&other| other == waiting) {
+            return Err(format!("node {id} queues {waiting} twice"));
+        }
+    }
+    if !node.idle.is_empty() && !node.queue.is_empty() {
+        return Err(format!("node {id} sits on an idle token although it queues {:?}", node.queue));
+    }
+    Ok(())
+}
+
+/// WAITING means that the own id is in Q, CRITICAL that a token is in use.
+fn section_agrees_with_state(node: &Krl) -> Verdict {
+    let id = node.id;
+    if (node.status == Section::Waiting) != node.queue.contains(&id) {
+        return Err(format!("node {id} is {:?} but its queue is {:?}", node.status, node.queue));
+    }
+    if (node.status == Section::Critical) != node.in_use.is_some() {
+        return Err(format!("node {id} is {:?} but its token in use is {:?}", node.status, node.in_use));
+    }
+    Ok(())
+}
+
+/// A non-holder with neighbours has a lower one, as far as it knows: requests always have somewhere to go.
+///
+/// The mirror image, that a holder has a higher neighbour, holds only once its last token sent is acknowledged.
+fn directions_suffice(node: &Krl) -> Verdict {
+    if node.pace.paused || node.known_heights().next().is_none() {
+        return Ok(());
+    }
+    let acknowledged = node.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
+    if !node.token_holder() && node.has_no_lower_neighbour() {
+        return Err(format!("node {} holds no token and has no lower neighbour", node.id));
+    }
+    if node.token_holder() && node.repairs.has(repair::HOLDER_LOWERS) && acknowledged && node.has_no_higher_neighbour() {
+        return Err(format!("node {} holds a token and has no higher neighbour", node.id));
+    }
+    Ok(())
+}
+
+/// Where nothing is in flight between two neighbours, both know the true direction of their link. As true heights are
+/// totally ordered, the directions that nodes go by are then free of cycles.
+fn settled_links_agree(moment: &Moment<'_, Krl>) -> Verdict {
+    for node in &moment.nodes {
+        if !node.repairs.has(repair::LINK_INFO) {
+            continue;
+        }
+        for neighbour in node.neighbours.iter().filter(|neighbour| neighbour.known) {
+            if neighbour.told < node.my_height {
+                return Err(format!("node {} rose without telling {}", node.id, neighbour.id));
+            }
+            let between = |flight: &crate::Flight<'_, _>| {
+                (flight.from, flight.to) == (node.id, neighbour.id) || (flight.to, flight.from) == (node.id, neighbour.id)
+            };
+            let truth = moment.nodes[neighbour.id.index()].my_height;
+            let agrees = (neighbour.height > node.my_height) == (truth > node.my_height);
+            if !agrees && !moment.flights.iter().any(between) {
+                return Err(format!("node {} has the direction of its link to {} wrong", node.id, neighbour.id));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// With nothing in flight, every waiter's request has been passed on, hop by hop, to a token holder.
+fn request_chains_end_at_holders(moment: &Moment<'_, Krl>) -> Verdict {
+    if moment.nodes.iter().any(|node| node.pace.paused) {
+        return Ok(());
+    }
+    for waiter in moment.nodes.iter().filter(|node| node.status == Section::Waiting) {
+        chain_ends_at_holder(moment, waiter)?;
+    }
+    Ok(())
+}
+
+fn chain_ends_at_holder(moment: &Moment<'_, Krl>, waiter: &Krl) -> Verdict {
+    let mut node = waiter;
+    for _ in 0..=moment.nodes.len() {
+        if node.token_holder() {
+            return Ok(());
+        }
+        let broken = |what: &str| Err(format!("the request of node {} is lost: node {} {what}", waiter.id, node.id));
+        let next: &Krl = match node.next {
+            Some(next) => moment.nodes[next.index()],
+            // Without a neighbour there is nobody to ask.
+            None if node.known_heights().next().is_none() => return Ok(()),
+            None => return broken("has nobody to ask"),
+        };
+        if !next.queue.contains(&node.id) {
+            return broken(&format!("is not in the queue of {}", next.id));
+        }
+        node = next;
+    }
+    let NodeId(id) = waiter.id;
+    Err(format!("the request of node {id} runs in a circle"))
+}

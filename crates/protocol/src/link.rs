@@ -1,0 +1,34 @@
+//! What the link layer tells an algorithm that stands on it.
+//!
+//! The contract, which ideal and real link layers keep alike: `Up` precedes every message of its incarnation, messages
+//! between two neighbours arrive in the order in which they were sent, and nothing of an incarnation arrives after its
+//! `Down`. A message that was accepted for a link that then failed is reported as undelivered after the `Down`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
+
+/// Tells one life of a link from the next, so that a late message of the former is not taken for one of the latter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Incarnation(pub u32);
+
+/// A change of the node's own links.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkEvent {
+    /// The paper's `LinkUp`: a link to `peer` has formed.
+    Up {
+        /// The other end.
+        peer: NodeId,
+        /// Of the new link.
+        incarnation: Incarnation,
+    },
+    /// The paper's `LinkDown`: the link to `peer` has failed.
+    Down {
+        /// The other end.
+        peer: NodeId,
+        /// Of the failed link.
+        incarnation: Incarnation,
+    },
+}

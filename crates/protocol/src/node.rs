@@ -1,0 +1,243 @@
+//! The shell around a protocol: what an application or the network may get wrong is turned away here.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{Demand, Effect, Grant, Incarnation, LinkEvent, NodeId, Out, Protocol, Units};
+
+/// Everything that can happen to a node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input<M, V, T> {
+    /// The application asks for units.
+    Request(Demand),
+    /// The application no longer wants what it asked for; if it is granted all the same, it is released at once.
+    Cancel,
+    /// The application returns what it was granted.
+    Release,
+    /// A message arrived over a link.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// Of the link it came over.
+        incarnation: Incarnation,
+        /// The content.
+        message: M,
+    },
+    /// A message of this node will never arrive.
+    Undelivered {
+        /// The receiver it did not reach.
+        to: NodeId,
+        /// The content.
+        message: M,
+    },
+    /// A timer has run out.
+    Timer(T),
+    /// The layer below reports a change.
+    Below(V),
+}
+
+/// The inputs of a protocol's node.
+pub type InputOf<P> = Input<<P as Protocol>::Message, <P as Protocol>::View, <P as Protocol>::Timer>;
+
+/// Why an input was turned away. The protocol has not seen it, and nothing has changed.
+#[derive(Clone, PartialEq, Eq, Debug, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// Only one request at a time.
+    #[error("the application has asked already and still waits")]
+    AlreadyWaiting,
+    /// A grant must be released before the next request.
+    #[error("the application holds a grant; it must release it before it asks again")]
+    AlreadyHolding,
+    /// The demand could never be granted.
+    #[error("{asked} units were asked for, but this algorithm grants at most {most} at a time")]
+    TooManyUnits {
+        /// How many were asked for.
+        asked: u32,
+        /// How many can be had.
+        most: u32,
+    },
+    /// A cancelled request is still on its way; another demand has to wait for it.
+    #[error("a cancelled request for other units is still on its way")]
+    StillWithdrawing,
+    /// There is no grant to release.
+    #[error("the application holds nothing that it could release")]
+    NotHolding,
+    /// There is no request to cancel.
+    #[error("the application waits for nothing that it could cancel")]
+    NotWaiting,
+    /// The link layer has not announced this sender.
+    #[error("a message of node {from}, which is no neighbour")]
+    UnknownSender {
+        /// Who it is said to come from.
+        from: NodeId,
+    },
+    /// A late message of a link that has failed since.
+    #[error("a message of node {from} over a former link (incarnation {got:?}, now {now:?})")]
+    WrongIncarnation {
+        /// The sender.
+        from: NodeId,
+        /// The incarnation that the message belongs to.
+        got: Incarnation,
+        /// The incarnation of the link as it is now.
+        now: Incarnation,
+    },
+    /// The link is up already.
+    #[error("the link to node {peer} is up already")]
+    LinkAlreadyUp {
+        /// The other end.
+        peer: NodeId,
+    },
+    /// There is no such link to fail.
+    #[error("there is no such link to node {peer}")]
+    NoSuchLink {
+        /// The other end.
+        peer: NodeId,
+    },
+}
+
+/// What the application has asked for and got.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Phase {
+    Idle,
+    Waiting(Demand),
+    /// Waiting for a demand that nobody wants any more.
+    Withdrawn(Demand),
+    Holding(Grant),
+}
+
+/// A protocol behind its shell.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node<P> {
+    protocol: P,
+    phase: Phase,
+    /// The links that are up, by peer.
+    links: Vec<(NodeId, Incarnation)>,
+}
+
+impl<P: Protocol<View = LinkEvent>> Node<P> {
+    /// A node whose links to these peers are up from the start.
+    pub fn new(protocol: P, links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
+        let mut links: Vec<_> = links.into_iter().collect();
+        links.sort_unstable();
+        Self { protocol, phase: Phase::Idle, links }
+    }
+
+    /// The protocol inside.
+    pub fn protocol(&self) -> &P {
+        &self.protocol
+    }
+
+    /// What the application holds now.
+    pub fn grant(&self) -> Option<Grant> {
+        match self.phase {
+            Phase::Holding(grant) => Some(grant),
+            _ => None,
+        }
+    }
+
+    /// Takes one input; the effects go into `out`, behind what is there already.
+    pub fn step(&mut self, input: InputOf<P>, out: &mut Out<P>) -> Result<(), Refusal> {
+        let start = out.effects().len();
+        match input {
+            Input::Request(demand) => self.request(demand, out)?,
+            Input::Cancel => self.cancel()?,
+            Input::Release => self.release(out)?,
+            Input::Message { from, incarnation, message } => {
+                self.admit(from, incarnation)?;
+                self.protocol.message(from, message, out);
+            }
+            Input::Undelivered { to, message } => self.protocol.undelivered(to, message, out),
+            Input::Timer(timer) => self.protocol.timer(timer, out),
+            Input::Below(event) => {
+                self.relink(event)?;
+                self.protocol.below(event, out);
+            }
+        }
+        self.take_grant(start, out);
+        Ok(())
+    }
+
+    fn request(&mut self, demand: Demand, out: &mut Out<P>) -> Result<(), Refusal> {
+        let most: Units = self.protocol.units_max();
+        if demand.units > most {
+            return Err(Refusal::TooManyUnits { asked: demand.units.count(), most: most.count() });
+        }
+        match self.phase {
+            Phase::Idle => {
+                self.phase = Phase::Waiting(demand);
+                self.protocol.request(demand, out);
+                Ok(())
+            }
+            Phase::Withdrawn(earlier) if earlier == demand => {
+                self.phase = Phase::Waiting(demand);
+                Ok(())
+            }
+            Phase::Withdrawn(_) => Err(Refusal::StillWithdrawing),
+            Phase::Waiting(_) => Err(Refusal::AlreadyWaiting),
+            Phase::Holding(_) => Err(Refusal::AlreadyHolding),
+        }
+    }
+
+    fn cancel(&mut self) -> Result<(), Refusal> {
+        match self.phase {
+            Phase::Waiting(demand) => {
+                self.phase = Phase::Withdrawn(demand);
+                Ok(())
+            }
+            _ => Err(Refusal::NotWaiting),
+        }
+    }
+
+    fn release(&mut self, out: &mut Out<P>) -> Result<(), Refusal> {
+        match self.phase {
+            Phase::Holding(_) => {
+                self.phase = Phase::Idle;
+                self.protocol.release(out);
+                Ok(())
+            }
+            _ => Err(Refusal::NotHolding),
+        }
+    }
+
+    /// Whether the layer below could have delivered this.
+    fn admit(&self, from: NodeId, got: Incarnation) -> Result<(), Refusal> {
+        match self.links.binary_search_by_key(&from, |link| link.0) {
+            Ok(at) if self.links[at].1 == got => Ok(()),
+            Ok(at) => Err(Refusal::WrongIncarnation { from, got, now: self.links[at].1 }),
+            Err(_) => Err(Refusal::UnknownSender { from }),
+        }
+    }
+
+    fn relink(&mut self, event: LinkEvent) -> Result<(), Refusal> {
+        match event {
+            LinkEvent::Up { peer, incarnation } => match self.links.binary_search_by_key(&peer, |link| link.0) {
+                Ok(_) => return Err(Refusal::LinkAlreadyUp { peer }),
+                Err(at) => self.links.insert(at, (peer, incarnation)),
+            },
+            LinkEvent::Down { peer, incarnation } => match self.links.binary_search(&(peer, incarnation)) {
+                Ok(at) => _ = self.links.remove(at),
+                Err(_) => return Err(Refusal::NoSuchLink { peer }),
+            },
+        }
+        Ok(())
+    }
+
+    /// Notes the grant that the step may have made. One that nobody wants any more is released before anybody sees it.
+    fn take_grant(&mut self, start: usize, out: &mut Out<P>) {
+        let granted = out.effects()[start..].iter().find_map(|effect| match effect {
+            Effect::Grant(grant) => Some(*grant),
+            _ => None,
+        });
+        let Some(grant) = granted else { return };
+        if matches!(mem::replace(&mut self.phase, Phase::Holding(grant)), Phase::Withdrawn(_)) {
+            out.withdraw_grant(start);
+            self.phase = Phase::Idle;
+            self.protocol.release(out);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Effects as data: what a protocol wants done after an input.
+
+use alloc::vec::{Drain, Vec};
+use core::time::Duration;
+
+use serde::Serialize;
+
+use crate::{Grant, NodeId};
+
+/// One effect of a step, in the order in which the protocol asked for it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect<M, T> {
+    /// Send `message` to the neighbour `to`.
+    Send {
+        /// The receiver.
+        to: NodeId,
+        /// The content.
+        message: M,
+        /// Whether it repeats the send before it for one more receiver. A radio reaches both with one transmission.
+        shared: bool,
+    },
+    /// Call back with `timer` after this long, unless it is disarmed or armed anew before.
+    Arm {
+        /// Which timer.
+        timer: T,
+        /// Relative: a protocol knows no clock.
+        after: Duration,
+    },
+    /// Forget the timer.
+    Disarm {
+        /// Which timer.
+        timer: T,
+    },
+    /// The application may use these units now.
+    Grant(Grant),
+    /// The step executed this clause of the paper's text. Recorded only where somebody reads it.
+    Clause(&'static str),
+}
+
+/// The effects of one step, in a buffer that is used again and again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outbox<M, T> {
+    effects: Vec<Effect<M, T>>,
+    clauses: bool,
+}
+
+impl<M: Clone, T> Outbox<M, T> {
+    /// An empty outbox that ignores clause marks.
+    pub fn new() -> Self {
+        Self { effects: Vec::new(), clauses: false }
+    }
+
+    /// An empty outbox that records clause marks among the effects.
+    pub fn with_clauses() -> Self {
+        Self { effects: Vec::new(), clauses: true }
+    }
+
+    /// Sends one message.
+    pub fn send(&mut self, to: NodeId, message: M) {
+        self.effects.push(Effect::Send { to, message, shared: false });
+    }
+
+    /// Sends the same message to several neighbours; on a radio this is one transmission.
+    pub fn multicast(&mut self, receivers: impl IntoIterator<Item = NodeId>, message: &M) {
+        let mut shared = false;
+        for to in receivers {
+            self.effects.push(Effect::Send { to, message: message.clone(), shared });
+            shared = true;
+        }
+    }
+
+    /// Arms a timer.
+    pub fn arm(&mut self, timer: T, after: Duration) {
+        self.effects.push(Effect::Arm { timer, after });
+    }
+
+    /// Disarms a timer.
+    pub fn disarm(&mut self, timer: T) {
+        self.effects.push(Effect::Disarm { timer });
+    }
+
+    /// Lets the application in.
+    pub fn grant(&mut self, grant: Grant) {
+        self.effects.push(Effect::Grant(grant));
+    }
+
+    /// Marks a clause of the paper as executed.
+    pub fn clause(&mut self, name: &'static str) {
+        if self.clauses {
+            self.effects.push(Effect::Clause(name));
+        }
+    }
+
+    /// The effects so far.
+    pub fn effects(&self) -> &[Effect<M, T>] {
+        &self.effects
+    }
+
+    /// Hands the effects out and leaves the buffer empty.
+    pub fn drain(&mut self) -> Drain<'_, Effect<M, T>> {
+        self.effects.drain(..)
+    }
+
+    /// Takes back the first grant at or after `start`, if there is one.
+    pub(crate) fn withdraw_grant(&mut self, start: usize) -> Option<Grant> {
+        let offset = self.effects[start..].iter().position(|effect| matches!(effect, Effect::Grant(_)))?;
+        match self.effects.remove(start + offset) {
+            Effect::Grant(grant) => Some(grant),
+            _ => None,
+        }
+    }
+}
+
+impl<M: Clone, T> Default for Outbox<M, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

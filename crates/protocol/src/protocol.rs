@@ -1,0 +1,119 @@
+//! The interface between an algorithm and every world that runs it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Units};
+
+/// The outbox of a protocol.
+pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
+
+/// An algorithm as a state machine: inputs are methods, effects go into the outbox.
+///
+/// Handlers are infallible. What an application or the network may get wrong is turned away by the shell in front of
+/// them ([`crate::Node`]); what remains is checked by debug assertions. There is no `now` and no randomness: a timer is
+/// armed for a relative delay, and a world delivers a due timer before any other event.
+pub trait Protocol: Clone + Eq + Hash + Debug {
+    /// What nodes send to one another.
+    type Message: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send;
+    /// What the layer below tells.
+    type View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send;
+    /// The timers it arms.
+    type Timer: Copy + Ord + Hash + Debug + Serialize + DeserializeOwned + Send;
+    /// Tells the registered algorithms that share one implementation apart.
+    type Variant: Copy + Debug;
+
+    /// The kinds of messages, in the order in which reports list them.
+    const KINDS: &'static [&'static str];
+    /// The repairs that can be switched off.
+    const REPAIRS: &'static [Repair];
+
+    /// All nodes in the paper's initial state.
+    fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
+
+    /// The application wants units. It does not ask again before it has released them.
+    fn request(&mut self, demand: Demand, out: &mut Out<Self>);
+    /// The application no longer uses what it was granted.
+    fn release(&mut self, out: &mut Out<Self>);
+    /// A message of a node that may speak to this one.
+    fn message(&mut self, from: NodeId, message: Self::Message, out: &mut Out<Self>);
+    /// A message of this node that did not reach `to` and never will.
+    fn undelivered(&mut self, to: NodeId, message: Self::Message, out: &mut Out<Self>);
+    /// An armed timer has run out.
+    fn timer(&mut self, timer: Self::Timer, out: &mut Out<Self>);
+    /// The layer below reports a change.
+    fn below(&mut self, view: Self::View, out: &mut Out<Self>);
+
+    /// The largest demand that can ever be granted.
+    fn units_max(&self) -> Units;
+    /// The permits this node holds, in use or not.
+    fn held(&self) -> Permits;
+    /// The section of its application, as the paper's variable has it.
+    fn section(&self) -> Section;
+    /// What it shows of itself.
+    fn status(&self) -> Status;
+
+    /// The permits that a message carries.
+    fn permits(message: &Self::Message) -> Permits;
+    /// The index of a message's kind in [`Self::KINDS`].
+    fn kind(message: &Self::Message) -> usize;
+
+    /// The paper's lemmas, over all nodes and all messages in flight; the error says which one broke, and where.
+    fn invariant(moment: &Moment<'_, Self>) -> Result<(), String>;
+}
+
+/// Where an algorithm starts: so many nodes, so many units, these links.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Deployment {
+    /// The paper's n.
+    pub nodes: u32,
+    /// The paper's k.
+    pub k: u32,
+    /// Each link once, as a pair.
+    pub links: Vec<(NodeId, NodeId)>,
+}
+
+impl Deployment {
+    /// All node ids.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes).map(NodeId)
+    }
+
+    /// The neighbours of every node, in growing order.
+    pub fn adjacency(&self) -> Vec<Vec<NodeId>> {
+        let mut adjacency = alloc::vec![Vec::new(); self.nodes as usize];
+        for &(a, b) in &self.links {
+            adjacency[a.index()].push(b);
+            adjacency[b.index()].push(a);
+        }
+        for neighbours in &mut adjacency {
+            neighbours.sort_unstable();
+        }
+        adjacency
+    }
+}
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub struct Flight<'a, M> {
+    /// The sender.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+    /// The content.
+    pub message: &'a M,
+}
+
+/// The whole system between two steps, as an invariant sees it.
+#[derive(Debug)]
+pub struct Moment<'a, P: Protocol> {
+    /// All nodes, by id.
+    pub nodes: Vec<&'a P>,
+    /// All messages in flight; those of one link and direction in the order in which they will arrive.
+    pub flights: Vec<Flight<'a, P::Message>>,
+}

@@ -1,0 +1,119 @@
+//! The list of all algorithms. A new one is a file of its own and a line here.
+
+use crate::krl::{Forwarding, Krl};
+use crate::{LinkEvent, Protocol, Repair};
+
+/// Where an algorithm comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Paper {
+    /// Who wrote it.
+    pub authors: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// When it appeared.
+    pub year: u16,
+}
+
+/// Which numbers of units an algorithm can manage among n nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnitsRule {
+    /// 1 <= k < n.
+    FewerThanNodes,
+    /// Exactly one.
+    One,
+}
+
+/// An algorithm that can be asked for by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Algorithm {
+    /// Its name on the command line.
+    pub tag: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub paper: Paper,
+    /// How many units it can share.
+    pub units: UnitsRule,
+}
+
+/// What a world does with an algorithm once its type is known.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the implementation that the algorithm's tag stands for.
+    fn visit<P>(self, variant: P::Variant) -> Self::Output
+    where
+        P: Protocol<View = LinkEvent> + Send;
+}
+
+impl Algorithm {
+    /// The algorithm of this name.
+    pub fn named(tag: &str) -> Option<&'static Algorithm> {
+        ALGORITHMS.iter().find(|algorithm| algorithm.tag == tag)
+    }
+
+    /// The repairs that can be switched off.
+    pub fn repairs(&self) -> &'static [Repair] {
+        struct ListRepairs;
+        impl Visitor for ListRepairs {
+            type Output = &'static [Repair];
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Self::Output {
+                P::REPAIRS
+            }
+        }
+        self.visit(ListRepairs)
+    }
+}
+
+/// Makes [`ALGORITHMS`] and [`Algorithm::visit`] from one line per algorithm.
+macro_rules! registry {
+    ($($tag:literal: $protocol:ty = $variant:expr, $units:expr, $paper:expr, $summary:literal;)*) => {
+        /// All algorithms, in the order in which they are listed to people.
+        pub static ALGORITHMS: &[Algorithm] = &[
+            $(Algorithm { tag: $tag, summary: $summary, paper: $paper, units: $units }),*
+        ];
+
+        impl Algorithm {
+            /// Runs `visitor` with the type behind this algorithm.
+            pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+                match self.tag {
+                    $($tag => visitor.visit::<$protocol>($variant),)*
+                    _ => unreachable!("only this file makes algorithms"),
+                }
+            }
+        }
+    };
+}
+
+const WALTER_CAO_MOHANTY_2001: Paper = Paper {
+    authors: "Jennifer E. Walter, Guangtong Cao, Mitrabhanu Mohanty",
+    title: "A K-Mutual Exclusion Algorithm for Wireless Ad Hoc Networks",
+    year: 2001,
+};
+
+registry! {
+    "krl": Krl = Forwarding::Off, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+        "k tokens on a link-reversal DAG; an idle token rests where it was last used";
+    "krlf": Krl = Forwarding::Always, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+        "krl with token forwarding: an idle token travels on until somebody wants it";
+    "krlf-adaptive": Krl = Forwarding::Adaptive, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+        "krlf that forwards an idle token only as far as the load a node perceives warrants";
+    "rl": Krl = Forwarding::Off, UnitsRule::One, WALTER_CAO_MOHANTY_2001,
+        "krl with a single token (k = 1): the RL algorithm that krl generalises";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tag_is_listed_once_and_leads_to_an_implementation() {
+        for (at, algorithm) in ALGORITHMS.iter().enumerate() {
+            assert!(ALGORITHMS[at + 1..].iter().all(|other| other.tag != algorithm.tag));
+            assert_eq!(Algorithm::named(algorithm.tag), Some(algorithm));
+            assert!(!algorithm.repairs().is_empty());
+        }
+        assert_eq!(Algorithm::named("no such algorithm"), None);
+    }
+}

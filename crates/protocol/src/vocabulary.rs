@@ -1,0 +1,228 @@
+//! The words that every algorithm and every world share.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::num::NonZeroU16;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The largest number of units a resource can have: the width of a [`Permits`] set.
+pub const K_MAX: u32 = 128;
+
+/// A node's identifier, unique in the network: the papers' `0..n-1`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The id as an index into a vector of all nodes.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// How many units of the resource a request asks for: never none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Units(pub NonZeroU16);
+
+impl Units {
+    /// A single unit.
+    pub const ONE: Self = Self(NonZeroU16::MIN);
+
+    /// The number itself.
+    pub fn count(self) -> u32 {
+        u32::from(self.0.get())
+    }
+}
+
+/// How urgent a request is; a larger number is more urgent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(pub u32);
+
+/// What an application asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Demand {
+    /// All of these or nothing.
+    pub units: Units,
+    /// Algorithms without priorities serve all demands alike.
+    pub priority: Priority,
+}
+
+impl Demand {
+    /// One unit at the lowest priority.
+    pub const ONE: Self = Self { units: Units::ONE, priority: Priority(0) };
+}
+
+/// A number that only grows with every grant of a permit, so that a resource can refuse a holder that is late.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Fence {
+    /// Grows when a lost permit is made anew.
+    pub generation: u32,
+    /// Grows with every grant.
+    pub counter: u64,
+}
+
+impl Fence {
+    /// The fence of the next grant.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self { counter: self.counter + 1, ..self }
+    }
+}
+
+/// Leave to use some units now.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Grant {
+    /// Which units.
+    pub permits: Permits,
+    /// To be shown to the resource.
+    pub fence: Fence,
+}
+
+/// The number of one unit of the resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct Permit(u8);
+
+impl Permit {
+    /// The number as an index into a vector over all permits.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl TryFrom<u8> for Permit {
+    type Error = &'static str;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        if u32::from(number) < K_MAX { Ok(Self(number)) } else { Err("a permit number is too large") }
+    }
+}
+
+impl From<Permit> for u8 {
+    fn from(permit: Permit) -> Self {
+        permit.0
+    }
+}
+
+impl fmt::Display for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A set of permits, numbered `0..k`; written as a list of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Permits(u128);
+
+impl Permits {
+    /// No permit at all.
+    pub const NONE: Self = Self(0);
+
+    /// The permits `0..k` of a resource with `k` units.
+    pub fn first(k: u32) -> Self {
+        debug_assert!(k <= K_MAX);
+        Self(if k >= K_MAX { u128::MAX } else { (1 << k) - 1 })
+    }
+
+    /// The set of this one permit.
+    pub fn single(permit: Permit) -> Self {
+        Self(1 << permit.0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many there are.
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The permits in either set.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The permits in both sets.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The permits of this set that are not in the other.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The permit numbers in growing order.
+    pub fn iter(self) -> impl Iterator<Item = Permit> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            // At most 128 permits: the position fits.
+            #[allow(clippy::cast_possible_truncation)]
+            let lowest = rest.trailing_zeros() as u8;
+            (rest != 0).then(|| {
+                rest &= rest - 1;
+                Permit(lowest)
+            })
+        })
+    }
+}
+
+impl fmt::Debug for Permits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Permits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Permits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let permits = Vec::<Permit>::deserialize(deserializer)?;
+        Ok(permits.into_iter().fold(Self::NONE, |set, permit| set.union(Self::single(permit))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_k_permits_are_numbered_from_zero() {
+        assert_eq!(Permits::first(3).iter().map(Permit::index).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(Permits::first(K_MAX).count(), K_MAX);
+        assert!(Permits::first(0).is_empty());
+    }
+
+    #[test]
+    fn sets_of_permits_obey_set_algebra() {
+        let (a, b) = (Permits::first(3), Permits::single(Permit(2)).union(Permits::single(Permit(7))));
+        assert_eq!(a.common(b), Permits::single(Permit(2)));
+        assert_eq!(a.without(b), Permits::first(2));
+        assert_eq!(a.union(b).count(), 4);
+    }
+
+    #[test]
+    fn a_fence_only_grows() {
+        let fence = Fence { generation: 1, counter: 9 };
+        assert!(fence.next() > fence);
+        assert!(Fence { generation: 2, counter: 0 } > fence.next());
+    }
+}

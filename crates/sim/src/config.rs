@@ -1,0 +1,326 @@
+//! What is simulated. Everything has a default; nonsense is refused in a sentence.
+
+use std::fmt;
+use std::str::FromStr;
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::registry::UnitsRule;
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, Repairs};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::random::Duration;
+use crate::topology::{links_at, possible_links};
+
+/// The most nodes that a simulation takes.
+pub const NODES_MAX: u32 = 100_000;
+
+/// Who is sent `LinkInfo` when a height is lowered, for the algorithms that have such messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkInfoRule {
+    /// As the paper says.
+    Published,
+    /// Exactly those for whom the link has turned.
+    Repaired,
+}
+
+impl fmt::Display for LinkInfoRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Published => "published",
+            Self::Repaired => "repaired",
+        })
+    }
+}
+
+impl FromStr for LinkInfoRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "published" => Ok(Self::Published),
+            "repaired" => Ok(Self::Repaired),
+            _ => Err(format!("{text:?} is no LinkInfo rule: it is either published or repaired")),
+        }
+    }
+}
+
+/// A simulation, as a person writes it down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The algorithm's tag.
+    pub algorithm: String,
+    /// The paper's n.
+    pub nodes: u32,
+    /// The paper's k.
+    pub k: u32,
+    /// The rate of each node's next request after it has left the CS, per time unit.
+    pub load: f64,
+    /// The share of the possible links that are up.
+    pub connectivity: f64,
+    /// Changes of the graph per time unit, in the whole network.
+    pub mobility: f64,
+    /// How long an application stays in the CS.
+    pub cs_time: Duration,
+    /// How long a message takes.
+    pub delay: Duration,
+    /// What becomes of messages on a link that fails.
+    pub link_failure: Fate,
+    /// Who is told of a lowered height.
+    pub link_info: LinkInfoRule,
+    /// Repairs of the paper's text to switch off, by name.
+    pub without: Vec<String>,
+    /// Switch all repairs off.
+    pub as_published: bool,
+    /// Entries before counting begins, in each replication.
+    pub warmup: u64,
+    /// Entries that are counted, in each replication.
+    pub entries: u64,
+    /// Independent repetitions.
+    pub replications: u32,
+    /// From which all randomness follows.
+    pub seed: u64,
+    /// Check every invariant after every event.
+    pub check: bool,
+}
+
+impl Default for Config {
+    /// The paper's network of 30 nodes and 3 tokens, moderately loaded.
+    fn default() -> Self {
+        Self {
+            algorithm: "krl".into(),
+            nodes: 30,
+            k: 3,
+            load: 0.1,
+            connectivity: 0.2,
+            mobility: 0.0,
+            cs_time: Duration::Constant(1.0),
+            delay: Duration::Constant(1.0),
+            link_failure: Fate::Drained,
+            link_info: LinkInfoRule::Repaired,
+            without: Vec::new(),
+            as_published: false,
+            warmup: 500,
+            entries: 5_000,
+            replications: 5,
+            seed: 1,
+            check: false,
+        }
+    }
+}
+
+/// Why a configuration makes no sense.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum ConfigError {
+    /// No such algorithm.
+    #[error("there is no algorithm {0:?}; there are {list}", list = tags())]
+    UnknownAlgorithm(String),
+    /// No such repair.
+    #[error("{algorithm} has no repair {repair:?}; it has {list}", list = repair_names(algorithm))]
+    UnknownRepair {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// The unknown name.
+        repair: String,
+    },
+    /// Nobody there.
+    #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
+    Nodes(u32),
+    /// Nothing to share, or too much.
+    #[error("k must be from 1 to {K_MAX}, not {0}")]
+    Units(u32),
+    /// The paper assumes k < n.
+    #[error("{algorithm} needs fewer tokens than nodes (k < n), but k = {k} and n = {nodes}")]
+    TooManyUnits {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// Units asked for.
+        k: u32,
+        /// Nodes asked for.
+        nodes: u32,
+    },
+    /// The algorithm shares a single unit.
+    #[error("{algorithm} shares exactly one unit (k = 1), not {k}; krl shares several")]
+    OnlyOneUnit {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// Units asked for.
+        k: u32,
+    },
+    /// A rate that is none.
+    #[error("{name} must be a finite number {bound}, not {value}")]
+    Number {
+        /// Which parameter.
+        name: &'static str,
+        /// What it may be.
+        bound: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// Not enough links.
+    #[error(
+        "connectivity {connectivity} is too small to connect {nodes} nodes: {links} links, but {needed} are needed \
+         (connectivity of at least {least:.4})"
+    )]
+    NotConnected {
+        /// As asked for.
+        connectivity: f64,
+        /// Nodes asked for.
+        nodes: u32,
+        /// Links that this makes.
+        links: u64,
+        /// Links that a tree has.
+        needed: u64,
+        /// The smallest share that does.
+        least: f64,
+    },
+    /// Nothing to count.
+    #[error("{name} must be at least 1")]
+    Zero {
+        /// Which parameter.
+        name: &'static str,
+    },
+}
+
+fn tags() -> String {
+    ALGORITHMS.iter().map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(", ")
+}
+
+fn repair_names(tag: &str) -> String {
+    let repairs = Algorithm::named(tag).map_or(&[][..], Algorithm::repairs);
+    repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A simulation that makes sense.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// What was asked for.
+    pub config: Config,
+    /// The algorithm itself.
+    pub algorithm: &'static Algorithm,
+    /// The repairs in force.
+    pub repairs: Repairs,
+    /// The names of the repairs that are not.
+    pub without: Vec<String>,
+    /// How many links the graph starts with.
+    pub links: u64,
+}
+
+impl Config {
+    /// Refuses what makes no sense.
+    pub fn plan(self) -> Result<Plan, ConfigError> {
+        let algorithm = Algorithm::named(&self.algorithm)
+            .ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
+        self.check_sizes(algorithm)?;
+        self.check_numbers()?;
+        let links = self.check_links()?;
+        let (repairs, without) = self.repairs_of(algorithm)?;
+        Ok(Plan { algorithm, repairs, without, links, config: self })
+    }
+
+    fn check_sizes(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        let (nodes, k, tag) = (self.nodes, self.k, algorithm.tag);
+        if nodes == 0 || nodes > NODES_MAX {
+            return Err(ConfigError::Nodes(nodes));
+        }
+        if k == 0 || k > K_MAX {
+            return Err(ConfigError::Units(k));
+        }
+        match algorithm.units {
+            UnitsRule::One if k != 1 => return Err(ConfigError::OnlyOneUnit { algorithm: tag, k }),
+            UnitsRule::One | UnitsRule::FewerThanNodes if k >= nodes => {
+                return Err(ConfigError::TooManyUnits { algorithm: tag, k, nodes });
+            }
+            UnitsRule::One | UnitsRule::FewerThanNodes => {}
+        }
+        for (name, count) in [("entries", self.entries), ("replications", u64::from(self.replications))] {
+            if count == 0 {
+                return Err(ConfigError::Zero { name });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        let number = |name, bound, value: f64, sound: bool| {
+            if value.is_finite() && sound { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
+        };
+        number("load", "above 0", self.load, self.load > 0.0)?;
+        number("mobility", "of at least 0", self.mobility, self.mobility >= 0.0)?;
+        number("connectivity", "from 0 to 1", self.connectivity, (0.0..=1.0).contains(&self.connectivity))
+    }
+
+    fn check_links(&self) -> Result<u64, ConfigError> {
+        let links = links_at(self.nodes, self.connectivity);
+        let needed = u64::from(self.nodes - 1);
+        if links < needed {
+            return Err(ConfigError::NotConnected {
+                connectivity: self.connectivity,
+                nodes: self.nodes,
+                links,
+                needed,
+                least: needed as f64 / possible_links(self.nodes) as f64,
+            });
+        }
+        Ok(links)
+    }
+
+    fn repairs_of(&self, algorithm: &'static Algorithm) -> Result<(Repairs, Vec<String>), ConfigError> {
+        let known = algorithm.repairs();
+        if let Some(repair) = self.without.iter().find(|name| known.iter().all(|repair| repair.name != **name)) {
+            return Err(ConfigError::UnknownRepair { algorithm: algorithm.tag, repair: repair.clone() });
+        }
+        let off = |name: &str| {
+            self.as_published
+                || self.without.iter().any(|other| other == name)
+                || (name == "link-info" && self.link_info == LinkInfoRule::Published)
+        };
+        let switched_off: Vec<_> = known.iter().filter(|repair| off(repair.name)).collect();
+        let repairs = switched_off.iter().fold(Repairs::ALL, |repairs, repair| repairs.without(**repair));
+        Ok((repairs, switched_off.iter().map(|repair| repair.name.to_owned()).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        config.plan().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_make_sense() {
+        let plan = Config::default().plan().unwrap();
+        assert_eq!((plan.algorithm.tag, plan.links, plan.repairs), ("krl", 87, Repairs::ALL));
+    }
+
+    #[test]
+    fn nonsense_is_refused_in_a_sentence() {
+        assert!(refusal(|c| c.nodes = 0).starts_with("nodes must be from 1"));
+        assert!(refusal(|c| c.k = 0).starts_with("k must be from 1"));
+        assert!(refusal(|c| c.k = 30).contains("k = 30 and n = 30"));
+        assert!(refusal(|c| c.load = f64::NAN).contains("load must be a finite number above 0, not NaN"));
+        assert!(refusal(|c| c.load = 0.0).contains("above 0"));
+        assert!(refusal(|c| c.mobility = -1.0).contains("mobility"));
+        assert!(refusal(|c| c.mobility = f64::INFINITY).contains("mobility"));
+        assert!(refusal(|c| c.connectivity = 0.01).contains("too small to connect 30 nodes"));
+        assert!(refusal(|c| c.connectivity = 1.5).contains("from 0 to 1"));
+        assert!(refusal(|c| c.algorithm = "paxos".into()).contains("krlf-adaptive"));
+        assert!(refusal(|c| c.without = vec!["glue".into()]).contains("holder-lowers"));
+        assert!(refusal(|c| c.algorithm = "rl".into()).contains("exactly one unit"));
+        assert!(refusal(|c| c.replications = 0).contains("replications must be at least 1"));
+    }
+
+    #[test]
+    fn the_published_rule_is_one_repair_less() {
+        let config = Config { link_info: LinkInfoRule::Published, ..Config::default() };
+        assert_eq!(config.plan().unwrap().without, ["link-info"]);
+        let config = Config { as_published: true, ..Config::default() };
+        assert_eq!(config.plan().unwrap().repairs.has(driftlock_protocol::krl::repair::RECLAIM), false);
+    }
+}

@@ -1,0 +1,208 @@
+//! What is counted in one replication.
+
+use driftlock_protocol::{NodeId, Permits};
+
+use crate::queue::Time;
+
+/// Counts and integrals of one replication since the warm-up.
+///
+/// Messages are counted twice over: a *message* for every receiver, a *transmission* for every use of the radio, which
+/// reaches several neighbours at once.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    k: u32,
+    now: Time,
+    /// When each node asked; meaningful while it waits.
+    requested_at: Vec<Time>,
+    waiting: u32,
+    in_use: u32,
+    in_flight: u32,
+    /// For each permit: when it became free while somebody waited, until it is granted again.
+    freed_at: Vec<Option<Time>>,
+    tally: Tally,
+}
+
+/// The numbers themselves.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Tally {
+    /// When counting began.
+    pub since: Time,
+    /// How long it went on.
+    pub span: Time,
+    /// Messages, by kind.
+    pub messages: Vec<u64>,
+    /// Uses of the radio.
+    pub transmissions: u64,
+    /// Messages that carried a permit.
+    pub permit_hops: u64,
+    /// From request to entry, in the order of the entries.
+    pub waits: Vec<Time>,
+    /// Entries, by node.
+    pub entries: Vec<u64>,
+    /// Synchronisation delays, added up: from a release while somebody waits to the next entry with the same permit.
+    pub synchronisation: Time,
+    /// How many there were.
+    pub synchronisations: u64,
+    /// Permits at rest while somebody waited, integrated over time.
+    pub idle_nanos: u128,
+    /// Permits in use, integrated over time.
+    pub use_nanos: u128,
+    /// Events that the world has processed.
+    pub events: u64,
+}
+
+impl Tally {
+    fn new(since: Time, nodes: usize, kinds: usize, expected_entries: usize) -> Self {
+        Self {
+            since,
+            messages: vec![0; kinds],
+            entries: vec![0; nodes],
+            waits: Vec::with_capacity(expected_entries),
+            ..Self::default()
+        }
+    }
+}
+
+impl Meter {
+    /// Starts to count.
+    pub fn new(nodes: u32, k: u32, kinds: usize) -> Self {
+        Self {
+            k,
+            now: Time::ZERO,
+            requested_at: vec![Time::ZERO; nodes as usize],
+            waiting: 0,
+            in_use: 0,
+            in_flight: 0,
+            freed_at: vec![None; k as usize],
+            tally: Tally::new(Time::ZERO, nodes as usize, kinds, 0),
+        }
+    }
+
+    /// Forgets what was counted, but not what is going on. Room for the waits to come is made here, so that the event
+    /// loop allocates nothing.
+    pub fn restart(&mut self, expected_entries: usize) {
+        let Tally { entries, messages, .. } = &self.tally;
+        self.tally = Tally::new(self.now, entries.len(), messages.len(), expected_entries);
+    }
+
+    /// Time has come to `now`; another event is due.
+    pub fn advance(&mut self, now: Time) {
+        let elapsed = u128::from((now - self.now).0);
+        self.now = now;
+        self.tally.events += 1;
+        self.tally.use_nanos += elapsed * u128::from(self.in_use);
+        if self.waiting > 0 {
+            let resting = self.k.saturating_sub(self.in_use + self.in_flight);
+            self.tally.idle_nanos += elapsed * u128::from(resting);
+        }
+    }
+
+    /// A message is sent.
+    pub fn sent(&mut self, kind: usize, shared: bool, permits: Permits) {
+        self.tally.messages[kind] += 1;
+        self.tally.transmissions += u64::from(!shared);
+        if !permits.is_empty() {
+            self.tally.permit_hops += 1;
+            self.in_flight += permits.count();
+        }
+    }
+
+    /// A message has arrived, or will never.
+    pub fn landed(&mut self, permits: Permits) {
+        self.in_flight -= permits.count();
+    }
+
+    /// An application has asked.
+    pub fn requested(&mut self, node: NodeId) {
+        self.requested_at[node.index()] = self.now;
+        self.waiting += 1;
+    }
+
+    /// An application no longer waits, and was not served.
+    pub fn cancelled(&mut self) {
+        self.waiting -= 1;
+    }
+
+    /// An application has entered its CS.
+    pub fn granted(&mut self, node: NodeId, permits: Permits) {
+        self.waiting -= 1;
+        self.in_use += permits.count();
+        self.tally.waits.push(self.now - self.requested_at[node.index()]);
+        self.tally.entries[node.index()] += 1;
+        for permit in permits.iter() {
+            if let Some(freed) = self.freed_at[permit.index()].take() {
+                self.tally.synchronisation = self.tally.synchronisation + (self.now - freed.max(self.tally.since));
+                self.tally.synchronisations += 1;
+            }
+        }
+    }
+
+    /// An application has left its CS.
+    pub fn released(&mut self, permits: Permits) {
+        self.in_use -= permits.count();
+        if self.waiting > 0 {
+            for permit in permits.iter() {
+                self.freed_at[permit.index()] = Some(self.now);
+            }
+        }
+    }
+
+    /// Entries counted so far.
+    pub fn entries(&self) -> u64 {
+        self.tally.waits.len() as u64
+    }
+
+    /// When `node` asked; meaningful while it waits.
+    pub fn requested_at(&self, node: NodeId) -> Time {
+        self.requested_at[node.index()]
+    }
+
+    /// What was counted.
+    pub fn finish(mut self) -> Tally {
+        self.tally.span = self.now - self.tally.since;
+        self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_an_idle_permit_and_a_hand_over_are_counted() {
+        let (a, b) = (NodeId(0), NodeId(1));
+        let permit = Permits::first(1);
+        let mut meter = Meter::new(2, 1, 2);
+        meter.advance(Time(10));
+        meter.requested(a);
+        meter.advance(Time(14)); // the permit rests while a waits
+        meter.sent(1, false, permit);
+        meter.advance(Time(16)); // it travels
+        meter.landed(permit);
+        meter.granted(a, permit);
+        meter.requested(b);
+        meter.advance(Time(20));
+        meter.released(permit);
+        meter.sent(0, true, Permits::NONE);
+        meter.advance(Time(23));
+        meter.granted(b, permit);
+        let tally = meter.finish();
+        assert_eq!(tally.waits, [Time(6), Time(7)]);
+        assert_eq!((tally.idle_nanos, tally.use_nanos), (4 + 3, 4));
+        assert_eq!((tally.synchronisation, tally.synchronisations), (Time(3), 1));
+        assert_eq!((tally.messages, tally.transmissions, tally.permit_hops), (vec![1, 1], 1, 1));
+        assert_eq!((tally.entries, tally.span), (vec![1, 1], Time(23)));
+    }
+
+    #[test]
+    fn a_restart_forgets_the_counts_and_keeps_the_state() {
+        let mut meter = Meter::new(1, 1, 1);
+        meter.advance(Time(1));
+        meter.requested(NodeId(0));
+        meter.restart(1);
+        meter.advance(Time(5));
+        meter.granted(NodeId(0), Permits::first(1));
+        let tally = meter.finish();
+        assert_eq!((tally.waits, tally.since, tally.span), (vec![Time(4)], Time(1), Time(4)));
+    }
+}

@@ -1,0 +1,168 @@
+//! Time, and events ordered by it.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::{Add, Sub};
+
+use driftlock_protocol::{Incarnation, NodeId};
+
+/// An instant of simulated time, or a span of it, in nanoseconds. A time unit of the papers is a second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Time(pub u64);
+
+const NANOS_PER_UNIT: f64 = 1e9;
+
+impl Time {
+    /// The start.
+    pub const ZERO: Self = Self(0);
+
+    /// So many time units, to the nearest nanosecond.
+    pub fn from_units(units: f64) -> Self {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as it should
+        let nanos = (units * NANOS_PER_UNIT).round() as u64;
+        Self(nanos)
+    }
+
+    /// In time units.
+    pub fn units(self) -> f64 {
+        self.0 as f64 / NANOS_PER_UNIT
+    }
+}
+
+impl Add for Time {
+    type Output = Self;
+
+    fn add(self, span: Self) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl Sub for Time {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self(self.0 - earlier.0)
+    }
+}
+
+/// What can be due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The next message from one node to another arrives, if the link is still in this incarnation.
+    Arrival {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+        /// Of the link it travels on.
+        incarnation: Incarnation,
+    },
+    /// A timer runs out, unless it was disarmed or armed anew.
+    Timer {
+        /// Whose.
+        node: NodeId,
+        /// Which arming of it.
+        arming: u32,
+    },
+    /// The application at this node asks.
+    Request {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The application at this node leaves the CS.
+    Release {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The application at this node loses patience.
+    Cancel {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The topology changes.
+    Change,
+}
+
+/// An event and its place in the order.
+#[derive(Clone, Copy, Debug)]
+struct Scheduled {
+    /// The time in the upper half; below it the sequence number, before which timers go first.
+    key: u128,
+    event: Event,
+}
+
+impl PartialEq for Scheduled {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Scheduled {}
+
+impl PartialOrd for Scheduled {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scheduled {
+    /// Reversed: the heap's greatest is the earliest.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+/// All events to come, the earliest first; of those at the same time, timers first, then in the order of scheduling.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    heap: BinaryHeap<Scheduled>,
+    sequence: u64,
+}
+
+impl Queue {
+    /// Adds an event.
+    pub fn schedule(&mut self, at: Time, event: Event) {
+        const AFTER_TIMERS: u64 = 1 << 63;
+        let class = if matches!(event, Event::Timer { .. }) { 0 } else { AFTER_TIMERS };
+        let key = u128::from(at.0) << 64 | u128::from(class | self.sequence);
+        self.sequence += 1;
+        self.heap.push(Scheduled { key, event });
+    }
+
+    /// Takes the earliest event.
+    pub fn pop(&mut self) -> Option<(Time, Event)> {
+        let Scheduled { key, event } = self.heap.pop()?;
+        #[allow(clippy::cast_possible_truncation)] // the upper half
+        let at = Time((key >> 64) as u64);
+        Some((at, event))
+    }
+
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_by_time_then_timers_then_in_the_order_of_scheduling() {
+        let request = |node| Event::Request { node: NodeId(node) };
+        let timer = Event::Timer { node: NodeId(9), arming: 0 };
+        let mut queue = Queue::default();
+        queue.schedule(Time(5), request(1));
+        queue.schedule(Time(5), request(2));
+        queue.schedule(Time(5), timer);
+        queue.schedule(Time(4), request(3));
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
+        assert_eq!(order, [request(3), timer, request(1), request(2)]);
+    }
+
+    #[test]
+    fn time_units_round_to_nanoseconds_and_saturate() {
+        assert_eq!(Time::from_units(0.5), Time(500_000_000));
+        assert_eq!(Time::from_units(1e30), Time(u64::MAX));
+    }
+}

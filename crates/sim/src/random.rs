@@ -1,0 +1,175 @@
+//! One seed, split per replication and subject, so that changing how much one subject draws disturbs no other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::queue::Time;
+
+/// A stream of random numbers.
+pub type Stream = ChaCha8Rng;
+
+/// What a stream is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The initial graph.
+    Topology,
+    /// Its changes.
+    Mobility,
+    /// When nodes ask.
+    Workload,
+    /// How long they stay in the CS.
+    Service,
+    /// How long messages take.
+    Delay,
+    /// What a fault-and-heal run looks like.
+    Setting,
+}
+
+/// The stream of `subject` in one replication of the run with this seed.
+pub fn stream(seed: u64, replication: u32, subject: Subject) -> Stream {
+    const SUBJECTS_MAX: u64 = 16;
+    let mut stream = ChaCha8Rng::seed_from_u64(seed);
+    stream.set_stream(u64::from(replication) * SUBJECTS_MAX + subject as u64);
+    stream
+}
+
+/// An exponential sample with this mean.
+pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
+    // 1 - u lies in (0, 1], whose logarithm is finite.
+    -mean * libm::log(1.0 - stream.random::<f64>())
+}
+
+/// How long something takes, in time units. Written `1`, `uniform:0.5..1.5` or `exponential:1`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Spelling", into = "Spelling")]
+pub enum Duration {
+    /// Always the same.
+    Constant(f64),
+    /// Anything between the two alike.
+    Uniform(f64, f64),
+    /// Exponential with this mean.
+    Exponential(f64),
+}
+
+impl Duration {
+    /// The mean, in time units.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Constant(value) | Self::Exponential(value) => value,
+            Self::Uniform(low, high) => f64::midpoint(low, high),
+        }
+    }
+
+    /// A sample.
+    pub fn sample(self, stream: &mut Stream) -> Time {
+        Time::from_units(match self {
+            Self::Constant(value) => value,
+            Self::Uniform(low, high) => low + (high - low) * stream.random::<f64>(),
+            Self::Exponential(mean) => exponential(mean, stream),
+        })
+    }
+
+    fn is_sound(self) -> bool {
+        let sound = |value: f64| value.is_finite() && value >= 0.0;
+        match self {
+            Self::Constant(value) | Self::Exponential(value) => sound(value),
+            Self::Uniform(low, high) => sound(low) && sound(high) && low <= high,
+        }
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(value) => write!(f, "{value}"),
+            Self::Uniform(low, high) => write!(f, "uniform:{low}..{high}"),
+            Self::Exponential(mean) => write!(f, "exponential:{mean}"),
+        }
+    }
+}
+
+impl FromStr for Duration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let parsed = match text.split_once(':') {
+            None => number(text).map(Self::Constant),
+            Some(("constant", value)) => number(value).map(Self::Constant),
+            Some(("exponential", mean)) => number(mean).map(Self::Exponential),
+            Some(("uniform", range)) => range
+                .split_once("..")
+                .and_then(|(low, high)| Some(Self::Uniform(number(low)?, number(high)?))),
+            Some(_) => None,
+        };
+        parsed.filter(|duration| duration.is_sound()).ok_or_else(|| {
+            format!(
+                "{text:?} is no duration: write a number such as 1, uniform:0.5..1.5 or exponential:1, finite and not negative"
+            )
+        })
+    }
+}
+
+/// In a file a duration is a number or a text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Spelling {
+    Number(f64),
+    Text(String),
+}
+
+impl TryFrom<Spelling> for Duration {
+    type Error = String;
+
+    fn try_from(spelling: Spelling) -> Result<Self, String> {
+        match spelling {
+            Spelling::Number(value) => value.to_string().parse(),
+            Spelling::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Duration> for Spelling {
+    fn from(duration: Duration) -> Self {
+        match duration {
+            Duration::Constant(value) => Self::Number(value),
+            other => Self::Text(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_different_subjects_and_replications_differ() {
+        let first = |replication, subject| stream(7, replication, subject).random::<u64>();
+        assert_eq!(first(0, Subject::Delay), first(0, Subject::Delay));
+        assert_ne!(first(0, Subject::Delay), first(0, Subject::Workload));
+        assert_ne!(first(0, Subject::Delay), first(1, Subject::Delay));
+    }
+
+    #[test]
+    fn durations_are_spelled_as_they_are_read() {
+        for text in ["1", "0.25", "uniform:0.5..1.5", "exponential:3"] {
+            assert_eq!(text.parse::<Duration>().unwrap().to_string(), text);
+        }
+        for text in ["", "-1", "nan", "inf", "uniform:2..1", "exponential:-1", "gauss:1", "uniform:1"] {
+            assert!(text.parse::<Duration>().is_err(), "{text:?} should be refused");
+        }
+    }
+
+    #[test]
+    fn samples_have_the_mean_that_was_asked_for() {
+        let mut stream = stream(1, 0, Subject::Delay);
+        for duration in [Duration::Constant(2.0), Duration::Uniform(1.0, 3.0), Duration::Exponential(2.0)] {
+            let total: f64 = (0..100_000).map(|_| duration.sample(&mut stream).units()).sum();
+            assert!((total / 1e5 - duration.mean()).abs() < 0.03, "{duration} has mean {}", total / 1e5);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! One replication of a measured simulation: the paper's workload on the paper's changing graph.
+
+use std::io;
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Deployment, LinkEvent, NodeId, Protocol, Visitor};
+use driftlock_spec::Violation;
+use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
+
+use crate::config::Plan;
+use crate::meter::Tally;
+use crate::queue::{Event, Time};
+use crate::random::{Stream, Subject, exponential, stream};
+use crate::topology::{random_absent, random_connected, random_removable};
+use crate::world::{Setting, World};
+
+/// What one replication came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Replication {
+    /// What was counted after the warm-up.
+    pub tally: Tally,
+    /// The names of the message kinds, as the tally counts them.
+    pub kinds: &'static [&'static str],
+    /// Nodes that waited when the run ended, and for how long the longest of them had.
+    pub waiting_at_end: (u64, Time),
+    /// What the oracles objected to: it ended the run.
+    pub violation: Option<Violation>,
+}
+
+/// The graph that a replication starts from.
+pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
+    let config = &plan.config;
+    let mut topology = stream(config.seed, replication, Subject::Topology);
+    let links = random_connected(config.nodes, plan.links, &mut topology);
+    Deployment { nodes: config.nodes, k: config.k, links }
+}
+
+/// The first line of a trace of this replication.
+pub fn trace_header(plan: &Plan, replication: u32) -> Header {
+    let config = serde_json::to_value(&plan.config).unwrap_or_default();
+    Header {
+        format: FORMAT.into(),
+        version: VERSION,
+        algorithm: plan.algorithm.tag.into(),
+        without: plan.without.clone(),
+        deployment: deployment(plan, replication),
+        world: Origin::Sim { config, replication },
+    }
+}
+
+/// Runs one replication. Fails only if the trace can not be written.
+pub fn replicate(plan: &Plan, replication: u32, recorder: Option<Writer>) -> io::Result<Replication> {
+    plan.algorithm.visit(Replicate { plan, replication, recorder })
+}
+
+struct Replicate<'a> {
+    plan: &'a Plan,
+    replication: u32,
+    recorder: Option<Writer>,
+}
+
+impl Visitor for Replicate<'_> {
+    type Output = io::Result<Replication>;
+
+    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+        let Self { plan, replication, recorder } = self;
+        let draws = |subject| stream(plan.config.seed, replication, subject);
+        let setting = Setting {
+            deployment: &deployment(plan, replication),
+            variant,
+            repairs: plan.repairs,
+            delay: plan.config.delay,
+            delays: draws(Subject::Delay),
+            checked: plan.config.check,
+            recorder,
+        };
+        let mut run = Run::<P> {
+            plan,
+            world: World::new(setting),
+            workload: draws(Subject::Workload),
+            service: draws(Subject::Service),
+            mobility: draws(Subject::Mobility),
+            last_entry: Time::ZERO,
+        };
+        let violation = run.until_counted().err();
+        let waiting_at_end = run.open_waits();
+        let meter = run.world.finish(violation.as_ref())?;
+        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, violation })
+    }
+}
+
+struct Run<'a, P: Protocol<View = LinkEvent>> {
+    plan: &'a Plan,
+    world: World<P>,
+    workload: Stream,
+    service: Stream,
+    mobility: Stream,
+    last_entry: Time,
+}
+
+impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
+    fn until_counted(&mut self) -> Result<(), Violation> {
+        for node in (0..self.plan.config.nodes).map(NodeId) {
+            self.schedule_request(node);
+        }
+        self.schedule_change();
+        self.until_entries(self.plan.config.warmup)?;
+        // Entries are counted in replications of modest length: they fit.
+        #[allow(clippy::cast_possible_truncation)]
+        self.world.meter().restart(self.plan.config.entries.min(1 << 24) as usize);
+        self.until_entries(self.plan.config.entries)
+    }
+
+    fn until_entries(&mut self, entries: u64) -> Result<(), Violation> {
+        let patience = self.patience();
+        while self.world.meter().entries() < entries {
+            let Some(event) = self.world.next_event() else {
+                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() });
+            };
+            self.handle(event)?;
+            if self.world.now() - self.last_entry > patience && self.world.oracle().owed_count() > 0 {
+                let nodes = self.world.oracle().owed().collect();
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
+                return Err(Violation::Stalled { time_units: patience.units() as u64, nodes });
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), Violation> {
+        let granted = match event {
+            Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
+            Event::Request { node } => self.world.request(node)?,
+            Event::Release { node } => {
+                self.world.release(node)?;
+                self.schedule_request(node);
+                None
+            }
+            Event::Change => {
+                self.change_graph()?;
+                self.schedule_change();
+                None
+            }
+            Event::Cancel { .. } => None,
+        };
+        if let Some(node) = granted {
+            self.entered(node);
+        }
+        Ok(())
+    }
+
+    fn entered(&mut self, node: NodeId) {
+        self.last_entry = self.world.now();
+        let stay = self.plan.config.cs_time.sample(&mut self.service);
+        self.world.schedule(stay, Event::Release { node });
+    }
+
+    fn schedule_request(&mut self, node: NodeId) {
+        let pause = Time::from_units(exponential(1.0 / self.plan.config.load, &mut self.workload));
+        self.world.schedule(pause, Event::Request { node });
+    }
+
+    fn schedule_change(&mut self) {
+        if self.plan.config.mobility > 0.0 {
+            let pause = Time::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
+            self.world.schedule(pause, Event::Change);
+        }
+    }
+
+    /// Deletes a random link whose loss does not disconnect the graph, and forms another. The number of links stays
+    /// within 10% of what it was at the start.
+    fn change_graph(&mut self) -> Result<(), Violation> {
+        let fate = self.plan.config.link_failure;
+        let start = self.plan.links as f64;
+        let links = self.world.links();
+        let mut gone = None;
+        if links.count() as f64 - 1.0 >= 0.9 * start || links.count() as u64 >= self.plan.links {
+            let may_go = |a, b| (fate != Fate::Drained || links.is_idle(a, b)) && links.connected_without(Some((a, b)));
+            gone = random_removable(links, may_go, &mut self.mobility);
+        }
+        if let Some((a, b)) = gone {
+            for node in self.world.fail_link(a, b, fate)? {
+                self.entered(node);
+            }
+        }
+        let links = self.world.links();
+        if links.count() as f64 + 1.0 <= 1.1 * start || (links.count() as u64) < self.plan.links {
+            let new = random_absent(links, self.plan.config.nodes, gone, &mut self.mobility);
+            if let Some((a, b)) = new {
+                self.world.form_link(a, b)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
+    fn patience(&self) -> Time {
+        let config = &self.plan.config;
+        let nodes = f64::from(config.nodes);
+        let usual = config.cs_time.mean() + 1.0 / (nodes * config.load) + nodes * config.delay.mean();
+        Time::from_units(1000.0 * usual)
+    }
+
+    fn open_waits(&mut self) -> (u64, Time) {
+        let waiting: Vec<_> = self.world.oracle().owed().collect();
+        let now = self.world.now();
+        let longest = waiting.iter().map(|&node| now - self.world.meter().requested_at(node)).max();
+        (waiting.len() as u64, longest.unwrap_or_default())
+    }
+}

@@ -1,0 +1,353 @@
+//! Fault-and-heal: a random network under random changes, then a quiet one that must serve everybody.
+//!
+//! While links fail and form at random, partitions included, the oracles and every invariant are checked after each
+//! event. Then the graph is made connected and stays as it is: whoever waits must be served, and after that everybody
+//! who asks once more. All of it follows from a seed, the size of the network included.
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Algorithm, Deployment, LinkEvent, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
+use driftlock_spec::Violation;
+use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
+use rand::RngExt;
+
+use crate::queue::{Event, Time};
+use crate::random::{Duration, Stream, Subject, exponential, stream};
+use crate::topology::{possible_links, random_absent, random_connected, random_removable};
+use crate::world::{Setting, World};
+
+/// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
+const SERVICE_UNITS_MAX: f64 = 10_000.0;
+/// So many events and so long afterwards, an algorithm that can come to rest has done so.
+const REST_EVENTS_MAX: u64 = 3_000;
+const REST_UNITS_MAX: f64 = 5_000.0;
+/// A run that needs more events than this does not end: a livelock.
+const EVENTS_MAX: u64 = 5_000_000;
+
+/// Which networks are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Crowd {
+    /// 3 to 12 nodes and up to 4 units, fewer than nodes.
+    #[default]
+    Usual,
+    /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be nobody without.
+    FewerNodesThanUnits,
+}
+
+/// A run, drawn from a seed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Case {
+    seed: u64,
+    crowd: Crowd,
+    deployment: Deployment,
+    delay: Duration,
+    cs_time: Duration,
+    request_rate: f64,
+    /// The share of requests that are withdrawn unless they are served soon.
+    impatience: f64,
+    change_rate: f64,
+    fault_span: Time,
+    fate: Fate,
+}
+
+/// What a run came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// Entries while links changed. A run without any shows nothing and does not count.
+    pub entries_under_faults: u64,
+    /// Entries afterwards.
+    pub entries_after: u64,
+    /// Changes of links.
+    pub changes: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Whether it came to rest in the end: no message in flight, no timer armed.
+    pub rested: bool,
+    /// What the oracles objected to.
+    pub violation: Option<Violation>,
+}
+
+impl Case {
+    /// The run of this seed. What becomes of messages on failing links is part of it: never that they are lost.
+    pub fn draw(seed: u64, crowd: Crowd, algorithm: &Algorithm) -> Self {
+        let mut draw = stream(seed, 0, Subject::Setting);
+        let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
+        let links_max = possible_links(nodes);
+        let link_count = draw.random_range(u64::from(nodes - 1)..=links_max);
+        // One in eight starts cold: nobody knows anybody.
+        let cold = draw.random_bool(0.125);
+        let links = if cold { Vec::new() } else { random_connected(nodes, link_count, &mut draw) };
+        Self {
+            seed,
+            crowd,
+            deployment: Deployment { nodes, k, links },
+            delay: random_duration(0.05..=2.0, &mut draw),
+            cs_time: random_duration(0.0..=5.0, &mut draw),
+            request_rate: log_uniform(0.01, 2.0, &mut draw),
+            impatience: if draw.random_bool(0.25) { 0.3 } else { 0.0 },
+            change_rate: log_uniform(0.02, 4.0, &mut draw),
+            fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
+            fate: if draw.random_bool(0.5) { Fate::Drained } else { Fate::Returned },
+        }
+    }
+
+    /// The same run with another fate of messages on failing links.
+    #[must_use]
+    pub fn with_fate(self, fate: Fate) -> Self {
+        Self { fate, ..self }
+    }
+
+    /// The nodes, units and links at the start.
+    pub fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+
+    /// The first line of a trace of this run.
+    pub fn trace_header(&self, algorithm: &Algorithm, without: Vec<String>) -> Header {
+        Header {
+            format: FORMAT.into(),
+            version: VERSION,
+            algorithm: algorithm.tag.into(),
+            without,
+            deployment: self.deployment.clone(),
+            world: Origin::Soak { seed: self.seed, crowded: self.crowd == Crowd::FewerNodesThanUnits },
+        }
+    }
+
+    /// Runs it. Fails only if the trace can not be written.
+    pub fn run(&self, algorithm: &Algorithm, repairs: Repairs, recorder: Option<Writer>) -> io::Result<Report> {
+        algorithm.visit(RunCase { case: self, repairs, recorder })
+    }
+
+    /// Runs it with a protocol that need not be registered.
+    pub fn run_with<P: Protocol<View = LinkEvent>>(
+        &self,
+        variant: P::Variant,
+        repairs: Repairs,
+        recorder: Option<Writer>,
+    ) -> io::Result<Report> {
+        let draws = |subject| stream(self.seed, 0, subject);
+        let setting = Setting {
+            deployment: &self.deployment,
+            variant,
+            repairs,
+            delay: self.delay,
+            delays: draws(Subject::Delay),
+            checked: true,
+            recorder,
+        };
+        let mut soak = Soak::<P> {
+            case: self,
+            world: World::new(setting),
+            workload: draws(Subject::Workload),
+            service: draws(Subject::Service),
+            mobility: draws(Subject::Mobility),
+            events: 0,
+            changes: 0,
+            entries: 0,
+        };
+        let violation = soak.break_links().err();
+        let entries_under_faults = soak.entries;
+        let violation = violation.or_else(|| soak.heal().err());
+        let rested = violation.is_none() && soak.rests();
+        let (entries, changes) = (soak.entries, soak.changes);
+        let tally = soak.world.finish(violation.as_ref())?.finish();
+        Ok(Report {
+            entries_under_faults,
+            entries_after: entries - entries_under_faults,
+            changes,
+            messages: tally.messages.iter().sum(),
+            rested,
+            violation,
+        })
+    }
+}
+
+fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
+    let (nodes, k) = match crowd {
+        Crowd::Usual => {
+            let nodes = draw.random_range(3..=12);
+            (nodes, draw.random_range(1..=4.min(nodes - 1)))
+        }
+        Crowd::FewerNodesThanUnits => {
+            let nodes = draw.random_range(1..=4);
+            (nodes, draw.random_range(nodes..=nodes + 3))
+        }
+    };
+    (nodes, if rule == UnitsRule::One { 1 } else { k })
+}
+
+fn random_duration(means: RangeInclusive<f64>, draw: &mut Stream) -> Duration {
+    let mean = draw.random_range(means);
+    match draw.random_range(0..3) {
+        0 => Duration::Constant(mean),
+        1 => Duration::Uniform(0.0, 2.0 * mean),
+        _ => Duration::Exponential(mean),
+    }
+}
+
+fn log_uniform(low: f64, high: f64, draw: &mut Stream) -> f64 {
+    low * libm::pow(high / low, draw.random::<f64>())
+}
+
+struct RunCase<'a> {
+    case: &'a Case,
+    repairs: Repairs,
+    recorder: Option<Writer>,
+}
+
+impl Visitor for RunCase<'_> {
+    type Output = io::Result<Report>;
+
+    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+        self.case.run_with::<P>(variant, self.repairs, self.recorder)
+    }
+}
+
+struct Soak<'a, P: Protocol<View = LinkEvent>> {
+    case: &'a Case,
+    world: World<P>,
+    workload: Stream,
+    service: Stream,
+    mobility: Stream,
+    events: u64,
+    changes: u64,
+    entries: u64,
+}
+
+impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
+    /// The first phase: requests and changes at random.
+    fn break_links(&mut self) -> Result<(), Violation> {
+        for node in self.case.deployment.ids() {
+            self.schedule_request(node);
+        }
+        self.schedule_change();
+        while let Some(event) = self.next_event() {
+            self.handle(event, true)?;
+            if self.world.now() > self.case.fault_span {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The second phase: a connected graph that stays. Everybody who waits is served, then everybody who asks again.
+    fn heal(&mut self) -> Result<(), Violation> {
+        let nodes = self.case.deployment.nodes;
+        while !self.world.links().connected_without(None) {
+            let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
+            self.world.form_link(a, b)?;
+        }
+        self.serve_all()?;
+        for node in self.case.deployment.ids() {
+            self.request(node)?;
+        }
+        self.serve_all()
+    }
+
+    /// Runs until nobody waits or uses anything any more.
+    fn serve_all(&mut self) -> Result<(), Violation> {
+        let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
+        while self.world.oracle().owed_count() > 0 || !self.world.oracle().in_use().is_empty() {
+            let event = self.next_event().filter(|_| self.world.now() <= limit);
+            let Some(event) = event else {
+                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() });
+            };
+            self.handle(event, false)?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is left to do after a while.
+    fn rests(&mut self) -> bool {
+        let limit = self.world.now() + Time::from_units(REST_UNITS_MAX);
+        let events = self.events + REST_EVENTS_MAX;
+        while self.world.now() <= limit && self.events < events {
+            match self.next_event() {
+                Some(event) if self.handle(event, false).is_ok() => {}
+                Some(_) => return false,
+                None => return self.world.is_quiet(),
+            }
+        }
+        false
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.events += 1;
+        if self.events > EVENTS_MAX { None } else { self.world.next_event() }
+    }
+
+    fn handle(&mut self, event: Event, faults: bool) -> Result<(), Violation> {
+        let granted = match event {
+            Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
+            Event::Release { node } => {
+                self.world.release(node)?;
+                if faults {
+                    self.schedule_request(node);
+                }
+                None
+            }
+            Event::Request { node } if faults => return self.request(node),
+            Event::Cancel { node } if faults && self.world.oracle().owed().any(|owed| owed == node) => {
+                self.world.cancel(node)?;
+                self.schedule_request(node);
+                None
+            }
+            Event::Change if faults => return self.change(),
+            Event::Request { .. } | Event::Cancel { .. } | Event::Change => None,
+        };
+        self.entered(granted);
+        Ok(())
+    }
+
+    fn request(&mut self, node: NodeId) -> Result<(), Violation> {
+        let granted = self.world.request(node)?;
+        self.entered(granted);
+        if self.workload.random_bool(self.case.impatience) {
+            let patience = Time::from_units(exponential(5.0, &mut self.workload));
+            self.world.schedule(patience, Event::Cancel { node });
+        }
+        Ok(())
+    }
+
+    fn entered(&mut self, granted: impl IntoIterator<Item = NodeId>) {
+        for node in granted {
+            self.entries += 1;
+            let stay = self.case.cs_time.sample(&mut self.service);
+            self.world.schedule(stay, Event::Release { node });
+        }
+    }
+
+    /// A link fails, or one forms, as often as not. Nothing keeps the graph connected.
+    fn change(&mut self) -> Result<(), Violation> {
+        self.changes += 1;
+        let fate = self.case.fate;
+        if self.mobility.random_bool(0.5) {
+            let links = self.world.links();
+            let may_go = |a, b| fate != Fate::Drained || links.is_idle(a, b);
+            if let Some((a, b)) = random_removable(links, may_go, &mut self.mobility) {
+                let granted = self.world.fail_link(a, b, fate)?;
+                self.entered(granted);
+            }
+        } else {
+            let nodes = self.case.deployment.nodes;
+            if let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) {
+                self.world.form_link(a, b)?;
+            }
+        }
+        self.schedule_change();
+        Ok(())
+    }
+
+    fn schedule_request(&mut self, node: NodeId) {
+        let pause = Time::from_units(exponential(1.0 / self.case.request_rate, &mut self.workload));
+        self.world.schedule(pause, Event::Request { node });
+    }
+
+    fn schedule_change(&mut self) {
+        let pause = Time::from_units(exponential(1.0 / self.case.change_rate, &mut self.mobility));
+        self.world.schedule(pause, Event::Change);
+    }
+}

@@ -1,0 +1,225 @@
+//! What all replications of a simulation come to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::config::Plan;
+use crate::queue::Time;
+use crate::run::Replication;
+
+/// A mean over replications and the half width of its 95% confidence interval.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Estimate {
+    /// The mean of the replications' values.
+    pub mean: f64,
+    /// Student's t; not known from a single replication.
+    pub ci95: Option<f64>,
+}
+
+impl Estimate {
+    /// The estimate from one value per replication.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        let ci95 = (values.len() > 1).then(|| t_quantile(values.len() - 1) * (squares / (count - 1.0) / count).sqrt());
+        Self { mean, ci95 }
+    }
+}
+
+/// The 97.5% quantile of Student's t distribution with so many degrees of freedom.
+fn t_quantile(freedom: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+        2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    ];
+    // Beyond the table, an expansion in 1/freedom that is exact to three digits.
+    TABLE.get(freedom - 1).copied().unwrap_or_else(|| 1.960 + 2.37 / freedom as f64)
+}
+
+/// Waiting times, from request to entry, in time units.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Wait {
+    /// The mean of the replications' means.
+    pub mean: f64,
+    /// Half width of its 95% confidence interval.
+    pub ci95: Option<f64>,
+    /// The median over all entries of all replications.
+    pub p50: f64,
+    /// 90 of 100 waited no longer.
+    pub p90: f64,
+    /// 99 of 100 waited no longer.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// The results of a simulation. The field names are the keys of the JSON output, which docs/results.md describes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Entries that were counted, in all replications.
+    pub entries: u64,
+    /// Waiting times.
+    pub wait: Wait,
+    /// Messages per entry; one for each receiver.
+    pub messages_per_entry: f64,
+    /// Half width of its 95% confidence interval.
+    pub messages_per_entry_ci95: Option<f64>,
+    /// Uses of the radio per entry; one may reach several receivers.
+    pub transmissions_per_entry: f64,
+    /// Half width of its 95% confidence interval.
+    pub transmissions_per_entry_ci95: Option<f64>,
+    /// Messages per entry, by kind.
+    pub messages_by_kind: BTreeMap<&'static str, f64>,
+    /// Token transfers per entry.
+    pub hops: f64,
+    /// From a release while somebody waits to the next entry with the same permit, in time units.
+    pub synchronisation_delay: Estimate,
+    /// Jain's index of the entries of all nodes: 1 when all entered equally often.
+    pub jain: f64,
+    /// The share of all token time in which a token rested while somebody waited.
+    pub idle_token_share: f64,
+    /// The share of all token time in which it was in use.
+    pub utilisation: f64,
+    /// How long the replications took, in simulated time units, on average.
+    pub span: f64,
+    /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
+    pub waiting_at_end: u64,
+    /// For how long the longest of them had waited, in time units.
+    pub longest_open_wait: f64,
+    /// Events that the worlds processed.
+    pub events: u64,
+    /// From which all randomness follows.
+    pub seed: u64,
+    /// Replications that an oracle ended.
+    pub violations: u64,
+    /// What they said, with the replication.
+    pub violation_details: Vec<String>,
+}
+
+impl Summary {
+    /// Sums up the replications of `plan`.
+    pub fn of(plan: &Plan, replications: &[Replication]) -> Self {
+        let per_entry = |count: fn(&Replication) -> u64| {
+            let ratio = |replication: &Replication| count(replication) as f64 / entries_of(replication).max(1) as f64;
+            Estimate::of(&replications.iter().map(ratio).collect::<Vec<_>>())
+        };
+        let messages = per_entry(|replication| replication.tally.messages.iter().sum());
+        let transmissions = per_entry(|replication| replication.tally.transmissions);
+        let k = f64::from(plan.config.k);
+        let share_of_tokens = |nanos: fn(&Replication) -> u128| {
+            mean_of(replications, |replication| nanos(replication) as f64 / (replication.tally.span.0.max(1) as f64 * k))
+        };
+        Self {
+            entries: replications.iter().map(entries_of).sum(),
+            wait: Wait::of(replications),
+            messages_per_entry: messages.mean,
+            messages_per_entry_ci95: messages.ci95,
+            transmissions_per_entry: transmissions.mean,
+            transmissions_per_entry_ci95: transmissions.ci95,
+            messages_by_kind: by_kind(replications),
+            hops: per_entry(|replication| replication.tally.permit_hops).mean,
+            synchronisation_delay: synchronisation(replications),
+            jain: mean_of(replications, |replication| jain(&replication.tally.entries)),
+            idle_token_share: share_of_tokens(|replication| replication.tally.idle_nanos),
+            utilisation: share_of_tokens(|replication| replication.tally.use_nanos),
+            span: mean_of(replications, |replication| replication.tally.span.units()),
+            waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.0).sum(),
+            longest_open_wait: longest(replications).units(),
+            events: replications.iter().map(|replication| replication.tally.events).sum(),
+            seed: plan.config.seed,
+            violations: replications.iter().filter(|replication| replication.violation.is_some()).count() as u64,
+            violation_details: details(replications),
+        }
+    }
+}
+
+impl Wait {
+    fn of(replications: &[Replication]) -> Self {
+        let mean_wait = |replication: &Replication| {
+            let total: f64 = replication.tally.waits.iter().map(|wait| wait.units()).sum();
+            total / entries_of(replication).max(1) as f64
+        };
+        let Estimate { mean, ci95 } = Estimate::of(&replications.iter().map(mean_wait).collect::<Vec<_>>());
+        let mut all: Vec<Time> = replications.iter().flat_map(|replication| replication.tally.waits.iter().copied()).collect();
+        all.sort_unstable();
+        let percentile = |percent: usize| {
+            // The smallest value that at least so many per cent do not exceed.
+            let rank = (all.len() * percent).div_ceil(100).max(1) - 1;
+            all.get(rank).map_or(0.0, |wait| wait.units())
+        };
+        Self { mean, ci95, p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) }
+    }
+}
+
+fn entries_of(replication: &Replication) -> u64 {
+    replication.tally.waits.len() as u64
+}
+
+fn mean_of(replications: &[Replication], value: impl Fn(&Replication) -> f64) -> f64 {
+    replications.iter().map(value).sum::<f64>() / replications.len() as f64
+}
+
+fn by_kind(replications: &[Replication]) -> BTreeMap<&'static str, f64> {
+    let kinds = replications.first().map_or(&[][..], |replication| replication.kinds);
+    let per_entry = |kind: usize| {
+        mean_of(replications, |replication| {
+            replication.tally.messages[kind] as f64 / entries_of(replication).max(1) as f64
+        })
+    };
+    kinds.iter().enumerate().map(|(kind, name)| (*name, per_entry(kind))).collect()
+}
+
+fn synchronisation(replications: &[Replication]) -> Estimate {
+    let mean = |replication: &Replication| {
+        replication.tally.synchronisation.units() / replication.tally.synchronisations.max(1) as f64
+    };
+    Estimate::of(&replications.iter().map(mean).collect::<Vec<_>>())
+}
+
+/// Jain's fairness index: (sum x)^2 / (n sum x^2).
+fn jain(entries: &[u64]) -> f64 {
+    let sum: f64 = entries.iter().map(|&count| count as f64).sum();
+    let squares: f64 = entries.iter().map(|&count| count as f64 * count as f64).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (entries.len() as f64 * squares) }
+}
+
+fn longest(replications: &[Replication]) -> Time {
+    replications.iter().map(|replication| replication.waiting_at_end.1).max().unwrap_or_default()
+}
+
+fn details(replications: &[Replication]) -> Vec<String> {
+    let numbered = replications.iter().enumerate();
+    numbered
+        .filter_map(|(number, replication)| {
+            replication.violation.as_ref().map(|violation| format!("replication {number}: {violation}"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_confidence_interval_is_students() {
+        let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(estimate.mean, 3.0);
+        assert!((estimate.ci95.unwrap() - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Estimate::of(&[7.0]), Estimate { mean: 7.0, ci95: None });
+    }
+
+    #[test]
+    fn the_t_quantile_beyond_the_table_is_right_to_three_digits() {
+        assert!((t_quantile(31) - 2.040).abs() < 0.005);
+        assert!((t_quantile(60) - 2.000).abs() < 0.005);
+        assert!((t_quantile(1000) - 1.962).abs() < 0.001);
+    }
+
+    #[test]
+    fn jains_index_is_one_for_equals_and_one_nth_for_a_monopoly() {
+        assert_eq!(jain(&[5, 5, 5, 5]), 1.0);
+        assert_eq!(jain(&[8, 0, 0, 0]), 0.25);
+    }
+}

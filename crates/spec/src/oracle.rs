@@ -1,0 +1,280 @@
+//! The outside view of mutual exclusion: requests, grants, releases.
+
+use driftlock_protocol::{Demand, Fence, Grant, NodeId, Permit, Permits};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Something that must never happen has happened.
+#[derive(Clone, PartialEq, Eq, Debug, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Violation {
+    /// The one unforgivable bug.
+    #[error("{in_use} units are in use at once, but there are only {k} (the last was granted to node {node})")]
+    TooManyInUse {
+        /// Units in use.
+        in_use: u32,
+        /// Units that there are.
+        k: u32,
+        /// Who got the last of them.
+        node: NodeId,
+    },
+    /// Two nodes use the same unit.
+    #[error("permits {permits:?} were granted to node {node} while somebody else uses them")]
+    PermitInUse {
+        /// The units concerned.
+        permits: Permits,
+        /// Who got them too.
+        node: NodeId,
+    },
+    /// Nobody asked.
+    #[error("node {node} was granted units that it had not asked for")]
+    Unasked {
+        /// The grantee.
+        node: NodeId,
+    },
+    /// Granted again before it was released.
+    #[error("node {node} was granted units while it still used others")]
+    DoubleGrant {
+        /// The grantee.
+        node: NodeId,
+    },
+    /// A demand is granted whole or not at all.
+    #[error("node {node} asked for {asked} units and was granted {granted}")]
+    PartialGrant {
+        /// The grantee.
+        node: NodeId,
+        /// Units asked for.
+        asked: u32,
+        /// Units granted.
+        granted: u32,
+    },
+    /// A resource would take the new holder for a late one.
+    #[error("permit {permit} was granted to node {node} under {got:?}, which is not after {last:?}")]
+    FenceNotGrowing {
+        /// The unit.
+        permit: Permit,
+        /// The grantee.
+        node: NodeId,
+        /// The fence of this grant.
+        got: Fence,
+        /// The fence of the grant before.
+        last: Fence,
+    },
+    /// A permit exists twice.
+    #[error("permits {permits:?} exist twice (the second at node {node} or on its way there)")]
+    PermitDoubled {
+        /// The units concerned.
+        permits: Permits,
+        /// Where the second copy is.
+        node: NodeId,
+    },
+    /// A permit has vanished, or one came from nowhere.
+    #[error("the permits held and in flight are {found:?}, but should be {expected:?}")]
+    PermitsChanged {
+        /// All there should be.
+        expected: Permits,
+        /// All there are.
+        found: Permits,
+    },
+    /// The algorithm's own invariant is broken.
+    #[error("{0}")]
+    Lemma(String),
+    /// The algorithm sent to somebody whom it can not reach.
+    #[error("node {from} sent to node {to} without a link")]
+    NoLink {
+        /// The sender.
+        from: NodeId,
+        /// The intended receiver.
+        to: NodeId,
+    },
+    /// The topology is quiet and connected, yet somebody is not served.
+    #[error("nodes {nodes:?} wait and are not served although nothing changes any more")]
+    Starved {
+        /// Who waits.
+        nodes: Vec<NodeId>,
+    },
+    /// Nothing has been granted for far longer than anybody should have to wait.
+    #[error("nobody was served for {time_units} time units, although nodes {nodes:?} wait")]
+    Stalled {
+        /// How long.
+        time_units: u64,
+        /// Who waits.
+        nodes: Vec<NodeId>,
+    },
+}
+
+/// What the application at a node is entitled to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Claim {
+    Nothing,
+    Owed(Demand),
+    Using(Permits),
+}
+
+/// Watches all applications at once.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    k: u32,
+    claims: Vec<Claim>,
+    in_use: Permits,
+    owed: usize,
+    /// The last fence of each permit.
+    fences: Vec<Fence>,
+}
+
+impl Oracle {
+    /// Nobody uses or wants any of the `k` units yet.
+    pub fn new(nodes: u32, k: u32) -> Self {
+        Self {
+            k,
+            claims: vec![Claim::Nothing; nodes as usize],
+            in_use: Permits::NONE,
+            owed: 0,
+            fences: vec![Fence::default(); k as usize],
+        }
+    }
+
+    /// The application at `node` has asked.
+    pub fn requested(&mut self, node: NodeId, demand: Demand) {
+        self.claims[node.index()] = Claim::Owed(demand);
+        self.owed += 1;
+    }
+
+    /// The application at `node` has changed its mind before it was served.
+    pub fn cancelled(&mut self, node: NodeId) {
+        self.claims[node.index()] = Claim::Nothing;
+        self.owed -= 1;
+    }
+
+    /// The application at `node` has returned what it used.
+    pub fn released(&mut self, node: NodeId) {
+        if let Claim::Using(permits) = self.claims[node.index()] {
+            self.in_use = self.in_use.without(permits);
+            self.claims[node.index()] = Claim::Nothing;
+        }
+    }
+
+    /// The algorithm lets the application at `node` in.
+    pub fn granted(&mut self, node: NodeId, grant: Grant) -> Result<(), Violation> {
+        match self.claims[node.index()] {
+            Claim::Nothing => return Err(Violation::Unasked { node }),
+            Claim::Using(_) => return Err(Violation::DoubleGrant { node }),
+            Claim::Owed(demand) => {
+                let (asked, granted) = (demand.units.count(), grant.permits.count());
+                if asked != granted {
+                    return Err(Violation::PartialGrant { node, asked, granted });
+                }
+            }
+        }
+        self.claims[node.index()] = Claim::Using(grant.permits);
+        self.owed -= 1;
+        let shared = self.in_use.common(grant.permits);
+        let in_use = self.in_use.count() + grant.permits.count();
+        self.in_use = self.in_use.union(grant.permits);
+        if in_use > self.k {
+            return Err(Violation::TooManyInUse { in_use, k: self.k, node });
+        }
+        if !shared.is_empty() {
+            return Err(Violation::PermitInUse { permits: shared, node });
+        }
+        self.fences_grow(node, grant)
+    }
+
+    fn fences_grow(&mut self, node: NodeId, grant: Grant) -> Result<(), Violation> {
+        for permit in grant.permits.iter() {
+            let last = &mut self.fences[permit.index()];
+            if grant.fence <= *last {
+                return Err(Violation::FenceNotGrowing { permit, node, got: grant.fence, last: *last });
+            }
+            *last = grant.fence;
+        }
+        Ok(())
+    }
+
+    /// The units in use now.
+    pub fn in_use(&self) -> Permits {
+        self.in_use
+    }
+
+    /// How many wait.
+    pub fn owed_count(&self) -> usize {
+        self.owed
+    }
+
+    /// Who has asked and was not served yet.
+    pub fn owed(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..).map(NodeId).zip(&self.claims).filter(|(_, claim)| matches!(claim, Claim::Owed(_))).map(|(id, _)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: NodeId = NodeId(0);
+    const B: NodeId = NodeId(1);
+
+    fn permit(number: u8) -> Permit {
+        Permit::try_from(number).unwrap()
+    }
+
+    fn grant(number: u8, counter: u64) -> Grant {
+        Grant { permits: Permits::single(permit(number)), fence: Fence { generation: 0, counter } }
+    }
+
+    #[test]
+    fn one_unit_too_many_is_seen() {
+        let mut oracle = Oracle::new(2, 1);
+        oracle.requested(A, Demand::ONE);
+        oracle.requested(B, Demand::ONE);
+        assert_eq!(oracle.granted(A, grant(0, 1)), Ok(()));
+        assert_eq!(oracle.granted(B, grant(0, 2)), Err(Violation::TooManyInUse { in_use: 2, k: 1, node: B }));
+    }
+
+    #[test]
+    fn the_same_unit_twice_is_seen_even_if_others_are_free() {
+        let mut oracle = Oracle::new(2, 2);
+        oracle.requested(A, Demand::ONE);
+        oracle.requested(B, Demand::ONE);
+        assert_eq!(oracle.granted(A, grant(1, 1)), Ok(()));
+        assert_eq!(oracle.granted(B, grant(1, 2)), Err(Violation::PermitInUse { permits: Permits::single(permit(1)), node: B }));
+    }
+
+    #[test]
+    fn a_grant_that_nobody_asked_for_is_seen() {
+        let mut oracle = Oracle::new(1, 2);
+        assert_eq!(oracle.granted(A, grant(0, 1)), Err(Violation::Unasked { node: A }));
+        oracle.requested(A, Demand::ONE);
+        assert_eq!(oracle.granted(A, grant(0, 1)), Ok(()));
+        assert_eq!(oracle.granted(A, grant(1, 1)), Err(Violation::DoubleGrant { node: A }));
+    }
+
+    #[test]
+    fn a_fence_that_does_not_grow_is_seen() {
+        let mut oracle = Oracle::new(1, 1);
+        oracle.requested(A, Demand::ONE);
+        assert_eq!(oracle.granted(A, grant(0, 1)), Ok(()));
+        oracle.released(A);
+        oracle.requested(A, Demand::ONE);
+        assert!(matches!(oracle.granted(A, grant(0, 1)), Err(Violation::FenceNotGrowing { node: A, .. })));
+    }
+
+    #[test]
+    fn a_partial_grant_is_seen() {
+        let mut oracle = Oracle::new(1, 2);
+        oracle.requested(A, Demand::ONE);
+        let both = Grant { permits: Permits::first(2), fence: Fence { generation: 0, counter: 1 } };
+        assert_eq!(oracle.granted(A, both), Err(Violation::PartialGrant { node: A, asked: 1, granted: 2 }));
+    }
+
+    #[test]
+    fn who_asked_is_owed_until_served_or_cancelled() {
+        let mut oracle = Oracle::new(2, 1);
+        oracle.requested(A, Demand::ONE);
+        oracle.requested(B, Demand::ONE);
+        oracle.cancelled(A);
+        assert_eq!(oracle.owed().collect::<Vec<_>>(), [B]);
+        oracle.granted(B, grant(0, 1)).unwrap();
+        assert_eq!(oracle.owed_count(), 0);
+    }
+}

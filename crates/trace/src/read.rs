@@ -1,0 +1,109 @@
+//! Reading a trace, line by line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::{FORMAT, Header, Line, VERSION};
+
+/// Why a trace can not be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The file can not be opened or read.
+    #[error("can not read the trace: {0}")]
+    Io(#[from] io::Error),
+    /// There is nothing in it.
+    #[error("the trace is empty")]
+    Empty,
+    /// The first line is not that of a trace.
+    #[error("this is not a driftlock trace: line 1 is no header ({0})")]
+    NoHeader(serde_json::Error),
+    /// It calls itself something else.
+    #[error("this is not a driftlock trace: it calls itself {0:?}")]
+    OtherFormat(String),
+    /// It was written by another version.
+    #[error("the trace has version {0}, but this driftlock reads version {VERSION}")]
+    OtherVersion(u32),
+    /// A line is damaged.
+    #[error("line {line} of the trace is damaged: {error}")]
+    Damaged {
+        /// Counted from 1.
+        line: u64,
+        /// What the parser says.
+        error: serde_json::Error,
+    },
+    /// The last line is missing.
+    #[error("the trace is truncated: it stops after line {line} without an end record")]
+    Truncated {
+        /// Counted from 1.
+        line: u64,
+    },
+}
+
+/// Hands out the lines of a trace.
+pub struct Reader {
+    source: Box<dyn BufRead>,
+    header: Header,
+    line: u64,
+    buffer: String,
+    ended: bool,
+}
+
+impl Reader {
+    /// Opens the trace at `path`; one that ends in `.zst` is decompressed.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let file = File::open(path)?;
+        let compressed = path.extension().is_some_and(|extension| extension == "zst");
+        let source: Box<dyn BufRead> =
+            if compressed { Box::new(BufReader::new(zstd::Decoder::new(file)?)) } else { Box::new(BufReader::new(file)) };
+        Self::new(source)
+    }
+
+    /// Reads from any source.
+    pub fn new(mut source: Box<dyn BufRead>) -> Result<Self, ReadError> {
+        let mut buffer = String::new();
+        if source.read_line(&mut buffer)? == 0 {
+            return Err(ReadError::Empty);
+        }
+        let header: Header = serde_json::from_str(&buffer).map_err(ReadError::NoHeader)?;
+        if header.format != FORMAT {
+            return Err(ReadError::OtherFormat(header.format));
+        }
+        if header.version != VERSION {
+            return Err(ReadError::OtherVersion(header.version));
+        }
+        Ok(Self { source, header, line: 1, buffer, ended: false })
+    }
+
+    /// The first line.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The number of the line that was read last, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next record; `None` after the end record.
+    pub fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.buffer.clear();
+        if self.source.read_line(&mut self.buffer)? == 0 {
+            return Err(ReadError::Truncated { line: self.line });
+        }
+        self.line += 1;
+        match serde_json::from_str(&self.buffer) {
+            Ok(line) => {
+                self.ended = matches!(line, Line::End { .. });
+                Ok(Some(line))
+            }
+            Err(_) if !self.buffer.ends_with('\n') => Err(ReadError::Truncated { line: self.line }),
+            Err(error) => Err(ReadError::Damaged { line: self.line, error }),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Doing again what a trace says, with fresh nodes, and comparing every output.
+
+use driftlock_net::ideal::Links;
+use driftlock_protocol::{Algorithm, InputOf, LinkEvent, Node, Outbox, Protocol, Repairs, Visitor};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::{Header, Line, ReadError, Reader, Step};
+
+/// What came of a replay that could be carried out.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// Every output is the same.
+    Same {
+        /// How many steps were compared.
+        steps: u64,
+        /// What the oracles had objected to when the trace was written.
+        violation: Option<String>,
+    },
+    /// An output differs: the code is not the code that wrote the trace.
+    Differs(Box<Difference>),
+}
+
+/// The first step that came out differently.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// The step as recorded.
+    pub recorded: Step<Value, Value>,
+    /// The same step with the outputs of now.
+    pub replayed: Step<Value, Value>,
+}
+
+/// Why a replay could not be carried out.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The trace can not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The trace is of an algorithm that is not there.
+    #[error("the trace is of the algorithm {0:?}, which this driftlock does not have")]
+    UnknownAlgorithm(String),
+    /// A repair that is not there.
+    #[error("the trace switches off {repair:?}, which {algorithm} does not have")]
+    UnknownRepair {
+        /// The algorithm's tag.
+        algorithm: String,
+        /// The unknown name.
+        repair: String,
+    },
+    /// The initial state makes no sense.
+    #[error("the trace starts from an impossible deployment: {0}")]
+    BadDeployment(&'static str),
+    /// A node that the deployment does not have.
+    #[error("line {line} is about node {node}, but there are only {nodes} nodes")]
+    UnknownNode {
+        /// Counted from 1.
+        line: u64,
+        /// Its number.
+        node: u32,
+        /// How many there are.
+        nodes: u32,
+    },
+    /// An input that the algorithm can not take.
+    #[error("the input on line {line} is not one of {algorithm}: {error}")]
+    BadInput {
+        /// Counted from 1.
+        line: u64,
+        /// The algorithm's tag.
+        algorithm: String,
+        /// What the parser says.
+        error: serde_json::Error,
+    },
+}
+
+/// The repairs in force when those `named` are switched off.
+pub fn repairs_without(algorithm: &Algorithm, named: &[String]) -> Result<Repairs, ReplayError> {
+    let mut repairs = Repairs::ALL;
+    for name in named {
+        let found = algorithm.repairs().iter().find(|repair| repair.name == name);
+        let repair = found.ok_or_else(|| ReplayError::UnknownRepair {
+            algorithm: algorithm.tag.into(),
+            repair: name.clone(),
+        })?;
+        repairs = repairs.without(*repair);
+    }
+    Ok(repairs)
+}
+
+/// Replays a whole trace.
+pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
+    let tag = reader.header().algorithm.clone();
+    let algorithm = Algorithm::named(&tag).ok_or(ReplayError::UnknownAlgorithm(tag))?;
+    let repairs = repairs_without(algorithm, &reader.header().without)?;
+    check_deployment(reader.header())?;
+    algorithm.visit(Replay { reader, algorithm, repairs })
+}
+
+fn check_deployment(header: &Header) -> Result<(), ReplayError> {
+    let deployment = &header.deployment;
+    if deployment.nodes == 0 || deployment.k == 0 || deployment.k > driftlock_protocol::K_MAX {
+        return Err(ReplayError::BadDeployment("it has no nodes, no units or too many units"));
+    }
+    let mut links = deployment.links.clone();
+    links.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
+    links.sort_unstable();
+    if links.iter().any(|(a, b)| a == b || b.0 >= deployment.nodes) || links.windows(2).any(|two| two[0] == two[1]) {
+        return Err(ReplayError::BadDeployment("a link is there twice, or leads nowhere"));
+    }
+    Ok(())
+}
+
+struct Replay {
+    reader: Reader,
+    algorithm: &'static Algorithm,
+    repairs: Repairs,
+}
+
+impl Visitor for Replay {
+    type Output = Result<Outcome, ReplayError>;
+
+    fn visit<P: Protocol<View = LinkEvent>>(mut self, variant: P::Variant) -> Self::Output {
+        let deployment = self.reader.header().deployment.clone();
+        let mut links = Links::<()>::new(deployment.nodes);
+        for &(a, b) in &deployment.links {
+            links.form(a, b);
+        }
+        let protocols = P::deploy(&deployment, variant, self.repairs);
+        let mut nodes: Vec<Node<P>> =
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(protocol, links.of(id))).collect();
+        let mut steps = 0;
+        while let Some(line) = self.reader.next_line()? {
+            match line {
+                // What a change of a link means to a node is among its inputs.
+                Line::Link(_) => {}
+                Line::End { end } => return Ok(Outcome::Same { steps, violation: end.violation }),
+                Line::Step(recorded) => {
+                    let replayed = self.repeat(&mut nodes, &recorded)?;
+                    if replayed != recorded {
+                        let line = self.reader.line();
+                        return Ok(Outcome::Differs(Box::new(Difference { line, recorded, replayed })));
+                    }
+                    steps += 1;
+                }
+            }
+        }
+        unreachable!("a reader ends with an end record or an error")
+    }
+}
+
+impl Replay {
+    /// The recorded step, taken again by the node as it is now.
+    fn repeat<P: Protocol<View = LinkEvent>>(
+        &self,
+        nodes: &mut [Node<P>],
+        recorded: &Step<Value, Value>,
+    ) -> Result<Step<Value, Value>, ReplayError> {
+        let line = self.reader.line();
+        let unknown = ReplayError::UnknownNode {
+            line,
+            node: recorded.node.0,
+            nodes: self.reader.header().deployment.nodes,
+        };
+        let node = nodes.get_mut(recorded.node.index()).ok_or(unknown)?;
+        let input: InputOf<P> = serde_json::from_value(recorded.input.clone()).map_err(|error| {
+            ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error }
+        })?;
+        let mut out = Outbox::with_clauses();
+        let before = node.protocol().status();
+        let refused = node.step(input, &mut out).err();
+        let out = serde_json::to_value(out.effects()).unwrap_or(Value::Null);
+        let status = node.protocol().status().change_since(&before);
+        Ok(Step { out, refused, status, ..recorded.clone() })
+    }
+}
