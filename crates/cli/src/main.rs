@@ -1,1 +1,63 @@
-fn main() {}
+//! The `driftlock` binary: what was typed, what it means, and which world does it.
+//!
+//! Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.
+
+mod failure;
+mod list;
+mod progress;
+mod replay;
+mod reproduce;
+mod results;
+mod sim;
+mod soak;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  driftlock list                                    the algorithms
+  driftlock sim --algorithm krlf --load 0.1         simulate one
+  driftlock sim --trace run.jsonl --entries 50      record every step
+  driftlock replay run.jsonl                        do the same steps again and compare
+  driftlock soak krlf --runs 10000                  random faults, then everybody must be served
+  driftlock reproduce krl                           the paper's figures, and whether its claims hold
+
+Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";
+
+/// Share k units of a resource in a network that moves, loses links and has no server.
+#[derive(Parser)]
+#[command(name = "driftlock", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the algorithms, or show one of them
+    List(list::Args),
+    /// Simulate an algorithm and measure it
+    Sim(Box<sim::Args>),
+    /// Repeat the steps of a trace and compare every output
+    Replay(replay::Args),
+    /// Break links at random, heal the network, and see that everybody is served
+    Soak(soak::Args),
+    /// Run a paper's experiments, draw its figures and judge its claims
+    Reproduce(reproduce::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::List(args) => list::run(&args),
+        Command::Sim(args) => sim::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Soak(args) => soak::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+    };
+    outcome.unwrap_or_else(|failure| {
+        eprintln!("{:?}", miette::Report::new(failure));
+        ExitCode::from(2)
+    })
+}

@@ -5,16 +5,18 @@
 //! who asks once more. All of it follows from a seed, the size of the network included.
 
 use std::io;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, LinkEvent, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
+use rayon::prelude::*;
 
 use crate::queue::{Event, Time};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
+use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_absent, random_connected, random_removable};
 use crate::world::{Setting, World};
 
@@ -350,4 +352,22 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         let pause = Time::from_units(exponential(1.0 / self.case.change_rate, &mut self.mobility));
         self.world.schedule(pause, Event::Change);
     }
+}
+
+/// Runs the cases of these seeds on all cores, and tells the first seed that is violated. `progress` sees every report.
+pub fn soak(
+    algorithm: &Algorithm,
+    repairs: Repairs,
+    crowd: Crowd,
+    seeds: Range<u64>,
+    threads: usize,
+    progress: &(dyn Fn(&Report) + Sync),
+) -> Option<(u64, Violation)> {
+    let run = |seed| {
+        let report = Case::draw(seed, crowd, algorithm).run(algorithm, repairs, None);
+        let report = report.expect("without a trace there is nothing to write");
+        progress(&report);
+        report.violation.map(|violation| (seed, violation))
+    };
+    in_pool(threads, || seeds.into_par_iter().find_map_first(run))
 }

@@ -3,17 +3,21 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Krl, repair};
-use crate::{Moment, NodeId, Section};
+use super::Krl;
+use crate::{Flight, Moment, NodeId, Protocol, Section};
 
 type Verdict = Result<(), String>;
 
 /// All lemmas. Token conservation is not among them: it is checked from outside, for every algorithm alike.
 pub(super) fn hold(moment: &Moment<'_, Krl>) -> Verdict {
+    let crowded = tokens(moment) >= moment.nodes.len();
     for node in &moment.nodes {
         queue_is_sound(node)?;
         section_agrees_with_state(node)?;
-        directions_suffice(node)?;
+        requests_have_a_way_out(node)?;
+        if !crowded {
+            requests_have_a_way_in(node)?;
+        }
     }
     settled_links_agree(moment)?;
     if moment.flights.is_empty() {
@@ -51,18 +55,19 @@ fn section_agrees_with_state(node: &Krl) -> Verdict {
     Ok(())
 }
 
-/// A non-holder with neighbours has a lower one, as far as it knows: requests always have somewhere to go.
-///
-/// The mirror image, that a holder has a higher neighbour, holds only once its last token sent is acknowledged.
-fn directions_suffice(node: &Krl) -> Verdict {
-    if node.pace.paused || node.known_heights().next().is_none() {
-        return Ok(());
-    }
-    let acknowledged = node.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
-    if !node.token_holder() && node.has_no_lower_neighbour() {
+/// A non-holder with neighbours has a lower one, as far as it knows.
+fn requests_have_a_way_out(node: &Krl) -> Verdict {
+    if node.is_settled() && !node.token_holder() && node.has_no_lower_neighbour() {
         return Err(format!("node {} holds no token and has no lower neighbour", node.id));
     }
-    if node.token_holder() && node.repairs.has(repair::HOLDER_LOWERS) && acknowledged && node.has_no_higher_neighbour() {
+    Ok(())
+}
+
+/// A holder with neighbours has a higher one, as far as it knows, unless it waits for an acknowledgement and will see to
+/// it then. The paper assumes k < n: where everybody holds a token, the topmost node can not have a higher neighbour.
+fn requests_have_a_way_in(node: &Krl) -> Verdict {
+    let acknowledged = node.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
+    if node.is_settled() && acknowledged && node.token_holder() && node.has_no_higher_neighbour() {
         return Err(format!("node {} holds a token and has no higher neighbour", node.id));
     }
     Ok(())
@@ -72,14 +77,11 @@ fn directions_suffice(node: &Krl) -> Verdict {
 /// totally ordered, the directions that nodes go by are then free of cycles.
 fn settled_links_agree(moment: &Moment<'_, Krl>) -> Verdict {
     for node in &moment.nodes {
-        if !node.repairs.has(repair::LINK_INFO) {
-            continue;
-        }
         for neighbour in node.neighbours.iter().filter(|neighbour| neighbour.known) {
             if neighbour.told < node.my_height {
                 return Err(format!("node {} rose without telling {}", node.id, neighbour.id));
             }
-            let between = |flight: &crate::Flight<'_, _>| {
+            let between = |flight: &Flight<'_, _>| {
                 (flight.from, flight.to) == (node.id, neighbour.id) || (flight.to, flight.from) == (node.id, neighbour.id)
             };
             let truth = moment.nodes[neighbour.id.index()].my_height;
@@ -123,4 +125,18 @@ fn chain_ends_at_holder(moment: &Moment<'_, Krl>, waiter: &Krl) -> Verdict {
     }
     let NodeId(id) = waiter.id;
     Err(format!("the request of node {id} runs in a circle"))
+}
+
+/// How many tokens there are.
+fn tokens(moment: &Moment<'_, Krl>) -> usize {
+    let held = moment.nodes.iter().map(|node| node.held().count());
+    let carried = moment.flights.iter().map(|flight| Krl::permits(flight.message).count());
+    held.chain(carried).sum::<u32>() as usize
+}
+
+impl Krl {
+    /// Has neighbours, and has no reversal to make up for.
+    fn is_settled(&self) -> bool {
+        !self.pace.paused && self.known_heights().next().is_some()
+    }
 }

@@ -1,0 +1,106 @@
+//! Why a command could not be run: what happened, to what, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use driftlock_sim::config::ConfigError;
+use driftlock_table::TableError;
+use driftlock_trace::replay::ReplayError;
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use thiserror::Error;
+
+/// What a subcommand gives back: its verdict as an exit code, or why there is none.
+pub(crate) type Outcome = Result<std::process::ExitCode, Failure>;
+
+/// A command that could not be run.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum Failure {
+    /// The parameters make no sense.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The parameters in a file make no sense.
+    #[error("{}: {error}", path.display())]
+    ConfigIn {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: ConfigError,
+    },
+    /// A file is not the TOML that it should be.
+    #[error("{name}, line {line}, column {column}: {message}")]
+    Toml {
+        /// Which file.
+        name: String,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What the parser says.
+        message: String,
+        /// To show the place.
+        #[source_code]
+        source_code: NamedSource<String>,
+        /// The place.
+        #[label("here")]
+        span: SourceSpan,
+    },
+    /// A file can not be read.
+    #[error("can not read {}: {error}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file can not be written.
+    #[error("can not write {}: {error}", path.display())]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Standard output is closed or full.
+    #[error("can not write to standard output: {0}")]
+    Stdout(io::Error),
+    /// A table can not be written.
+    #[error("can not write the results: {0}")]
+    Table(#[from] TableError),
+    /// A trace can not be replayed.
+    #[error("{}: {error}", path.display())]
+    Replay {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        error: ReplayError,
+    },
+    /// Anything that is said best in a sentence of its own.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    /// A file can not be read.
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Read { path: path.to_owned(), error }
+    }
+
+    /// A file can not be written.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Write { path: path.to_owned(), error }
+    }
+
+    /// `text`, which is called `name`, is not the TOML that it should be.
+    pub(crate) fn toml(name: &str, text: &str, error: &toml::de::Error) -> Self {
+        let span = error.span().unwrap_or(0..0);
+        let before = &text[..span.start.min(text.len())];
+        Self::Toml {
+            name: name.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
+            message: error.message().trim_end().replace('\n', "; "),
+            source_code: NamedSource::new(name, text.to_owned()),
+            span: span.into(),
+        }
+    }
+}

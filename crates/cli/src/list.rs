@@ -1,0 +1,51 @@
+//! `driftlock list`: what there is.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use driftlock_protocol::{ALGORITHMS, Algorithm};
+
+use crate::failure::{Failure, Outcome};
+use crate::results::print;
+
+/// The flags of `driftlock list`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Show this algorithm: its paper, and the repairs of the paper's text that can be switched off
+    algorithm: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    match &args.algorithm {
+        None => print(&overview())?,
+        Some(tag) => print(&details(named(tag)?))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The algorithm of this name, or the sentence that says which names there are.
+pub(crate) fn named(tag: &str) -> Result<&'static Algorithm, Failure> {
+    let unknown = || driftlock_sim::config::ConfigError::UnknownAlgorithm(tag.to_owned());
+    Ok(Algorithm::named(tag).ok_or_else(unknown)?)
+}
+
+fn overview() -> String {
+    let width = ALGORITHMS.iter().map(|algorithm| algorithm.tag.len()).max().unwrap_or(0);
+    ALGORITHMS.iter().fold(String::new(), |mut text, algorithm| {
+        let _ = writeln!(text, "{:width$}  {}", algorithm.tag, algorithm.summary);
+        text
+    })
+}
+
+fn details(algorithm: &Algorithm) -> String {
+    let paper = algorithm.paper;
+    let mut text = format!(
+        "{}: {}\n\n{}: \"{}\", {}\n\nRepairs of the paper's text, which --without NAME switches off:\n",
+        algorithm.tag, algorithm.summary, paper.authors, paper.title, paper.year
+    );
+    let width = algorithm.repairs().iter().map(|repair| repair.name.len()).max().unwrap_or(0);
+    for repair in algorithm.repairs() {
+        let _ = writeln!(text, "  {:width$}  {}", repair.name, repair.summary);
+    }
+    text
+}

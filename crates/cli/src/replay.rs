@@ -1,0 +1,139 @@
+//! `driftlock replay`: do again what a trace says.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use driftlock_sim::config::Config;
+use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::soak::{Case, Crowd};
+use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, repairs_without, replay};
+use driftlock_trace::{Header, Origin, Reader, Writer};
+
+use crate::failure::{Failure, Outcome};
+use crate::list;
+
+const EXAMPLES: &str = "\
+Without --rerun, the recorded inputs are fed to fresh nodes and every output is compared: this needs no seed, and takes
+the traces of all worlds. With --rerun, the simulation itself is run again from its seed, and must give the same trace
+byte for byte.
+
+Examples:
+  driftlock sim --entries 20 --replications 1 --trace run.jsonl && driftlock replay run.jsonl
+  driftlock replay run.jsonl --rerun
+  jq 'select(.node == 7 and .status)' run.jsonl     what changed at node 7";
+
+/// The flags of `driftlock replay`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The trace, as --trace wrote it
+    trace: PathBuf,
+    /// Run the whole simulation again and compare the traces
+    #[arg(long)]
+    rerun: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    if args.rerun { rerun(&args.trace) } else { replay_steps(&args.trace) }
+}
+
+fn open(path: &Path) -> Result<Reader, Failure> {
+    Reader::open(path).map_err(|error| Failure::Replay { path: path.to_owned(), error: error.into() })
+}
+
+fn replay_steps(path: &Path) -> Outcome {
+    let reader = open(path)?;
+    let failure = |error: ReplayError| Failure::Replay { path: path.to_owned(), error };
+    match replay(reader).map_err(failure)? {
+        Replayed::Same { steps, violation } => {
+            println!("{}: {steps} steps, every output is the same", path.display());
+            if let Some(violation) = violation {
+                println!("the recorded run ended with a violation: {violation}");
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Replayed::Differs(difference) => {
+            println!("{}", describe(path, &difference));
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+fn describe(path: &Path, difference: &Difference) -> String {
+    let Difference { line, recorded, replayed } = difference;
+    let show = |step| serde_json::to_string(step).unwrap_or_default();
+    format!(
+        "{}: line {line} (node {}) came out differently\n  recorded: {}\n  replayed: {}",
+        path.display(),
+        recorded.node,
+        show(recorded),
+        show(replayed)
+    )
+}
+
+/// Runs what the header describes, and compares the two traces.
+fn rerun(path: &Path) -> Outcome {
+    let mut recorded = open(path)?;
+    let bytes = Bytes::default();
+    simulate(path, recorded.header(), &bytes)?;
+    let bytes = bytes.take();
+    let mut again = Reader::new(Box::new(io::Cursor::new(bytes)))
+        .map_err(|error| Failure::Replay { path: path.to_owned(), error: error.into() })?;
+    let mut same = recorded.header() == again.header();
+    let failure = |error: driftlock_trace::ReadError| Failure::Replay { path: path.to_owned(), error: error.into() };
+    while same {
+        let (was, is) = (recorded.next_line().map_err(failure)?, again.next_line().map_err(failure)?);
+        if was.is_none() && is.is_none() {
+            println!("{}: {} lines, the simulation gives the same trace again", path.display(), recorded.line());
+            return Ok(ExitCode::SUCCESS);
+        }
+        same = was == is;
+    }
+    println!("{}: line {} came out differently when the simulation was run again", path.display(), again.line());
+    Ok(ExitCode::from(1))
+}
+
+fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> {
+    let sink = Box::new(bytes.clone());
+    match &header.world {
+        Origin::Sim { config, replication } => {
+            let config: Config = serde_json::from_value(config.clone())
+                .map_err(|error| Failure::Other(format!("{}: its configuration is damaged: {error}", path.display())))?;
+            let plan = config.plan()?;
+            let writer = Writer::new(sink, &trace_header(&plan, *replication));
+            replicate(&plan, *replication, Some(writer)).map_err(Failure::write(path))?;
+        }
+        Origin::Soak { seed, crowded } => {
+            let algorithm = list::named(&header.algorithm)?;
+            let repairs = repairs_without(algorithm, &header.without)
+                .map_err(|error| Failure::Replay { path: path.to_owned(), error })?;
+            let crowd = if *crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
+            let case = Case::draw(*seed, crowd, algorithm);
+            let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));
+            case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
+        }
+    }
+    Ok(())
+}
+
+/// A sink whose bytes can be had afterwards.
+#[derive(Clone, Default)]
+struct Bytes(Arc<Mutex<Vec<u8>>>);
+
+impl Bytes {
+    fn take(self) -> Vec<u8> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+impl Write for Bytes {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

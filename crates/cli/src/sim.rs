@@ -1,0 +1,264 @@
+//! `driftlock sim`: measure an algorithm.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use driftlock_net::ideal::Fate;
+use driftlock_sim::config::{Config, LinkInfoRule, Plan};
+use driftlock_sim::random::Duration;
+use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::summary::Summary;
+use driftlock_sim::sweep::run_all;
+use driftlock_trace::Writer;
+
+use crate::failure::{Failure, Outcome};
+use crate::progress;
+use crate::results::{print, to_json, to_table, to_text};
+
+const EXAMPLES: &str = "\
+Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win.
+Defaults are the paper's network: 30 nodes, 3 tokens, 20% connectivity, unit delay and unit CS time.
+
+Examples:
+  driftlock sim --algorithm krlf --nodes 30 --k 3 --load 0.1 --mobility 0.02 --seed 7
+  driftlock sim --delay exponential:1 --cs-time uniform:0.5..1.5 --format json
+  driftlock sim --link-info published                the LinkInfo rule as the paper has it
+  driftlock sim --as-published                       none of the repairs of the paper's text
+  driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
+  driftlock sim --config my.toml --format parquet --output my.parquet";
+
+/// The flags of `driftlock sim`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Read parameters from this TOML file
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    parameters: Parameters,
+    /// How to write the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Write the results to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Record every step of one replication in this file (compressed if it ends in .zst)
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Which replication to record
+    #[arg(long, value_name = "R", default_value_t = 0)]
+    trace_replication: u32,
+    /// Threads to use; 0 is one for each core. The results do not depend on it
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// One JSON object
+    Json,
+    /// A header line and a row
+    Csv,
+    /// Apache Parquet; needs --output
+    Parquet,
+}
+
+/// The parameters of a simulation; what is not given comes from the file, or else is the default.
+#[derive(clap::Args)]
+struct Parameters {
+    /// The algorithm: see driftlock list
+    #[arg(long)]
+    algorithm: Option<String>,
+    /// The number of nodes (n)
+    #[arg(long)]
+    nodes: Option<u32>,
+    /// The number of units of the resource
+    #[arg(long)]
+    k: Option<u32>,
+    /// The rate of each node's next request after it has left the CS, per time unit
+    #[arg(long, allow_negative_numbers = true)]
+    load: Option<f64>,
+    /// The share of the possible links that are up, from 0 to 1
+    #[arg(long, allow_negative_numbers = true)]
+    connectivity: Option<f64>,
+    /// Changes of the graph per time unit, in the whole network
+    #[arg(long, allow_negative_numbers = true)]
+    mobility: Option<f64>,
+    /// Time in the CS: a number, uniform:A..B or exponential:MEAN
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    cs_time: Option<Duration>,
+    /// Time that a message takes: a number, uniform:A..B or exponential:MEAN
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    delay: Option<Duration>,
+    /// What becomes of messages in flight on a link that fails
+    #[arg(long, value_enum)]
+    link_failure: Option<FateFlag>,
+    /// Who is told of a lowered height: published or repaired
+    #[arg(long, visible_alias = "linkinfo", value_name = "RULE")]
+    link_info: Option<LinkInfoRule>,
+    /// Switch a repair of the paper's text off (see driftlock list ALGORITHM); may be given several times
+    #[arg(long, value_name = "REPAIR")]
+    without: Vec<String>,
+    /// Switch all repairs off: the paper's text as published
+    #[arg(long)]
+    as_published: bool,
+    /// Entries before counting begins, in each replication
+    #[arg(long)]
+    warmup: Option<u64>,
+    /// Entries that are counted, in each replication
+    #[arg(long)]
+    entries: Option<u64>,
+    /// Independent repetitions
+    #[arg(long)]
+    replications: Option<u32>,
+    /// From which all randomness follows
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Check every invariant after every event (slower)
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FateFlag {
+    /// The failure waits until they have arrived, as the paper assumes
+    Drained,
+    /// They are returned to their senders
+    Returned,
+    /// They are lost
+    Lost,
+}
+
+impl From<FateFlag> for Fate {
+    fn from(flag: FateFlag) -> Self {
+        match flag {
+            FateFlag::Drained => Self::Drained,
+            FateFlag::Returned => Self::Returned,
+            FateFlag::Lost => Self::Lost,
+        }
+    }
+}
+
+impl Parameters {
+    /// The file's parameters, with the flags on top.
+    fn over(&self, file: Config) -> Config {
+        Config {
+            algorithm: self.algorithm.clone().unwrap_or(file.algorithm),
+            nodes: self.nodes.unwrap_or(file.nodes),
+            k: self.k.unwrap_or(file.k),
+            load: self.load.unwrap_or(file.load),
+            connectivity: self.connectivity.unwrap_or(file.connectivity),
+            mobility: self.mobility.unwrap_or(file.mobility),
+            cs_time: self.cs_time.unwrap_or(file.cs_time),
+            delay: self.delay.unwrap_or(file.delay),
+            link_failure: self.link_failure.map_or(file.link_failure, Fate::from),
+            link_info: self.link_info.unwrap_or(file.link_info),
+            without: if self.without.is_empty() { file.without } else { self.without.clone() },
+            as_published: self.as_published || file.as_published,
+            warmup: self.warmup.unwrap_or(file.warmup),
+            entries: self.entries.unwrap_or(file.entries),
+            replications: self.replications.unwrap_or(file.replications),
+            seed: self.seed.unwrap_or(file.seed),
+            check: self.check || file.check,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let plan = plan(args)?;
+    if args.format == Format::Parquet && args.output.is_none() {
+        return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
+    }
+    if let Some(path) = &args.trace {
+        record(&plan, args.trace_replication, path)?;
+    }
+    let bar = progress::bar(u64::from(plan.config.replications), "replications");
+    let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
+    bar.finish_and_clear();
+    write(args, &plan, &summary)?;
+    if summary.violations > 0 {
+        eprintln!("{}", how_to_replay(&plan, &summary));
+        return Ok(ExitCode::from(1));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plan(args: &Args) -> Result<Plan, Failure> {
+    let Some(path) = &args.config else { return Ok(args.parameters.over(Config::default()).plan()?) };
+    let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+    let name = path.display().to_string();
+    let file: Config = toml::from_str(&text).map_err(|error| Failure::toml(&name, &text, &error))?;
+    args.parameters.over(file).plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+}
+
+fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    if replication >= plan.config.replications {
+        return Err(Failure::Other(format!(
+            "there is no replication {replication} to record: there are {}, counted from 0",
+            plan.config.replications
+        )));
+    }
+    let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
+    replicate(plan, replication, Some(writer)).map_err(Failure::write(path))?;
+    Ok(())
+}
+
+fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
+    let text = match args.format {
+        Format::Table => to_text(plan, summary),
+        Format::Json => format!("{:#}\n", to_json(plan, summary)),
+        Format::Csv => {
+            let mut bytes = Vec::new();
+            to_table(&[(plan, summary)])?.write_csv(&mut bytes)?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        Format::Parquet => String::new(),
+    };
+    let Some(path) = &args.output else { return print(&text) };
+    if args.format == Format::Parquet {
+        let file = File::create(path).map_err(Failure::write(path))?;
+        return Ok(to_table(&[(plan, summary)])?.write_parquet(io::BufWriter::new(file))?);
+    }
+    fs::write(path, text).map_err(Failure::write(path))
+}
+
+/// The command that records the first replication that went wrong.
+fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
+    let number = summary.violation_details.first().and_then(|detail| {
+        let number = detail.strip_prefix("replication ")?;
+        number.split(':').next()
+    });
+    format!(
+        "a violation with seed {}; to record it:\n  driftlock sim{} --trace violation.jsonl --trace-replication {}",
+        plan.config.seed,
+        flags(&plan.config),
+        number.unwrap_or("0")
+    )
+}
+
+/// The flags that make this configuration.
+pub(crate) fn flags(config: &Config) -> String {
+    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+    let (now, default) = (json(config), json(&Config::default()));
+    let mut text = String::new();
+    for (name, value) in now.as_object().into_iter().flatten() {
+        let flag = name.replace('_', "-");
+        match value {
+            value if Some(value) == default.get(name) => {}
+            serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
+            serde_json::Value::Array(items) => {
+                for item in items.iter().filter_map(|item| item.as_str()) {
+                    text.push_str(&format!(" --{flag} {item}"));
+                }
+            }
+            serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
+            other => text.push_str(&format!(" --{flag} {other}")),
+        }
+    }
+    text
+}

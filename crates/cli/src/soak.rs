@@ -1,0 +1,93 @@
+//! `driftlock soak`: fault-and-heal runs by the thousand.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driftlock_protocol::Algorithm;
+use driftlock_sim::soak::{Case, Crowd, Report, soak};
+use driftlock_trace::Writer;
+use driftlock_trace::replay::repairs_without;
+
+use crate::failure::{Failure, Outcome};
+use crate::{list, progress};
+
+const EXAMPLES: &str = "\
+Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random,
+partitions included, while every invariant is checked after every event. Then the graph is made connected and left
+alone: whoever waits must be served, and everybody who asks once more. Run number i has the seed SEED + i.
+
+Examples:
+  driftlock soak krl                        1,000 runs
+  driftlock soak krlf --runs 1000000        a long soak
+  driftlock soak krl --without pending-request
+  driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
+
+/// The flags of `driftlock soak`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The algorithm: see driftlock list
+    algorithm: String,
+    /// How many runs
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// The seed of the first run
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Draw networks with at least as many units as nodes
+    #[arg(long)]
+    crowded: bool,
+    /// Switch a repair of the paper's text off; may be given several times
+    #[arg(long, value_name = "REPAIR")]
+    without: Vec<String>,
+    /// Record the first run in this file (compressed if it ends in .zst)
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Threads to use; 0 is one for each core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let algorithm = list::named(&args.algorithm)?;
+    let repairs = repairs_without(algorithm, &args.without).map_err(|error| Failure::Other(error.to_string()))?;
+    let crowd = if args.crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
+    if let Some(path) = &args.trace {
+        let case = Case::draw(args.seed, crowd, algorithm);
+        let header = case.trace_header(algorithm, args.without.clone());
+        let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
+        case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
+    }
+    let bar = progress::bar(args.runs, "runs");
+    let entries = AtomicU64::new(0);
+    let vacuous = AtomicU64::new(0);
+    let count = |report: &Report| {
+        bar.inc(1);
+        entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
+        vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
+    };
+    let failed = soak(algorithm, repairs, crowd, args.seed..args.seed.saturating_add(args.runs), args.threads, &count);
+    bar.finish_and_clear();
+    if let Some((seed, violation)) = failed {
+        println!("{}: violated with seed {seed}: {violation}", algorithm.tag);
+        println!("to record it:\n  {}", command(args, algorithm, seed));
+        return Ok(ExitCode::from(1));
+    }
+    println!(
+        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted while links changed",
+        algorithm.tag,
+        args.runs,
+        args.seed,
+        args.seed.saturating_add(args.runs - 1),
+        entries.into_inner(),
+        vacuous.into_inner(),
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn command(args: &Args, algorithm: &Algorithm, seed: u64) -> String {
+    let without: String = args.without.iter().map(|name| format!(" --without {name}")).collect();
+    let crowded = if args.crowded { " --crowded" } else { "" };
+    format!("driftlock soak {}{crowded}{without} --seed {seed} --runs 1 --trace violation.jsonl", algorithm.tag)
+}
