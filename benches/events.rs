@@ -5,7 +5,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use driftlock_benches::{cpu, heap, nexosim};
+use driftlock_benches::{cpu, heap, nexosim, sim};
 
 /// Something that handles events.
 struct Contender {
@@ -18,7 +18,7 @@ struct Contender {
 const CONTENDERS: &[Contender] = &[
     Contender { name: "bare heap", run: heap::run },
     Contender { name: "nexosim", run: nexosim::run },
-    // >>> The simulator's line goes here: Contender { name: "sim", run: sim::run },
+    Contender { name: "driftlock", run: sim::run },
 ];
 
 /// Messages under way, and models where there are any.

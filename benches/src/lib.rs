@@ -7,5 +7,6 @@ pub mod cpu;
 mod delays;
 pub mod heap;
 pub mod nexosim;
+pub mod sim;
 
 pub use delays::Delays;

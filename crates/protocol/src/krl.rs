@@ -40,8 +40,6 @@ pub mod forwarding;
 mod lemmas;
 pub mod pacing;
 pub mod repair;
-#[cfg(test)]
-mod tests;
 
 pub use forwarding::Forwarding;
 
@@ -327,7 +325,7 @@ impl Krl {
             out.clause("recv-request.11");
             self.forward_request(out);
         }
-        self.tell_if_crossed(j, out);
+        self.tell_if_crossed(at, out);
     }
 
     /// When Token(h) received at node i from node j; both versions.
@@ -383,7 +381,7 @@ impl Krl {
             out.clause("recv-link-info.14");
             self.forward_request(out);
         }
-        self.tell_if_crossed(j, out);
+        self.tell_if_crossed(at, out);
     }
 
     /// Lines 5 and 6 of the `LinkInfo`'s receipt: what counts of the height that j reports.
@@ -580,10 +578,10 @@ impl Krl {
     }
 
     /// [`repair::LINK_INFO`], for the one neighbour whose height has just been learned.
-    fn tell_if_crossed(&mut self, j: NodeId, out: &mut Out<Self>) {
-        let Some(at) = self.position(j) else { return };
-        if self.repairs.has(repair::LINK_INFO) && self.neighbours[at].has_crossed(self.my_height) {
-            self.send(j, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
+    fn tell_if_crossed(&mut self, at: usize, out: &mut Out<Self>) {
+        let neighbour = &self.neighbours[at];
+        if self.repairs.has(repair::LINK_INFO) && neighbour.has_crossed(self.my_height) {
+            self.send(neighbour.id, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
         }
     }
 
@@ -657,7 +655,9 @@ impl Krl {
 
     /// *Delete()*, wherever it stands.
     fn delete(&mut self, id: NodeId) {
-        self.queue.retain(|&waiting| waiting != id);
+        if let Some(at) = self.queue.iter().position(|&waiting| waiting == id) {
+            self.queue.remove(at);
+        }
     }
 }
 

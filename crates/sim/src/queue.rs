@@ -86,14 +86,15 @@ pub enum Event {
 /// An event and its place in the order.
 #[derive(Clone, Copy, Debug)]
 struct Scheduled {
-    /// The time in the upper half; below it the sequence number, before which timers go first.
-    key: u128,
+    at: Time,
+    /// Unique. The highest bit tells timers, which go first, from the rest.
+    sequence: u64,
     event: Event,
 }
 
 impl PartialEq for Scheduled {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.sequence == other.sequence
     }
 }
 
@@ -108,7 +109,7 @@ impl PartialOrd for Scheduled {
 impl Ord for Scheduled {
     /// Reversed: the heap's greatest is the earliest.
     fn cmp(&self, other: &Self) -> Ordering {
-        other.key.cmp(&self.key)
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
     }
 }
 
@@ -117,6 +118,9 @@ impl Ord for Scheduled {
 pub struct Queue {
     heap: BinaryHeap<Scheduled>,
     sequence: u64,
+    /// Whether the heap's first entry was handed out already. Most events schedule another one, which takes its place:
+    /// that is half the work of removing one and adding the other.
+    spent: bool,
 }
 
 impl Queue {
@@ -124,22 +128,30 @@ impl Queue {
     pub fn schedule(&mut self, at: Time, event: Event) {
         const AFTER_TIMERS: u64 = 1 << 63;
         let class = if matches!(event, Event::Timer { .. }) { 0 } else { AFTER_TIMERS };
-        let key = u128::from(at.0) << 64 | u128::from(class | self.sequence);
+        let scheduled = Scheduled { at, sequence: class | self.sequence, event };
         self.sequence += 1;
-        self.heap.push(Scheduled { key, event });
+        if std::mem::take(&mut self.spent)
+            && let Some(mut first) = self.heap.peek_mut()
+        {
+            *first = scheduled;
+        } else {
+            self.heap.push(scheduled);
+        }
     }
 
     /// Takes the earliest event.
     pub fn pop(&mut self) -> Option<(Time, Event)> {
-        let Scheduled { key, event } = self.heap.pop()?;
-        #[allow(clippy::cast_possible_truncation)] // the upper half
-        let at = Time((key >> 64) as u64);
+        if std::mem::take(&mut self.spent) {
+            self.heap.pop();
+        }
+        let Scheduled { at, event, .. } = *self.heap.peek()?;
+        self.spent = true;
         Some((at, event))
     }
 
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.heap.len() == usize::from(self.spent)
     }
 }
 

@@ -64,6 +64,14 @@ impl Duration {
         }
     }
 
+    /// The value, if it is always the same.
+    pub fn constant(self) -> Option<Time> {
+        match self {
+            Self::Constant(value) => Some(Time::from_units(value)),
+            Self::Uniform(..) | Self::Exponential(_) => None,
+        }
+    }
+
     /// A sample.
     pub fn sample(self, stream: &mut Stream) -> Time {
         Time::from_units(match self {

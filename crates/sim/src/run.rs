@@ -12,7 +12,7 @@ use crate::meter::Tally;
 use crate::queue::{Event, Time};
 use crate::random::{Stream, Subject, exponential, stream};
 use crate::topology::{random_absent, random_connected, random_removable};
-use crate::world::{Setting, World};
+use crate::world::{Setting, Step, World};
 
 /// What one replication came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -82,7 +82,7 @@ impl Visitor for Replicate<'_> {
             mobility: draws(Subject::Mobility),
             last_entry: Time::ZERO,
         };
-        let violation = run.until_counted().err();
+        let violation = run.until_counted().err().map(|violation| *violation);
         let waiting_at_end = run.open_waits();
         let meter = run.world.finish(violation.as_ref())?;
         Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, violation })
@@ -99,7 +99,7 @@ struct Run<'a, P: Protocol<View = LinkEvent>> {
 }
 
 impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
-    fn until_counted(&mut self) -> Result<(), Violation> {
+    fn until_counted(&mut self) -> Step<()> {
         for node in (0..self.plan.config.nodes).map(NodeId) {
             self.schedule_request(node);
         }
@@ -111,23 +111,23 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
         self.until_entries(self.plan.config.entries)
     }
 
-    fn until_entries(&mut self, entries: u64) -> Result<(), Violation> {
+    fn until_entries(&mut self, entries: u64) -> Step<()> {
         let patience = self.patience();
         while self.world.meter().entries() < entries {
             let Some(event) = self.world.next_event() else {
-                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() });
+                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
             };
             self.handle(event)?;
             if self.world.now() - self.last_entry > patience && self.world.oracle().owed_count() > 0 {
                 let nodes = self.world.oracle().owed().collect();
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
-                return Err(Violation::Stalled { time_units: patience.units() as u64, nodes });
+                return Err(Violation::Stalled { time_units: patience.units() as u64, nodes }.into());
             }
         }
         Ok(())
     }
 
-    fn handle(&mut self, event: Event) -> Result<(), Violation> {
+    fn handle(&mut self, event: Event) -> Step<()> {
         let granted = match event {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Request { node } => self.world.request(node)?,
@@ -169,7 +169,7 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
 
     /// Deletes a random link whose loss does not disconnect the graph, and forms another. The number of links stays
     /// within 10% of what it was at the start.
-    fn change_graph(&mut self) -> Result<(), Violation> {
+    fn change_graph(&mut self) -> Step<()> {
         let fate = self.plan.config.link_failure;
         let start = self.plan.links as f64;
         let links = self.world.links();

@@ -18,7 +18,7 @@ use crate::queue::{Event, Time};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_absent, random_connected, random_removable};
-use crate::world::{Setting, World};
+use crate::world::{Setting, Step, World};
 
 /// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
@@ -52,6 +52,7 @@ pub struct Case {
     change_rate: f64,
     fault_span: Time,
     fate: Fate,
+    checked: bool,
 }
 
 /// What a run came to.
@@ -92,6 +93,7 @@ impl Case {
             change_rate: log_uniform(0.02, 4.0, &mut draw),
             fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: if draw.random_bool(0.5) { Fate::Drained } else { Fate::Returned },
+            checked: true,
         }
     }
 
@@ -99,6 +101,12 @@ impl Case {
     #[must_use]
     pub fn with_fate(self, fate: Fate) -> Self {
         Self { fate, ..self }
+    }
+
+    /// The same run without a look inside: only what applications get is checked.
+    #[must_use]
+    pub fn unchecked(self) -> Self {
+        Self { checked: false, ..self }
     }
 
     /// The nodes, units and links at the start.
@@ -137,7 +145,7 @@ impl Case {
             repairs,
             delay: self.delay,
             delays: draws(Subject::Delay),
-            checked: true,
+            checked: self.checked,
             recorder,
         };
         let mut soak = Soak::<P> {
@@ -152,7 +160,7 @@ impl Case {
         };
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
-        let violation = violation.or_else(|| soak.heal().err());
+        let violation = violation.or_else(|| soak.heal().err()).map(|violation| *violation);
         let rested = violation.is_none() && soak.rests();
         let (entries, changes) = (soak.entries, soak.changes);
         let tally = soak.world.finish(violation.as_ref())?.finish();
@@ -221,7 +229,7 @@ struct Soak<'a, P: Protocol<View = LinkEvent>> {
 
 impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     /// The first phase: requests and changes at random.
-    fn break_links(&mut self) -> Result<(), Violation> {
+    fn break_links(&mut self) -> Step<()> {
         for node in self.case.deployment.ids() {
             self.schedule_request(node);
         }
@@ -236,7 +244,7 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     }
 
     /// The second phase: a connected graph that stays. Everybody who waits is served, then everybody who asks again.
-    fn heal(&mut self) -> Result<(), Violation> {
+    fn heal(&mut self) -> Step<()> {
         let nodes = self.case.deployment.nodes;
         while !self.world.links().connected_without(None) {
             let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
@@ -250,12 +258,12 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     }
 
     /// Runs until nobody waits or uses anything any more.
-    fn serve_all(&mut self) -> Result<(), Violation> {
+    fn serve_all(&mut self) -> Step<()> {
         let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
         while self.world.oracle().owed_count() > 0 || !self.world.oracle().in_use().is_empty() {
             let event = self.next_event().filter(|_| self.world.now() <= limit);
             let Some(event) = event else {
-                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() });
+                return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
             };
             self.handle(event, false)?;
         }
@@ -281,7 +289,7 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         if self.events > EVENTS_MAX { None } else { self.world.next_event() }
     }
 
-    fn handle(&mut self, event: Event, faults: bool) -> Result<(), Violation> {
+    fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
         let granted = match event {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Release { node } => {
@@ -304,7 +312,7 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         Ok(())
     }
 
-    fn request(&mut self, node: NodeId) -> Result<(), Violation> {
+    fn request(&mut self, node: NodeId) -> Step<()> {
         let granted = self.world.request(node)?;
         self.entered(granted);
         if self.workload.random_bool(self.case.impatience) {
@@ -323,7 +331,7 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     }
 
     /// A link fails, or one forms, as often as not. Nothing keeps the graph connected.
-    fn change(&mut self) -> Result<(), Violation> {
+    fn change(&mut self) -> Step<()> {
         self.changes += 1;
         let fate = self.case.fate;
         if self.mobility.random_bool(0.5) {

@@ -14,6 +14,10 @@ use crate::meter::Meter;
 use crate::queue::{Event, Queue, Time};
 use crate::random::{Duration, Stream};
 
+/// What a step gives, unless it ends the run. The violation is boxed because it is rare and large, and every step pays
+/// for the size of what it might return.
+pub type Step<T> = Result<T, Box<Violation>>;
+
 /// A message and when it arrives.
 #[derive(Clone, Debug)]
 struct Timed<M> {
@@ -58,6 +62,8 @@ pub struct World<P: Protocol<View = LinkEvent>> {
     armed: Vec<Vec<Armed<P::Timer>>>,
     armings: u32,
     delay: Duration,
+    /// The delay, if it is always the same: then it need not be computed for every message.
+    constant_delay: Option<Time>,
     delays: Stream,
     out: Out<P>,
     oracle: Oracle,
@@ -85,6 +91,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
             armed: deployment.ids().map(|_| Vec::new()).collect(),
             armings: 0,
             delay,
+            constant_delay: delay.constant(),
             delays,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
             oracle: Oracle::new(deployment.nodes, deployment.k),
@@ -146,7 +153,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     }
 
     /// Carries out an arrival or a timer; whoever was granted units by it is returned.
-    pub fn deliver(&mut self, event: Event) -> Result<Option<NodeId>, Violation> {
+    pub fn deliver(&mut self, event: Event) -> Step<Option<NodeId>> {
         match event {
             Event::Arrival { from, to, incarnation } => {
                 let Some(Timed { message, .. }) = self.links.arrive(from, to, incarnation) else { return Ok(None) };
@@ -164,14 +171,14 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     }
 
     /// The application at `node` asks for a unit.
-    pub fn request(&mut self, node: NodeId) -> Result<Option<NodeId>, Violation> {
+    pub fn request(&mut self, node: NodeId) -> Step<Option<NodeId>> {
         self.meter.requested(node);
         self.oracle.requested(node, Demand::ONE);
         self.input(node, Input::Request(Demand::ONE))
     }
 
     /// The application at `node` returns what it was granted.
-    pub fn release(&mut self, node: NodeId) -> Result<(), Violation> {
+    pub fn release(&mut self, node: NodeId) -> Step<()> {
         if let Some(Grant { permits, .. }) = self.nodes[node.index()].grant() {
             self.meter.released(permits);
             self.oracle.released(node);
@@ -181,14 +188,14 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     }
 
     /// The application at `node`, which waits, no longer wants to.
-    pub fn cancel(&mut self, node: NodeId) -> Result<(), Violation> {
+    pub fn cancel(&mut self, node: NodeId) -> Step<()> {
         self.meter.cancelled();
         self.oracle.cancelled(node);
         self.input(node, Input::Cancel).map(|_| ())
     }
 
     /// Forms a link between two nodes that have none.
-    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Result<(), Violation> {
+    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
         let incarnation = self.links.form(a, b);
         if let Some(recorder) = &mut self.recorder {
             recorder.link(self.now.0, (a, b), true, incarnation);
@@ -200,7 +207,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
 
     /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`. The nodes that were
     /// granted units by it are returned.
-    pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Result<Vec<NodeId>, Violation> {
+    pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Step<Vec<NodeId>> {
         debug_assert!(fate != Fate::Drained || self.links.is_idle(a, b), "the link has to be drained first");
         let Ok(failed) = self.links.fail(a, b) else { return Ok(Vec::new()) };
         let incarnation = failed.incarnation;
@@ -234,7 +241,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     }
 
     /// One step of one node, with all that follows from it at once.
-    fn input(&mut self, id: NodeId, input: InputOf<P>) -> Result<Option<NodeId>, Violation> {
+    fn input(&mut self, id: NodeId, input: InputOf<P>) -> Step<Option<NodeId>> {
         let mut out = mem::take(&mut self.out);
         if self.recorder.is_some() {
             self.recorded_step(id, input, &mut out);
@@ -268,7 +275,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         id: NodeId,
         effect: Effect<P::Message, P::Timer>,
         granted: &mut Option<NodeId>,
-    ) -> Result<(), Violation> {
+    ) -> Step<()> {
         match effect {
             Effect::Send { to, message, shared } => self.send(id, to, message, shared)?,
             Effect::Arm { timer, after } => {
@@ -290,23 +297,26 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         Ok(())
     }
 
-    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Result<(), Violation> {
-        let mut arrives = self.now + self.delay.sample(&mut self.delays);
-        if !matches!(self.delay, Duration::Constant(_)) {
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
+        let arrives = match self.constant_delay {
+            Some(delay) => self.now + delay,
             // First in, first out: never before what is in flight already.
-            arrives = arrives.max(self.links.last_sent(from, to).map_or(arrives, |last| last.arrives));
-        }
+            None => {
+                let last = self.links.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
+                last.max(self.now + self.delay.sample(&mut self.delays))
+            }
+        };
         self.meter.sent(P::kind(&message), shared, P::permits(&message));
         match self.links.send(from, to, Timed { message, arrives }) {
             Ok(incarnation) => {
                 self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
                 Ok(())
             }
-            Err(_) => Err(Violation::NoLink { from, to }),
+            Err(_) => Err(Violation::NoLink { from, to }.into()),
         }
     }
 
-    fn check(&self) -> Result<(), Violation> {
+    fn check(&self) -> Step<()> {
         if !self.checked {
             return Ok(());
         }
@@ -318,6 +328,6 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
                 .map(|Flight { from, to, message }| Flight { from, to, message: &message.message })
                 .collect(),
         };
-        check_moment(self.k, &moment)
+        Ok(check_moment(self.k, &moment)?)
     }
 }

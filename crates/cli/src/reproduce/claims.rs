@@ -3,7 +3,7 @@
 use driftlock_sim::config::{Config, LinkInfoRule};
 use driftlock_sim::summary::Summary;
 
-/// Whether what the paper says is so.
+/// Whether what the paper says is so. A difference counts if it is larger than chance explains (95% confidence).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     /// At every point that was measured.
@@ -45,10 +45,38 @@ pub(crate) struct Judged {
 pub(crate) struct Evidence {
     /// Where in the parameter space.
     pub at: String,
-    /// The number.
-    pub value: f64,
-    /// Whether it speaks for the claim.
+    /// The number, and the half width of its 95% confidence interval.
+    pub value: Number,
+    /// Whether it speaks for the claim, by more than chance.
     pub holds: bool,
+}
+
+/// A number and the half width of its 95% confidence interval.
+#[derive(Clone, Copy)]
+pub(crate) struct Number {
+    pub mean: f64,
+    pub ci95: f64,
+}
+
+impl Number {
+    fn new(mean: f64, ci95: Option<f64>) -> Self {
+        Self { mean, ci95: ci95.unwrap_or(0.0) }
+    }
+
+    /// This by that; relative errors add up as independent ones do.
+    fn over(self, other: Self) -> Self {
+        let mean = self.mean / other.mean;
+        let (a, b) = (self.ci95 / self.mean, other.ci95 / other.mean);
+        Self { mean, ci95: mean * (a * a + b * b).sqrt() }
+    }
+
+    fn is_below(self, limit: f64) -> bool {
+        self.mean + self.ci95 < limit
+    }
+
+    fn is_above(self, limit: f64) -> bool {
+        self.mean - self.ci95 > limit
+    }
 }
 
 /// A claim, and how to judge it.
@@ -68,43 +96,43 @@ const CLAIMS: &[Claim] = &[
         text: "KRLF results in a lower average time per CS entry than KRL",
         place: "Section 6, Figure 6",
         number: "KRLF's time / KRL's",
-        weigh: |m| m.ratios(wait, |_| true, |ratio| ratio < 1.0),
+        weigh: |m| m.ratios(wait, |_| true, |ratio| ratio.is_below(1.0)),
     },
     Claim {
         text: "KRLF uses less than half the time per CS entry of KRL when the mean time between requests is 10",
         place: "Section 6, Figures 6 and 8",
         number: "KRLF's time / KRL's",
-        weigh: |m| m.ratios(wait, at_load_tenth, |ratio| ratio < 0.5),
+        weigh: |m| m.ratios(wait, at_load_tenth, |ratio| ratio.is_below(0.5)),
     },
     Claim {
         text: "at that load KRLF uses fewer messages per CS entry when nodes are mobile",
         place: "Section 6, Figure 7 (b), (c)",
         number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility > 0.0, |ratio| ratio < 1.0),
+        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility > 0.0, |ratio| ratio.is_below(1.0)),
     },
     Claim {
         text: "for loads from 0.1 to 1 KRLF is comparable to KRL in messages per CS entry",
         place: "Section 6, Figure 7",
         number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| c.load >= 0.1, |ratio| (1.0 / COMPARABLE..=COMPARABLE).contains(&ratio)),
+        weigh: |m| m.ratios(messages, |c| c.load >= 0.1, |ratio| (1.0 / COMPARABLE..=COMPARABLE).contains(&ratio.mean)),
     },
     Claim {
         text: "at the lowest load KRLF uses more messages, due to the continuous circulation of tokens",
         place: "Section 6, Figure 7",
         number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| c.load <= 0.001, |ratio| ratio > 1.0),
+        weigh: |m| m.ratios(messages, |c| c.load <= 0.001, |ratio| ratio.is_above(1.0)),
     },
     Claim {
         text: "KRLF performs better in time per CS entry as mobility increases",
         place: "Section 6, Figure 8",
         number: "time at high mobility / without",
-        weigh: |m| m.effect_of_mobility("krlf", wait, |ratio| ratio < 1.0),
+        weigh: |m| m.effect_of_mobility("krlf", wait, |ratio| ratio.is_below(1.0)),
     },
     Claim {
         text: "more messages are sent as mobility increases in KRL",
         place: "Section 6, Figure 9",
         number: "messages at high mobility / without",
-        weigh: |m| m.effect_of_mobility("krl", messages, |ratio| ratio > 1.0),
+        weigh: |m| m.effect_of_mobility("krl", messages, |ratio| ratio.is_above(1.0)),
     },
     Claim {
         text: "KRLF is not sensitive to network connectivity at a load of 0.1",
@@ -116,22 +144,26 @@ const CLAIMS: &[Claim] = &[
         text: "KRLF uses fewer messages per CS entry than KRL at the highest mobility and a load of 0.1",
         place: "Section 6, Figure 9",
         number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility >= 0.02, |ratio| ratio < 1.0),
+        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility >= 0.02, |ratio| ratio.is_below(1.0)),
     },
     Claim {
         text: "token forwarding allows the tokens to circulate more evenly (read as: Jain's index of entries does not fall)",
         place: "Abstract",
         number: "KRLF's Jain index / KRL's",
-        weigh: |m| m.ratios(|s| s.jain, |_| true, |ratio| ratio > 0.995),
+        weigh: |m| m.ratios(jain, |_| true, |ratio| ratio.mean > 0.995),
     },
 ];
 
-fn wait(summary: &Summary) -> f64 {
-    summary.wait.mean
+fn wait(summary: &Summary) -> Number {
+    Number::new(summary.wait.mean, summary.wait.ci95)
 }
 
-fn messages(summary: &Summary) -> f64 {
-    summary.messages_per_entry
+fn messages(summary: &Summary) -> Number {
+    Number::new(summary.messages_per_entry, summary.messages_per_entry_ci95)
+}
+
+fn jain(summary: &Summary) -> Number {
+    Number::new(summary.jain, None)
 }
 
 fn at_load_tenth(config: &Config) -> bool {
@@ -160,8 +192,8 @@ impl Claim {
             all if all == points.len() => Verdict::Holds,
             _ => Verdict::Mixed,
         };
-        let low = points.iter().map(|point| point.value).fold(f64::INFINITY, f64::min);
-        let high = points.iter().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);
+        let low = points.iter().map(|point| point.value.mean).fold(f64::INFINITY, f64::min);
+        let high = points.iter().map(|point| point.value.mean).fold(f64::NEG_INFINITY, f64::max);
         let evidence = format!("at {held} of {} points; {}: {low:.2} to {high:.2}", points.len(), self.number);
         Judged { claim: self.text, place: self.place, rule, verdict, evidence, points }
     }
@@ -176,26 +208,26 @@ impl Measured<'_> {
     /// A number of KRLF by the same number of KRL, at every point of choice.
     fn ratios(
         &self,
-        number: fn(&Summary) -> f64,
+        number: fn(&Summary) -> Number,
         choose: fn(&Config) -> bool,
-        holds: fn(f64) -> bool,
+        holds: fn(Number) -> bool,
     ) -> Vec<Evidence> {
         let krl = self.results.iter().filter(|(config, _)| config.algorithm == "krl" && choose(config));
         krl.filter_map(|(config, basic)| {
             let forwarding = self.get(&Config { algorithm: "krlf".into(), ..config.clone() })?;
-            let value = number(forwarding) / number(basic);
+            let value = number(forwarding).over(number(basic));
             Some(Evidence { at: place(config), value, holds: holds(value) })
         })
         .collect()
     }
 
     /// A number at high mobility by the same number without, at a load of 0.1 and every connectivity.
-    fn effect_of_mobility(&self, tag: &str, number: fn(&Summary) -> f64, holds: fn(f64) -> bool) -> Vec<Evidence> {
+    fn effect_of_mobility(&self, tag: &str, number: fn(&Summary) -> Number, holds: fn(Number) -> bool) -> Vec<Evidence> {
         let moving = self.at_load_tenth(tag).filter(|(config, _)| config.mobility >= 0.02);
         moving
             .filter_map(|(config, moving)| {
                 let still = self.get(&Config { mobility: 0.0, ..config.clone() })?;
-                let value = number(moving) / number(still);
+                let value = number(moving).over(number(still));
                 let at = format!("{}% connectivity", 100.0 * config.connectivity);
                 Some(Evidence { at, value, holds: holds(value) })
             })
@@ -209,9 +241,11 @@ impl Measured<'_> {
         mobilities.dedup();
         let spread = |mobility: f64| {
             let waits = || self.at_load_tenth(tag).filter(|(c, _)| c.mobility == mobility).map(|(_, s)| wait(s));
-            let value = waits().fold(0.0, f64::max) / waits().fold(f64::INFINITY, f64::min);
-            let enough = waits().count() > 2;
-            enough.then(|| Evidence { at: format!("mobility {mobility}"), value, holds: value <= COMPARABLE })
+            let longest = waits().max_by(|a, b| a.mean.total_cmp(&b.mean))?;
+            let shortest = waits().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+            let value = longest.over(shortest);
+            let holds = value.mean <= COMPARABLE;
+            (waits().count() > 2).then(|| Evidence { at: format!("mobility {mobility}"), value, holds })
         };
         mobilities.into_iter().filter_map(spread).collect()
     }

@@ -128,24 +128,27 @@ impl Experiment {
 
     /// The figures, each with the end of its file name.
     pub(crate) fn figures(&self, runs: &[(&Run, &Summary)]) -> Result<Vec<(String, Figure)>, Failure> {
-        let files = self.parts(self.figure.files.as_ref(), runs);
-        files.into_iter().map(|(name, runs)| self.figure_of(&name, &runs)).collect()
+        let split = self.figure.files.as_ref();
+        let values = split.and_then(|split| self.vary.get(&split.by)?.as_array());
+        let parts = self.parts(split, runs);
+        let figure = |(at, (name, runs)): (usize, (String, Vec<_>))| {
+            let value = values.and_then(|values| values.get(at)).map(|value| value.to_string().replace('"', ""));
+            let suffix = value.map_or_else(String::new, |value| format!("-{value}"));
+            Ok((suffix, self.figure_of(&name, &runs)?))
+        };
+        parts.into_iter().enumerate().map(figure).collect()
     }
 
-    /// The figure of one of the files, and the end of its name.
-    fn figure_of(&self, file: &str, runs: &[(&Run, &Summary)]) -> Result<(String, Figure), Failure> {
+    /// The figure of one of the files, which is told apart from the others by this name.
+    fn figure_of(&self, name: &str, runs: &[(&Run, &Summary)]) -> Result<Figure, Failure> {
         let layout = &self.figure;
         let mut panels = Vec::new();
         for (title, runs) in self.parts(layout.panels.as_ref(), runs) {
             panels.push(Panel { title, series: self.series(&runs)? });
         }
-        let (title, suffix) = if file.is_empty() {
-            (self.title.clone(), String::new())
-        } else {
-            (format!("{} ({file})", self.title), format!("-{}", file.replace(' ', "-")))
-        };
+        let title = if name.is_empty() { self.title.clone() } else { format!("{} ({name})", self.title) };
         let (x_label, y_label) = (layout.x_label.clone(), layout.y_label.clone());
-        Ok((suffix, Figure { title, x_label, y_label, x_log: layout.x_log, y_log: layout.y_log, panels }))
+        Ok(Figure { title, x_label, y_label, x_log: layout.x_log, y_log: layout.y_log, panels })
     }
 
     /// The runs apart by the values of a parameter, each part with its name.

@@ -115,7 +115,8 @@ impl Report<'_> {
                 .iter()
                 .map(|point| {
                     let verdict = if point.holds { Verdict::Holds } else { Verdict::DoesNotHold };
-                    format!("{}: {:.3} ({})<br>", text(&point.at), point.value, verdict.words())
+                    let value = with_ci(point.value.mean, Some(point.value.ci95));
+                    format!("{}: {value} ({})<br>", text(&point.at), verdict.words())
                 })
                 .collect();
             let _ = writeln!(

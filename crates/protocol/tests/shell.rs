@@ -1,0 +1,130 @@
+//! The shell turns away what an application or the network gets wrong, and the protocol never sees it.
+
+use driftlock_protocol::krl::{Forwarding, Krl, Message};
+use driftlock_protocol::{
+    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Refusal,
+    Repairs, Section, Units,
+};
+
+const FIRST: Incarnation = Incarnation(0);
+
+/// Node 0 of a pair: node 0 holds the only token, node 1 is its neighbour.
+fn pair() -> [Node<Krl>; 2] {
+    let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] };
+    let protocols = Krl::deploy(&deployment, Forwarding::Off, Repairs::ALL);
+    let peers = [NodeId(1), NodeId(0)];
+    let nodes: Vec<_> = protocols.into_iter().zip(peers).map(|(krl, peer)| Node::new(krl, [(peer, FIRST)])).collect();
+    nodes.try_into().expect("two nodes")
+}
+
+fn step(node: &mut Node<Krl>, input: InputOf<Krl>) -> (Result<(), Refusal>, Vec<Effect<Message, <Krl as Protocol>::Timer>>) {
+    let mut out: Out<Krl> = Outbox::new();
+    let verdict = node.step(input, &mut out);
+    let effects = out.drain().collect();
+    (verdict, effects)
+}
+
+fn refused(node: &mut Node<Krl>, input: InputOf<Krl>) -> Refusal {
+    let before = node.clone();
+    let (verdict, effects) = step(node, input);
+    assert_eq!((&before, effects.len()), (&*node, 0), "what is turned away changes nothing");
+    verdict.expect_err("this should be turned away")
+}
+
+#[test]
+fn an_application_asks_once_and_releases_what_it_holds() {
+    let [mut holder, mut other] = pair();
+    assert_eq!(refused(&mut holder, Input::Release), Refusal::NotHolding);
+    assert_eq!(refused(&mut holder, Input::Cancel), Refusal::NotWaiting);
+    let (verdict, effects) = step(&mut holder, Input::Request(Demand::ONE));
+    assert_eq!(verdict, Ok(()));
+    assert!(matches!(effects[..], [Effect::Grant(_)]));
+    assert_eq!(refused(&mut holder, Input::Request(Demand::ONE)), Refusal::AlreadyHolding);
+    assert_eq!(refused(&mut holder, Input::Cancel), Refusal::NotWaiting);
+    assert_eq!(step(&mut holder, Input::Release).0, Ok(()));
+    assert_eq!(step(&mut other, Input::Request(Demand::ONE)).0, Ok(()));
+    assert_eq!(refused(&mut other, Input::Request(Demand::ONE)), Refusal::AlreadyWaiting);
+    assert_eq!(refused(&mut other, Input::Release), Refusal::NotHolding);
+}
+
+#[test]
+fn more_units_than_the_algorithm_grants_are_not_even_asked_for() {
+    let [mut holder, _] = pair();
+    let two = Units(2.try_into().expect("not zero"));
+    let demand = Demand { units: two, ..Demand::ONE };
+    assert_eq!(refused(&mut holder, Input::Request(demand)), Refusal::TooManyUnits { asked: 2, most: 1 });
+}
+
+#[test]
+fn a_message_over_no_link_or_a_former_link_is_turned_away() {
+    let [mut holder, other] = pair();
+    let message = Message::Request { height: other.protocol().status().height.expect("krl has heights") };
+    let from = |from, incarnation| Input::Message { from: NodeId(from), incarnation, message: message.clone() };
+    assert_eq!(refused(&mut holder, from(7, FIRST)), Refusal::UnknownSender { from: NodeId(7) });
+    let (peer, late) = (NodeId(1), Incarnation(1));
+    assert_eq!(
+        refused(&mut holder, from(1, late)),
+        Refusal::WrongIncarnation { from: peer, got: late, now: FIRST }
+    );
+    step(&mut holder, Input::Below(LinkEvent::Down { peer, incarnation: FIRST })).0.expect("the link was up");
+    // As published, this request would make the holder send its token over a link that has failed.
+    assert_eq!(refused(&mut holder, from(1, FIRST)), Refusal::UnknownSender { from: peer });
+    assert!(!holder.protocol().held().is_empty());
+}
+
+#[test]
+fn links_go_up_and_down_one_after_the_other() {
+    let [mut holder, _] = pair();
+    let peer = NodeId(1);
+    let up = Input::Below(LinkEvent::Up { peer, incarnation: Incarnation(1) });
+    let down = |incarnation| Input::Below(LinkEvent::Down { peer, incarnation });
+    assert_eq!(refused(&mut holder, up.clone()), Refusal::LinkAlreadyUp { peer });
+    assert_eq!(refused(&mut holder, down(Incarnation(9))), Refusal::NoSuchLink { peer });
+    assert_eq!(step(&mut holder, down(FIRST)).0, Ok(()));
+    assert_eq!(refused(&mut holder, down(FIRST)), Refusal::NoSuchLink { peer });
+    assert_eq!(step(&mut holder, up).0, Ok(()));
+}
+
+/// Delivers everything between the two nodes until both are silent, and collects the grants.
+fn drive(nodes: &mut [Node<Krl>; 2], first: Vec<Effect<Message, <Krl as Protocol>::Timer>>, sender: usize) -> Vec<usize> {
+    let mut grants = Vec::new();
+    let mut pending: Vec<_> = first.into_iter().map(|effect| (sender, effect)).collect();
+    while !pending.is_empty() {
+        let (from, effect) = pending.remove(0);
+        match effect {
+            Effect::Send { message, .. } => {
+                let input = Input::Message { from: NodeId(u32::from(from == 1)), incarnation: FIRST, message };
+                let (verdict, effects) = step(&mut nodes[1 - from], input);
+                verdict.expect("a message of a neighbour");
+                pending.extend(effects.into_iter().map(|effect| (1 - from, effect)));
+            }
+            Effect::Grant(_) => grants.push(from),
+            _ => {}
+        }
+    }
+    grants
+}
+
+#[test]
+fn a_cancelled_request_is_released_the_moment_it_is_granted() {
+    let mut nodes = pair();
+    let (_, asked) = step(&mut nodes[1], Input::Request(Demand::ONE));
+    step(&mut nodes[1], Input::Cancel).0.expect("it waits");
+    assert_eq!(drive(&mut nodes, asked, 1), [0; 0], "the application does not hear of it");
+    assert_eq!(nodes[1].protocol().section(), Section::Remainder);
+    assert!(!nodes[1].protocol().held().is_empty(), "the token came and is free for others");
+    let (verdict, effects) = step(&mut nodes[1], Input::Request(Demand::ONE));
+    assert!(verdict.is_ok() && matches!(effects[..], [Effect::Grant(_)]));
+}
+
+#[test]
+fn a_request_after_a_cancel_takes_up_the_one_that_is_still_on_its_way() {
+    let mut nodes = pair();
+    let (_, asked) = step(&mut nodes[1], Input::Request(Demand::ONE));
+    step(&mut nodes[1], Input::Cancel).0.expect("it waits");
+    let (verdict, effects) = step(&mut nodes[1], Input::Request(Demand::ONE));
+    assert_eq!((verdict, effects.len()), (Ok(()), 0), "nothing more has to be sent");
+    assert_eq!(drive(&mut nodes, asked, 1), [1]);
+    let grant = nodes[1].grant().expect("granted");
+    assert_eq!((grant.permits.count(), grant.fence.counter), (1, 1));
+}

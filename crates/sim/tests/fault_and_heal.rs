@@ -1,0 +1,215 @@
+//! Random faults, then service for all: ten thousand runs for each algorithm, all from printed seeds.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, repair};
+use driftlock_protocol::{
+    Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status, Units,
+};
+use driftlock_sim::soak::{Case, Crowd, soak};
+use driftlock_spec::Violation;
+
+const RUNS: u64 = 10_000;
+
+/// Runs seeds until so many runs have granted something under faults.
+fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
+    let algorithm = Algorithm::named(tag).expect("registered");
+    let counted = AtomicU64::new(0);
+    let mut seed = 0;
+    while counted.load(Ordering::Relaxed) < counted_runs {
+        let batch = (counted_runs - counted.load(Ordering::Relaxed)).max(100);
+        let count = |report: &driftlock_sim::soak::Report| {
+            counted.fetch_add(u64::from(report.entries_under_faults > 0), Ordering::Relaxed);
+            assert!(report.violation.is_some() || report.rested || tag == "krlf", "an idle {tag} should come to rest");
+        };
+        if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
+            let crowded = if crowd == Crowd::Usual { "" } else { " --crowded" };
+            panic!("seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowded} --seed {seed} --runs 1 --trace violation.jsonl");
+        }
+        seed += batch;
+    }
+}
+
+#[test]
+fn krl_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("krl", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn krlf_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("krlf", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn krlf_adaptive_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("krlf-adaptive", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn rl_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("rl", Crowd::Usual, RUNS / 10);
+}
+
+#[test]
+fn with_fewer_nodes_than_units_all_stay_safe_and_live() {
+    for tag in ["krl", "krlf", "krlf-adaptive"] {
+        // All of them may hold tokens for ever, so they need not come to rest; see krl::pacing.
+        let algorithm = Algorithm::named(tag).expect("registered");
+        let failed = soak(algorithm, Repairs::ALL, Crowd::FewerNodesThanUnits, 0..2_000, 0, &|_| {});
+        assert_eq!(failed, None, "driftlock soak {tag} --crowded");
+    }
+}
+
+/// The first seed below `seeds` at which the algorithm breaks without this repair.
+fn breaks_without(tag: &str, repair: Repair, seeds: u64) -> Option<(u64, Violation)> {
+    let algorithm = Algorithm::named(tag).expect("registered");
+    soak(algorithm, Repairs::ALL.without(repair), Crowd::Usual, 0..seeds, 0, &|_| {})
+}
+
+#[test]
+fn without_any_one_repair_something_breaks() {
+    for (tag, repair) in [
+        ("krl", repair::HOLDER_LOWERS),
+        ("krl", repair::RELEASE_HOLDS),
+        ("krl", repair::PENDING_REQUEST),
+        ("krlf", repair::ACKNOWLEDGE),
+        ("krl", repair::LINK_INFO),
+        ("krl", repair::RECLAIM),
+    ] {
+        assert!(breaks_without(tag, repair, 500).is_some(), "{tag} holds without {}", repair.name);
+    }
+}
+
+/// Messages that a pair of nodes without any token exchanges in a thousand time units after one of them has asked.
+fn messages_without_a_token(repairs: Repairs) -> usize {
+    let links = vec![(NodeId(1), NodeId(2))];
+    let mut nodes = Krl::deploy(&Deployment { nodes: 3, k: 1, links }, Forwarding::Off, repairs);
+    let mut out = driftlock_protocol::Outbox::new();
+    let (mut now, mut count) = (0, 0);
+    // What is due, when, and at whom: `None` is the pause's timer.
+    let mut due: Vec<(u64, usize, Option<Message>)> = Vec::new();
+    nodes[1].request(Demand::ONE, &mut out);
+    let mut actor = 1;
+    while now < 1_000 {
+        for effect in out.drain() {
+            match effect {
+                driftlock_protocol::Effect::Send { to, message, .. } => {
+                    count += 1;
+                    due.push((now + 1, to.index(), Some(message)));
+                }
+                driftlock_protocol::Effect::Arm { after, .. } => due.push((now + after.as_secs(), actor, None)),
+                _ => {}
+            }
+        }
+        due.sort_by_key(|event| event.0);
+        if due.is_empty() {
+            break;
+        }
+        let (at, node, what) = due.remove(0);
+        (now, actor) = (at, node);
+        match what {
+            Some(message) => nodes[node].message(NodeId(if node == 1 { 2 } else { 1 }), message, &mut out),
+            None => nodes[node].timer(Timer::Pace, &mut out),
+        }
+    }
+    count
+}
+
+#[test]
+fn a_part_of_the_network_without_a_token_does_not_flood_it() {
+    let (paced, unpaced) = (messages_without_a_token(Repairs::ALL), messages_without_a_token(Repairs::ALL.without(repair::PACE)));
+    assert!(unpaced > 1_000, "as published they raise their heights for ever, as fast as they can: {unpaced}");
+    assert!(paced < 350, "{paced}");
+}
+
+#[test]
+fn a_token_that_is_lost_with_a_link_is_noticed() {
+    let algorithm = Algorithm::named("krl").expect("registered");
+    let lost = |seed| {
+        let case = Case::draw(seed, Crowd::Usual, algorithm).with_fate(Fate::Lost);
+        case.run(algorithm, Repairs::ALL, None).expect("no trace").violation
+    };
+    assert!((0..200).any(|seed| matches!(lost(seed), Some(Violation::PermitsChanged { .. }))));
+}
+
+/// Krl with a bug: each token that arrives is kept twice.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Forger(Krl);
+
+impl Protocol for Forger {
+    type Message = Message;
+    type View = LinkEvent;
+    type Timer = Timer;
+    type Variant = Forwarding;
+    const KINDS: &'static [&'static str] = Krl::KINDS;
+    const REPAIRS: &'static [Repair] = &[];
+
+    fn deploy(deployment: &Deployment, variant: Forwarding, repairs: Repairs) -> Vec<Self> {
+        Krl::deploy(deployment, variant, repairs).into_iter().map(Self).collect()
+    }
+    fn request(&mut self, demand: Demand, out: &mut Out<Self>) {
+        self.0.request(demand, out);
+    }
+    fn release(&mut self, out: &mut Out<Self>) {
+        self.0.release(out);
+    }
+    fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        if matches!(message, Message::Token { .. }) {
+            self.0.message(from, message.clone(), out);
+        }
+        self.0.message(from, message, out);
+    }
+    fn undelivered(&mut self, to: NodeId, message: Message, out: &mut Out<Self>) {
+        self.0.undelivered(to, message, out);
+    }
+    fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
+        self.0.timer(timer, out);
+    }
+    fn below(&mut self, view: LinkEvent, out: &mut Out<Self>) {
+        self.0.below(view, out);
+    }
+    fn units_max(&self) -> Units {
+        self.0.units_max()
+    }
+    fn held(&self) -> Permits {
+        self.0.held()
+    }
+    fn section(&self) -> Section {
+        self.0.section()
+    }
+    fn status(&self) -> Status {
+        self.0.status()
+    }
+    fn permits(message: &Message) -> Permits {
+        Krl::permits(message)
+    }
+    fn kind(message: &Message) -> usize {
+        Krl::kind(message)
+    }
+    /// Says nothing: the oracles have to see it from outside.
+    fn invariant(_: &Moment<'_, Self>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn one_token_too_many_is_noticed_by_its_effects_and_by_conservation() {
+    let algorithm = Algorithm::named("krl").expect("registered");
+    let violations: Vec<_> = (0..200)
+        .filter_map(|seed| {
+            let case = Case::draw(seed, Crowd::Usual, algorithm);
+            case.run_with::<Forger>(Forwarding::Off, Repairs::ALL, None).expect("no trace").violation
+        })
+        .collect();
+    assert!(violations.len() > 150, "only {} of 200 runs noticed it", violations.len());
+    assert!(violations.iter().any(|violation| matches!(violation, Violation::PermitDoubled { .. })));
+    let unchecked = (0..200).filter_map(|seed| {
+        let case = Case::draw(seed, Crowd::Usual, algorithm).unchecked();
+        case.run_with::<Forger>(Forwarding::Off, Repairs::ALL, None).expect("no trace").violation
+    });
+    let outside = |violation: &Violation| {
+        matches!(violation, Violation::TooManyInUse { .. } | Violation::PermitInUse { .. } | Violation::FenceNotGrowing { .. })
+    };
+    assert!(unchecked.filter(outside).count() > 100, "the oracle needs no look inside");
+}

@@ -1,0 +1,142 @@
+//! What measured runs must show: the same bytes every time, and the paper's network behaving as it should.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use driftlock_net::ideal::Fate;
+use driftlock_sim::config::{Config, LinkInfoRule, Plan};
+use driftlock_sim::random::Duration;
+use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::summary::Summary;
+use driftlock_sim::sweep::run_all;
+use driftlock_trace::replay::{Outcome, replay};
+use driftlock_trace::{Reader, Writer};
+
+fn plan(change: impl FnOnce(&mut Config)) -> Plan {
+    let mut config = Config { entries: 1_000, warmup: 200, replications: 3, ..Config::default() };
+    change(&mut config);
+    config.plan().expect("it makes sense")
+}
+
+fn measure(plan: &Plan) -> Summary {
+    run_all(std::slice::from_ref(plan), 0, &|_| {}).remove(0)
+}
+
+#[derive(Clone, Default)]
+struct Bytes(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Bytes {
+    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("one thread").write(buffer)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn trace(plan: &Plan) -> Vec<u8> {
+    let bytes = Bytes::default();
+    let writer = Writer::new(Box::new(bytes.clone()), &trace_header(plan, 1));
+    replicate(plan, 1, Some(writer)).expect("memory takes it all");
+    let bytes = bytes.0.lock().expect("one thread").clone();
+    bytes
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let plans: Vec<_> = ["krl", "krlf", "krlf-adaptive"]
+        .map(|tag| plan(|c| (c.algorithm, c.mobility, c.delay) = (tag.into(), 0.02, Duration::Exponential(1.0))))
+        .into();
+    let json = |threads| serde_json::to_string(&run_all(&plans, threads, &|_| {})).expect("plain data");
+    assert_eq!(json(1), json(2));
+    assert_eq!(json(2), json(5));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace_and_another_seed_another() {
+    let krlf = |seed| plan(|c| (c.algorithm, c.mobility, c.entries, c.seed) = ("krlf".into(), 0.02, 100, seed));
+    assert_eq!(trace(&krlf(7)), trace(&krlf(7)));
+    assert_ne!(trace(&krlf(7)), trace(&krlf(8)));
+}
+
+#[test]
+fn every_step_of_a_trace_can_be_replayed_without_a_seed() {
+    for (tag, fate) in [("krl", Fate::Drained), ("krlf", Fate::Returned), ("krlf-adaptive", Fate::Returned)] {
+        let plan = plan(|c| (c.algorithm, c.mobility, c.entries, c.link_failure) = (tag.into(), 0.5, 200, fate));
+        let reader = Reader::new(Box::new(std::io::Cursor::new(trace(&plan)))).expect("a trace");
+        match replay(reader).expect("it can be replayed") {
+            Outcome::Same { steps, violation } => assert!(steps > 1_000 && violation.is_none()),
+            Outcome::Differs(difference) => panic!("{difference:?}"),
+        }
+    }
+}
+
+#[test]
+fn recording_a_run_does_not_change_it() {
+    let plan = plan(|c| c.mobility = 0.02);
+    let bytes = Bytes::default();
+    let writer = Writer::new(Box::new(bytes), &trace_header(&plan, 0));
+    let recorded = replicate(&plan, 0, Some(writer)).expect("memory takes it all");
+    assert_eq!(recorded, replicate(&plan, 0, None).expect("no trace"));
+}
+
+#[test]
+fn all_invariants_hold_at_the_papers_size_and_in_all_its_settings() {
+    for tag in ["krl", "krlf", "krlf-adaptive"] {
+        for (connectivity, mobility) in [(0.1, 0.02), (0.2, 0.0), (0.2, 0.02), (0.8, 0.02)] {
+            let plan = plan(|c| {
+                (c.algorithm, c.connectivity, c.mobility) = (tag.into(), connectivity, mobility);
+                (c.check, c.replications, c.entries) = (true, 1, 500);
+            });
+            let summary = measure(&plan);
+            assert_eq!(summary.violation_details, [""; 0], "{tag} at {connectivity}, {mobility}");
+        }
+    }
+}
+
+#[test]
+fn section_4_2_no_node_of_a_static_network_raises_its_height() {
+    for seed in 0..5 {
+        let plan = plan(|c| (c.seed, c.entries, c.load) = (seed, 300, 0.5));
+        let trace = String::from_utf8(trace(&plan)).expect("JSON");
+        assert!(trace.contains("lower-height.1") && !trace.contains("raise-height.1"), "seed {seed}");
+    }
+}
+
+#[test]
+fn the_published_link_info_rule_strands_tokens_and_the_repaired_one_does_not() {
+    let jain = |rule| measure(&plan(|c| c.link_info = rule)).jain;
+    let (published, repaired) = (jain(LinkInfoRule::Published), jain(LinkInfoRule::Repaired));
+    assert!(published < 0.7 && repaired > 0.95, "Jain's index is {published} as published and {repaired} as repaired");
+}
+
+#[test]
+fn adaptive_forwarding_costs_little_when_idle_and_waits_little_when_busy() {
+    let run = |tag: &str, load| measure(&plan(|c| (c.algorithm, c.load) = (tag.into(), load)));
+    let idle = ["krl", "krlf", "krlf-adaptive"].map(|tag| run(tag, 0.001).messages_per_entry);
+    assert!(idle[2] < 1.5 * idle[0] && idle[1] > 10.0 * idle[2], "messages per entry at load 0.001: {idle:?}");
+    let busy = ["krl", "krlf", "krlf-adaptive"].map(|tag| run(tag, 0.1).wait.mean);
+    assert!(busy[2] < 1.1 * busy[1] && busy[2] < 0.75 * busy[0], "waiting times at load 0.1: {busy:?}");
+}
+
+#[test]
+fn a_network_that_can_not_serve_anybody_is_reported_as_stalled() {
+    // Without the repair, tokens on failing links vanish: after a while there is none left.
+    let plan = plan(|c| {
+        (c.without, c.link_failure) = (vec!["reclaim".into()], Fate::Returned);
+        (c.mobility, c.nodes, c.k, c.connectivity, c.load) = (5.0, 6, 1, 0.6, 1.0);
+        c.replications = 1;
+    });
+    let summary = measure(&plan);
+    assert_eq!(summary.violations, 1);
+    assert!(summary.violation_details[0].contains("nobody was served"), "{:?}", summary.violation_details);
+}
+
+#[test]
+fn summaries_do_not_hide_those_who_still_wait() {
+    let summary = measure(&plan(|c| c.load = 1.0));
+    assert!(summary.waiting_at_end > 0 && summary.longest_open_wait > 0.0);
+    assert!(summary.transmissions_per_entry < summary.messages_per_entry);
+    let by_kind: f64 = summary.messages_by_kind.values().sum();
+    assert!((by_kind - summary.messages_per_entry).abs() < 1e-9);
+}
