@@ -27,23 +27,9 @@ pub(crate) enum Failure {
         error: ConfigError,
     },
     /// A file is not the TOML that it should be.
-    #[error("{name}, line {line}, column {column}: {message}")]
-    Toml {
-        /// Which file.
-        name: String,
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What the parser says.
-        message: String,
-        /// To show the place.
-        #[source_code]
-        source_code: NamedSource<String>,
-        /// The place.
-        #[label("here")]
-        span: SourceSpan,
-    },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Toml(Box<BadToml>),
     /// A file can not be read.
     #[error("can not read {}: {error}", path.display())]
     Read {
@@ -79,6 +65,20 @@ pub(crate) enum Failure {
     Other(String),
 }
 
+/// A place in a file that is not the TOML that it should be.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{name}, line {line}, column {column}: {message}")]
+pub(crate) struct BadToml {
+    name: String,
+    line: usize,
+    column: usize,
+    message: String,
+    #[source_code]
+    text: NamedSource<String>,
+    #[label("here")]
+    span: SourceSpan,
+}
+
 impl Failure {
     /// A file can not be read.
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
@@ -94,13 +94,13 @@ impl Failure {
     pub(crate) fn toml(name: &str, text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let before = &text[..span.start.min(text.len())];
-        Self::Toml {
+        Self::Toml(Box::new(BadToml {
             name: name.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
             message: error.message().trim_end().replace('\n', "; "),
-            source_code: NamedSource::new(name, text.to_owned()),
+            text: NamedSource::new(name, text.to_owned()),
             span: span.into(),
-        }
+        }))
     }
 }

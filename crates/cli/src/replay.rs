@@ -99,8 +99,9 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
     let sink = Box::new(bytes.clone());
     match &header.world {
         Origin::Sim { config, replication } => {
-            let config: Config = serde_json::from_value(config.clone())
-                .map_err(|error| Failure::Other(format!("{}: its configuration is damaged: {error}", path.display())))?;
+            let config: Config = serde_json::from_value(config.clone()).map_err(|error| {
+                Failure::Other(format!("{}: its configuration is damaged: {error}", path.display()))
+            })?;
             let plan = config.plan()?;
             let writer = Writer::new(sink, &trace_header(&plan, *replication));
             replicate(&plan, *replication, Some(writer)).map_err(Failure::write(path))?;

@@ -95,7 +95,8 @@ fn flatten(prefix: &str, value: &Json, cells: &mut Vec<(String, Value)>) {
             return;
         }
         Json::Array(items) => {
-            let texts: Vec<_> = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
+            let texts: Vec<_> =
+                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
             Value::Text(texts.join("; "))
         }
         Json::String(text) => Value::Text(text.clone()),
@@ -148,10 +149,7 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
     add("entries", summary.entries.to_string());
     add("waiting time, mean", with_ci(wait.mean, wait.ci95));
-    add(
-        "  median, 90%, 99%, longest",
-        format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max),
-    );
+    add("  median, 90%, 99%, longest", format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max));
     add("messages per entry", with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95));
     for (kind, count) in &summary.messages_by_kind {
         add(&format!("  {kind}"), format!("{count:.3}"));

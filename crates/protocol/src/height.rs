@@ -50,6 +50,18 @@ impl Height {
         let highest = neighbours.filter(|height| height.h1 == h1).map(|height| height.h2).max();
         Some(Self { h1, h2: highest.map_or(self.h2, |h2| h2.saturating_add(1)), ..self })
     }
+
+    /// Full reversal: this height raised over all `neighbours`, so that every link turns outgoing.
+    pub fn above_all(self, neighbours: impl Iterator<Item = Height>) -> Option<Self> {
+        let h1 = neighbours.map(|height| height.h1).max()?.saturating_add(1);
+        Some(Self { h1, ..self })
+    }
+
+    /// The mirror image: this height lowered under all `neighbours`, so that every link turns incoming.
+    pub fn below_all(self, neighbours: impl Iterator<Item = Height>) -> Option<Self> {
+        let h1 = neighbours.map(|height| height.h1).min()?.saturating_sub(1);
+        Some(Self { h1, ..self })
+    }
 }
 
 impl From<(i64, i64, NodeId)> for Height {
@@ -76,7 +88,8 @@ pub fn initial(deployment: &Deployment, is_holder: impl Fn(NodeId) -> bool) -> V
     deployment
         .ids()
         .map(|id| {
-            let h2 = if is_holder(id) { 1 - to_other[id.index()].unwrap_or(1) } else { to_holder[id.index()].unwrap_or(0) };
+            let h2 =
+                if is_holder(id) { 1 - to_other[id.index()].unwrap_or(1) } else { to_holder[id.index()].unwrap_or(0) };
             Height::new(0, h2, id)
         })
         .collect()
@@ -133,9 +146,19 @@ mod tests {
     }
 
     #[test]
+    fn a_full_reversal_turns_every_link() {
+        let neighbours = [height(0, 1, 1), height(7, 4, 2), height(-3, 7, 3)];
+        let node = height(0, 0, 0);
+        assert!(neighbours.iter().all(|&other| node.above_all(neighbours.into_iter()).unwrap() > other));
+        assert!(neighbours.iter().all(|&other| node.below_all(neighbours.into_iter()).unwrap() < other));
+    }
+
+    #[test]
     fn without_neighbours_there_is_nothing_to_rise_above() {
         assert_eq!(height(0, 0, 0).raised(core::iter::empty()), None);
         assert_eq!(height(0, 0, 0).lowered(core::iter::empty()), None);
+        assert_eq!(height(0, 0, 0).above_all(core::iter::empty()), None);
+        assert_eq!(height(0, 0, 0).below_all(core::iter::empty()), None);
     }
 
     #[test]

@@ -28,85 +28,23 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
-
 use crate::height::{self, Height};
 use crate::{
-    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs,
-    Section, Status, Units,
+    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
+    Status, Units,
 };
 
 pub mod forwarding;
 mod lemmas;
+mod message;
+mod neighbour;
 pub mod pacing;
 pub mod repair;
 
 pub use forwarding::Forwarding;
-
-/// What nodes say to their neighbours; every message carries the sender's height when it was sent.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Message {
-    /// "Send me a token when you can": an entry in the receiver's queue, kept until it is served, or until the link
-    /// fails or turns round.
-    Request {
-        /// The sender's height.
-        height: Height,
-    },
-    /// A token changes hands.
-    Token {
-        /// The sender's height.
-        height: Height,
-        /// What is handed over.
-        token: Token,
-        /// `None`: the receiver asked for it. Otherwise it was forwarded unasked, and may travel so many hops more.
-        onward: Option<u8>,
-    },
-    /// "My height is now ...".
-    LinkInfo {
-        /// The sender's height.
-        height: Height,
-        /// The neighbour whose token this message acknowledges. One broadcast can inform all and acknowledge one.
-        acknowledges: Option<NodeId>,
-    },
-}
-
-/// One of the k tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Token {
-    /// Which one.
-    pub permit: Permit,
-    /// Of its latest grant.
-    pub fence: Fence,
-}
-
-/// The timers of the algorithm; the paper has none.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Timer {
-    /// See [`pacing`].
-    Pace,
-}
-
-/// What a node knows of one neighbour: the paper's arrays, at index j.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Neighbour {
-    /// j.
-    id: NodeId,
-    /// Whether j is in N. The link may be up before: j counts from its first `LinkInfo` on.
-    known: bool,
-    /// *height\[j\]*, this node's view of j's height.
-    height: Height,
-    /// *receivedLI\[j\]* is false while this is not 0. With [`repair::ACKNOWLEDGE`] it counts the tokens sent to j that
-    /// j has not acknowledged; without, it is only ever 0 or 1.
-    unacknowledged: u16,
-    /// *forming\[j\]*, and *formHeight\[j\]* while it is true.
-    forming: Option<Height>,
-    /// *visited\[j\]*, of the forwarding modules.
-    visited: bool,
-    /// The height that j was last told, for [`repair::LINK_INFO`].
-    told: Height,
-}
+pub use message::{Message, Timer, Token};
+use neighbour::Neighbour;
+use pacing::Reversal;
 
 /// A node of KRL, KRLF or the adaptive variant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -149,7 +87,8 @@ impl Protocol for Krl {
         deployment
             .ids()
             .map(|id| {
-                let permits = Permits::first(deployment.k).iter().filter(|p| p.index() % deployment.nodes as usize == id.index());
+                let permits =
+                    Permits::first(deployment.k).iter().filter(|p| p.index() % deployment.nodes as usize == id.index());
                 let idle: Vec<_> = permits.map(|permit| Token { permit, fence: Fence::default() }).collect();
                 let my_height = heights[id.index()];
                 let neighbours = adjacency[id.index()]
@@ -386,11 +325,8 @@ impl Krl {
 
     /// Lines 5 and 6 of the `LinkInfo`'s receipt: what counts of the height that j reports.
     fn note_height(&mut self, at: usize, h: Height, acknowledges: bool, out: &mut Out<Self>) {
-        let awaited = if self.repairs.has(repair::ACKNOWLEDGE) {
-            acknowledges
-        } else {
-            self.neighbours[at].height == h
-        };
+        let awaited =
+            if self.repairs.has(repair::ACKNOWLEDGE) { acknowledges } else { self.neighbours[at].height == h };
         let neighbour = &mut self.neighbours[at];
         if neighbour.unacknowledged > 0 && awaited {
             out.clause("recv-link-info.6");
@@ -460,7 +396,7 @@ impl Krl {
 
 /// The procedures of the appendix, in its order.
 impl Krl {
-    /// Procedure *ForwardRequest()*.
+    /// Procedure `ForwardRequest()`.
     fn forward_request(&mut self, out: &mut Out<Self>) {
         if let Some(lowest) = self.lowest_neighbour() {
             out.clause("forward-request.1");
@@ -471,7 +407,7 @@ impl Krl {
         }
     }
 
-    /// Procedure *GiveTokenToNext()*.
+    /// Procedure `GiveTokenToNext()`.
     fn give_token_to_next(&mut self, out: &mut Out<Self>) {
         let (Some(next), Some(token)) = (self.queue.pop_front(), self.idle.pop()) else {
             debug_assert!(false, "called only with somebody to serve and a token to give");
@@ -494,7 +430,7 @@ impl Krl {
         }
     }
 
-    /// Lines 6 to 8 of *GiveTokenToNext()* and 8 to 10 of *PickLowest&ForwardToken()*.
+    /// Lines 6 to 8 of `GiveTokenToNext()` and 8 to 10 of `PickLowest&ForwardToken()`.
     fn send_token(&mut self, next: NodeId, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
         let expected = self.my_height.just_below(next);
         let counts = self.repairs.has(repair::ACKNOWLEDGE);
@@ -507,7 +443,7 @@ impl Krl {
         self.send(next, Message::Token { height: self.my_height, token, onward }, out);
     }
 
-    /// What both versions do with a token that is free here: *GiveTokenToNext()*, or keep it, or forward it.
+    /// What both versions do with a token that is free here: `GiveTokenToNext()`, or keep it, or forward it.
     fn serve_or_keep(&mut self, onward: Option<u8>, out: &mut Out<Self>) {
         if !self.queue.is_empty() {
             out.clause("recv-token.9");
@@ -521,14 +457,14 @@ impl Krl {
         }
     }
 
-    /// Procedure *RaiseHeight()*.
+    /// Procedure `RaiseHeight()`.
     fn raise_height(&mut self, out: &mut Out<Self>) {
-        if self.must_pause(out) {
-            // Whatever was asked of a neighbour that is higher now is lost, and can not be asked anew yet.
-            self.forget_next();
-            return;
-        }
-        let Some(raised) = self.my_height.raised(self.known_heights()) else {
+        let raised = self.next_reversal(out).and_then(|reversal| match reversal {
+            Reversal::Partial => self.my_height.raised(self.known_heights()),
+            Reversal::Full => self.my_height.above_all(self.known_heights()),
+        });
+        let Some(raised) = raised else {
+            // Whatever was asked of a neighbour that is higher now, or gone, can not be asked anew yet.
             self.forget_next();
             return;
         };
@@ -546,51 +482,18 @@ impl Krl {
         }
     }
 
-    /// Procedure *LowerHeight()*.
+    /// Procedure `LowerHeight()`.
     fn lower_height(&mut self, out: &mut Out<Self>) {
-        if self.must_pause(out) {
-            return;
-        }
-        let Some(lowered) = self.my_height.lowered(self.known_heights()) else { return };
+        let lowered = self.next_reversal(out).and_then(|reversal| match reversal {
+            Reversal::Partial => self.my_height.lowered(self.known_heights()),
+            Reversal::Full => self.my_height.below_all(self.known_heights()),
+        });
+        let Some(lowered) = lowered else { return };
         out.clause("lower-height.1");
         self.my_height = lowered;
         let told_if_crossed = self.repairs.has(repair::LINK_INFO);
         let turned = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height > lowered };
         self.tell(lowered, None, turned, out);
-    }
-}
-
-/// Who is told of a new height.
-impl Krl {
-    /// Sends `LinkInfo` to the neighbours of choice, as one broadcast.
-    fn tell(
-        &mut self,
-        height: Height,
-        acknowledges: Option<NodeId>,
-        choose: impl Fn(&Neighbour) -> bool,
-        out: &mut Out<Self>,
-    ) {
-        let chosen = self.neighbours.iter().filter(|k| k.known && choose(k)).map(|k| k.id);
-        out.multicast(chosen, &Message::LinkInfo { height, acknowledges });
-        for neighbour in self.neighbours.iter_mut().filter(|k| k.known && choose(k)) {
-            neighbour.told = self.my_height;
-        }
-    }
-
-    /// [`repair::LINK_INFO`], for the one neighbour whose height has just been learned.
-    fn tell_if_crossed(&mut self, at: usize, out: &mut Out<Self>) {
-        let neighbour = &self.neighbours[at];
-        if self.repairs.has(repair::LINK_INFO) && neighbour.has_crossed(self.my_height) {
-            self.send(neighbour.id, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
-        }
-    }
-
-    /// Sends a message, which tells the receiver this node's height on the way.
-    fn send(&mut self, to: NodeId, message: Message, out: &mut Out<Self>) {
-        if let Some(at) = self.position(to) {
-            self.neighbours[at].told = self.my_height;
-        }
-        out.send(to, message);
     }
 }
 
@@ -646,37 +549,17 @@ impl Krl {
         }
     }
 
-    /// *Enqueue()*: only if it is not there already.
+    /// `Enqueue()`: only if it is not there already.
     fn enqueue(&mut self, id: NodeId) {
         if !self.queue.contains(&id) {
             self.queue.push_back(id);
         }
     }
 
-    /// *Delete()*, wherever it stands.
+    /// `Delete()`, wherever it stands.
     fn delete(&mut self, id: NodeId) {
         if let Some(at) = self.queue.iter().position(|&waiting| waiting == id) {
             self.queue.remove(at);
         }
-    }
-}
-
-impl Neighbour {
-    fn new(height: Height, told: Height) -> Self {
-        Self {
-            id: height.id,
-            known: false,
-            height,
-            unacknowledged: 0,
-            forming: None,
-            visited: false,
-            told,
-        }
-    }
-
-    /// Whether the link has turned since this neighbour was last told. One that owes an acknowledgement is looked at
-    /// when that comes.
-    fn has_crossed(&self, actual: Height) -> bool {
-        self.unacknowledged == 0 && (self.told > self.height) != (actual > self.height)
     }
 }

@@ -1,10 +1,12 @@
 //! The shell turns away what an application or the network gets wrong, and the protocol never sees it.
 
-use driftlock_protocol::krl::{Forwarding, Krl, Message};
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer};
 use driftlock_protocol::{
     Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Refusal,
     Repairs, Section, Units,
 };
+
+type Effects = Vec<Effect<Message, Timer>>;
 
 const FIRST: Incarnation = Incarnation(0);
 
@@ -17,7 +19,7 @@ fn pair() -> [Node<Krl>; 2] {
     nodes.try_into().expect("two nodes")
 }
 
-fn step(node: &mut Node<Krl>, input: InputOf<Krl>) -> (Result<(), Refusal>, Vec<Effect<Message, <Krl as Protocol>::Timer>>) {
+fn step(node: &mut Node<Krl>, input: InputOf<Krl>) -> (Result<(), Refusal>, Effects) {
     let mut out: Out<Krl> = Outbox::new();
     let verdict = node.step(input, &mut out);
     let effects = out.drain().collect();
@@ -62,10 +64,7 @@ fn a_message_over_no_link_or_a_former_link_is_turned_away() {
     let from = |from, incarnation| Input::Message { from: NodeId(from), incarnation, message: message.clone() };
     assert_eq!(refused(&mut holder, from(7, FIRST)), Refusal::UnknownSender { from: NodeId(7) });
     let (peer, late) = (NodeId(1), Incarnation(1));
-    assert_eq!(
-        refused(&mut holder, from(1, late)),
-        Refusal::WrongIncarnation { from: peer, got: late, now: FIRST }
-    );
+    assert_eq!(refused(&mut holder, from(1, late)), Refusal::WrongIncarnation { from: peer, got: late, now: FIRST });
     step(&mut holder, Input::Below(LinkEvent::Down { peer, incarnation: FIRST })).0.expect("the link was up");
     // As published, this request would make the holder send its token over a link that has failed.
     assert_eq!(refused(&mut holder, from(1, FIRST)), Refusal::UnknownSender { from: peer });
@@ -86,7 +85,7 @@ fn links_go_up_and_down_one_after_the_other() {
 }
 
 /// Delivers everything between the two nodes until both are silent, and collects the grants.
-fn drive(nodes: &mut [Node<Krl>; 2], first: Vec<Effect<Message, <Krl as Protocol>::Timer>>, sender: usize) -> Vec<usize> {
+fn drive(nodes: &mut [Node<Krl>; 2], first: Effects, sender: usize) -> Vec<usize> {
     let mut grants = Vec::new();
     let mut pending: Vec<_> = first.into_iter().map(|effect| (sender, effect)).collect();
     while !pending.is_empty() {

@@ -211,8 +211,8 @@ pub struct Plan {
 impl Config {
     /// Refuses what makes no sense.
     pub fn plan(self) -> Result<Plan, ConfigError> {
-        let algorithm = Algorithm::named(&self.algorithm)
-            .ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
+        let algorithm =
+            Algorithm::named(&self.algorithm).ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
         self.check_sizes(algorithm)?;
         self.check_numbers()?;
         let links = self.check_links()?;
@@ -321,6 +321,6 @@ mod tests {
         let config = Config { link_info: LinkInfoRule::Published, ..Config::default() };
         assert_eq!(config.plan().unwrap().without, ["link-info"]);
         let config = Config { as_published: true, ..Config::default() };
-        assert_eq!(config.plan().unwrap().repairs.has(driftlock_protocol::krl::repair::RECLAIM), false);
+        assert!(!config.plan().unwrap().repairs.has(driftlock_protocol::krl::repair::RECLAIM));
     }
 }

@@ -109,9 +109,9 @@ impl FromStr for Duration {
             None => number(text).map(Self::Constant),
             Some(("constant", value)) => number(value).map(Self::Constant),
             Some(("exponential", mean)) => number(mean).map(Self::Exponential),
-            Some(("uniform", range)) => range
-                .split_once("..")
-                .and_then(|(low, high)| Some(Self::Uniform(number(low)?, number(high)?))),
+            Some(("uniform", range)) => {
+                range.split_once("..").and_then(|(low, high)| Some(Self::Uniform(number(low)?, number(high)?)))
+            }
             Some(_) => None,
         };
         parsed.filter(|duration| duration.is_sound()).ok_or_else(|| {

@@ -244,7 +244,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     fn input(&mut self, id: NodeId, input: InputOf<P>) -> Step<Option<NodeId>> {
         let mut out = mem::take(&mut self.out);
         if self.recorder.is_some() {
-            self.recorded_step(id, input, &mut out);
+            self.recorded_step(id, &input, &mut out);
         } else {
             let refused = self.nodes[id.index()].step(input, &mut out).err();
             debug_assert_eq!(refused, None, "an ideal link layer and this workload give no reason to refuse");
@@ -260,22 +260,17 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         Ok(granted)
     }
 
-    fn recorded_step(&mut self, id: NodeId, input: InputOf<P>, out: &mut Out<P>) {
+    fn recorded_step(&mut self, id: NodeId, input: &InputOf<P>, out: &mut Out<P>) {
         let node = &mut self.nodes[id.index()];
         let before = node.protocol().status();
         let refused = node.step(input.clone(), out).err();
         let change = node.protocol().status().change_since(&before);
         if let Some(recorder) = &mut self.recorder {
-            recorder.step::<P>(self.now.0, id, &input, out.effects(), refused, change);
+            recorder.step::<P>(self.now.0, id, input, out.effects(), refused, change);
         }
     }
 
-    fn effect(
-        &mut self,
-        id: NodeId,
-        effect: Effect<P::Message, P::Timer>,
-        granted: &mut Option<NodeId>,
-    ) -> Step<()> {
+    fn effect(&mut self, id: NodeId, effect: Effect<P::Message, P::Timer>, granted: &mut Option<NodeId>) -> Step<()> {
         match effect {
             Effect::Send { to, message, shared } => self.send(id, to, message, shared)?,
             Effect::Arm { timer, after } => {
@@ -298,14 +293,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
-        let arrives = match self.constant_delay {
-            Some(delay) => self.now + delay,
-            // First in, first out: never before what is in flight already.
-            None => {
-                let last = self.links.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
-                last.max(self.now + self.delay.sample(&mut self.delays))
-            }
-        };
+        let arrives = self.arrival(from, to);
         self.meter.sent(P::kind(&message), shared, P::permits(&message));
         match self.links.send(from, to, Timed { message, arrives }) {
             Ok(incarnation) => {
@@ -314,6 +302,15 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
             }
             Err(_) => Err(Violation::NoLink { from, to }.into()),
         }
+    }
+
+    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already.
+    fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
+        if let Some(delay) = self.constant_delay {
+            return self.now + delay;
+        }
+        let last = self.links.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
+        last.max(self.now + self.delay.sample(&mut self.delays))
     }
 
     fn check(&self) -> Step<()> {

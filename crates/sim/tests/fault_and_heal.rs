@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, repair};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status, Units,
+    Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
+    Units,
 };
 use driftlock_sim::soak::{Case, Crowd, soak};
 use driftlock_spec::Violation;
@@ -25,7 +26,9 @@ fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
         };
         if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
             let crowded = if crowd == Crowd::Usual { "" } else { " --crowded" };
-            panic!("seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowded} --seed {seed} --runs 1 --trace violation.jsonl");
+            panic!(
+                "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowded} --seed {seed} --runs 1 --trace violation.jsonl"
+            );
         }
         seed += batch;
     }
@@ -90,6 +93,9 @@ fn messages_without_a_token(repairs: Repairs) -> usize {
     // What is due, when, and at whom: `None` is the pause's timer.
     let mut due: Vec<(u64, usize, Option<Message>)> = Vec::new();
     nodes[1].request(Demand::ONE, &mut out);
+    // Node 1, which stands below node 2, learns where it stands.
+    let height = nodes[2].status().height.expect("krl has heights");
+    nodes[1].message(NodeId(2), Message::LinkInfo { height, acknowledges: None }, &mut out);
     let mut actor = 1;
     while now < 1_000 {
         for effect in out.drain() {
@@ -118,7 +124,8 @@ fn messages_without_a_token(repairs: Repairs) -> usize {
 
 #[test]
 fn a_part_of_the_network_without_a_token_does_not_flood_it() {
-    let (paced, unpaced) = (messages_without_a_token(Repairs::ALL), messages_without_a_token(Repairs::ALL.without(repair::PACE)));
+    let (paced, unpaced) =
+        (messages_without_a_token(Repairs::ALL), messages_without_a_token(Repairs::ALL.without(repair::PACE)));
     assert!(unpaced > 1_000, "as published they raise their heights for ever, as fast as they can: {unpaced}");
     assert!(paced < 350, "{paced}");
 }
@@ -209,7 +216,10 @@ fn one_token_too_many_is_noticed_by_its_effects_and_by_conservation() {
         case.run_with::<Forger>(Forwarding::Off, Repairs::ALL, None).expect("no trace").violation
     });
     let outside = |violation: &Violation| {
-        matches!(violation, Violation::TooManyInUse { .. } | Violation::PermitInUse { .. } | Violation::FenceNotGrowing { .. })
+        matches!(
+            violation,
+            Violation::TooManyInUse { .. } | Violation::PermitInUse { .. } | Violation::FenceNotGrowing { .. }
+        )
     };
     assert!(unchecked.filter(outside).count() > 100, "the oracle needs no look inside");
 }

@@ -237,7 +237,10 @@ mod tests {
         oracle.requested(A, Demand::ONE);
         oracle.requested(B, Demand::ONE);
         assert_eq!(oracle.granted(A, grant(1, 1)), Ok(()));
-        assert_eq!(oracle.granted(B, grant(1, 2)), Err(Violation::PermitInUse { permits: Permits::single(permit(1)), node: B }));
+        assert_eq!(
+            oracle.granted(B, grant(1, 2)),
+            Err(Violation::PermitInUse { permits: Permits::single(permit(1)), node: B })
+        );
     }
 
     #[test]

@@ -130,7 +130,8 @@ fn section_4_4_a_forwarded_token_goes_to_the_lowest_unvisited_neighbour_until_so
     stage.release(0);
     let mut visits = Vec::new();
     for _ in 0..6 {
-        let hop = (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).find(|&(a, b)| stage.in_flight(a, b).contains(&"token"));
+        let hop =
+            (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).find(|&(a, b)| stage.in_flight(a, b).contains(&"token"));
         let (from, to) = hop.expect("the token travels on");
         visits.push(to);
         stage.deliver(from, to);

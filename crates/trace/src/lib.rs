@@ -13,5 +13,5 @@ pub mod replay;
 mod write;
 
 pub use read::{ReadError, Reader};
-pub use record::{End, FORMAT, Header, LinkChange, Line, Origin, Step, VERSION};
+pub use record::{End, FORMAT, Header, Line, LinkChange, Origin, Step, VERSION};
 pub use write::Writer;

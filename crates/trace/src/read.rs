@@ -56,8 +56,11 @@ impl Reader {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path)?;
         let compressed = path.extension().is_some_and(|extension| extension == "zst");
-        let source: Box<dyn BufRead> =
-            if compressed { Box::new(BufReader::new(zstd::Decoder::new(file)?)) } else { Box::new(BufReader::new(file)) };
+        let source: Box<dyn BufRead> = if compressed {
+            Box::new(BufReader::new(zstd::Decoder::new(file)?))
+        } else {
+            Box::new(BufReader::new(file))
+        };
         Self::new(source)
     }
 

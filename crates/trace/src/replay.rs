@@ -79,10 +79,8 @@ pub fn repairs_without(algorithm: &Algorithm, named: &[String]) -> Result<Repair
     let mut repairs = Repairs::ALL;
     for name in named {
         let found = algorithm.repairs().iter().find(|repair| repair.name == name);
-        let repair = found.ok_or_else(|| ReplayError::UnknownRepair {
-            algorithm: algorithm.tag.into(),
-            repair: name.clone(),
-        })?;
+        let repair = found
+            .ok_or_else(|| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair: name.clone() })?;
         repairs = repairs.without(*repair);
     }
     Ok(repairs)
@@ -103,7 +101,9 @@ fn check_deployment(header: &Header) -> Result<(), ReplayError> {
         return Err(ReplayError::BadDeployment("it has no nodes, no units or too many units"));
     }
     let mut links = deployment.links.clone();
-    links.iter_mut().for_each(|(a, b)| (*a, *b) = (*a.min(b), *a.max(b)));
+    for link in &mut links {
+        *link = (link.0.min(link.1), link.0.max(link.1));
+    }
     links.sort_unstable();
     if links.iter().any(|(a, b)| a == b || b.0 >= deployment.nodes) || links.windows(2).any(|two| two[0] == two[1]) {
         return Err(ReplayError::BadDeployment("a link is there twice, or leads nowhere"));
@@ -157,15 +157,11 @@ impl Replay {
         recorded: &Step<Value, Value>,
     ) -> Result<Step<Value, Value>, ReplayError> {
         let line = self.reader.line();
-        let unknown = ReplayError::UnknownNode {
-            line,
-            node: recorded.node.0,
-            nodes: self.reader.header().deployment.nodes,
-        };
+        let unknown =
+            ReplayError::UnknownNode { line, node: recorded.node.0, nodes: self.reader.header().deployment.nodes };
         let node = nodes.get_mut(recorded.node.index()).ok_or(unknown)?;
-        let input: InputOf<P> = serde_json::from_value(recorded.input.clone()).map_err(|error| {
-            ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error }
-        })?;
+        let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
+            .map_err(|error| ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error })?;
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();
         let refused = node.step(input, &mut out).err();

@@ -222,7 +222,12 @@ impl Measured<'_> {
     }
 
     /// A number at high mobility by the same number without, at a load of 0.1 and every connectivity.
-    fn effect_of_mobility(&self, tag: &str, number: fn(&Summary) -> Number, holds: fn(Number) -> bool) -> Vec<Evidence> {
+    fn effect_of_mobility(
+        &self,
+        tag: &str,
+        number: fn(&Summary) -> Number,
+        holds: fn(Number) -> bool,
+    ) -> Vec<Evidence> {
         let moving = self.at_load_tenth(tag).filter(|(config, _)| config.mobility >= 0.02);
         moving
             .filter_map(|(config, moving)| {
@@ -240,7 +245,9 @@ impl Measured<'_> {
         mobilities.sort_by(f64::total_cmp);
         mobilities.dedup();
         let spread = |mobility: f64| {
-            let waits = || self.at_load_tenth(tag).filter(|(c, _)| c.mobility == mobility).map(|(_, s)| wait(s));
+            let waits = || {
+                self.at_load_tenth(tag).filter(|(c, _)| c.mobility.total_cmp(&mobility).is_eq()).map(|(_, s)| wait(s))
+            };
             let longest = waits().max_by(|a, b| a.mean.total_cmp(&b.mean))?;
             let shortest = waits().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
             let value = longest.over(shortest);

@@ -152,10 +152,15 @@ impl Experiment {
     }
 
     /// The runs apart by the values of a parameter, each part with its name.
-    fn parts<'a>(&self, split: Option<&Split>, runs: &[(&'a Run, &'a Summary)]) -> Vec<(String, Vec<(&'a Run, &'a Summary)>)> {
+    fn parts<'a>(
+        &self,
+        split: Option<&Split>,
+        runs: &[(&'a Run, &'a Summary)],
+    ) -> Vec<(String, Vec<(&'a Run, &'a Summary)>)> {
         let Some(split) = split else { return vec![(String::new(), runs.to_vec())] };
         let values = self.vary.get(&split.by).and_then(Value::as_array).into_iter().flatten();
-        let of = |value: &Value| runs.iter().filter(|(run, _)| run.choice.get(&split.by) == Some(value)).copied().collect();
+        let of =
+            |value: &Value| runs.iter().filter(|(run, _)| run.choice.get(&split.by) == Some(value)).copied().collect();
         values.zip(&split.names).map(|(value, name)| (name.clone(), of(value))).collect()
     }
 
@@ -172,14 +177,18 @@ impl Experiment {
     }
 
     fn point(&self, run: &Run, summary: &Summary) -> Result<Point, Failure> {
-        let x = run.choice.get(&self.figure.x).and_then(|value| value.as_float().or(value.as_integer().map(|i| i as f64)));
+        let x =
+            run.choice.get(&self.figure.x).and_then(|value| value.as_float().or(value.as_integer().map(|i| i as f64)));
         let results = serde_json::to_value(summary).unwrap_or_default();
-        let result = |name: &str| results.pointer(&format!("/{}", name.replace('.', "/"))).and_then(serde_json::Value::as_f64);
+        let result =
+            |name: &str| results.pointer(&format!("/{}", name.replace('.', "/"))).and_then(serde_json::Value::as_f64);
         let y = &self.figure.y;
         let interval = y.strip_suffix("mean").map_or_else(|| format!("{y}_ci95"), |stem| format!("{stem}ci95"));
         match (x, result(y)) {
             (Some(x), Some(value)) => Ok(Point { x, y: value, ci95: result(&interval).unwrap_or(0.0) }),
-            (None, _) => Err(Failure::Other(format!("{}: the values of {:?} are no numbers", self.name, self.figure.x))),
+            (None, _) => {
+                Err(Failure::Other(format!("{}: the values of {:?} are no numbers", self.name, self.figure.x)))
+            }
             (_, None) => Err(Failure::Other(format!("{}: there is no result {y:?}", self.name))),
         }
     }

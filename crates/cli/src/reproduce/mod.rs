@@ -116,7 +116,9 @@ fn files(what: &[String]) -> Result<Vec<(String, String)>, Failure> {
         } else {
             let names: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
             let names = names.join(", ");
-            return Err(Failure::Other(format!("{word:?} can not be reproduced; there are krl, {names}, and TOML files")));
+            return Err(Failure::Other(format!(
+                "{word:?} can not be reproduced; there are krl, {names}, and TOML files"
+            )));
         }
     }
     Ok(files)
@@ -139,7 +141,8 @@ fn simulate(studies: &[Study], threads: usize) -> Vec<(Config, Summary)> {
 impl Study {
     /// Writes the tables and the figures.
     fn write(&self, folder: &Path, results: &[(Config, Summary)]) -> Result<Vec<Drawn>, Failure> {
-        let summary_of = |run: &Run| results.iter().find(|(config, _)| *config == run.plan.config).map(|found| &found.1);
+        let summary_of =
+            |run: &Run| results.iter().find(|(config, _)| *config == run.plan.config).map(|found| &found.1);
         let runs: Vec<_> = self.runs.iter().filter_map(|run| Some((run, summary_of(run)?))).collect();
         let table = to_table(&runs.iter().map(|(run, summary)| (&run.plan, *summary)).collect::<Vec<_>>())?;
         let path = |suffix: &str| folder.join(format!("{}{suffix}", self.experiment.name));

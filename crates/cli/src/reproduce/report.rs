@@ -47,7 +47,12 @@ impl Report<'_> {
         page.push_str(&self.claims());
         page.push_str(&self.at_load_tenth());
         for Drawn { title, about, svg } in self.drawn {
-            let _ = write!(page, "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n", text(title), text(about));
+            let _ = write!(
+                page,
+                "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n",
+                text(title),
+                text(about)
+            );
         }
         page.push_str("</html>\n");
         page
@@ -58,7 +63,8 @@ impl Report<'_> {
         let mut out = String::new();
         for judged in self.judged {
             let verdict = judged.verdict.words();
-            let _ = writeln!(out, "{verdict:>13}  {} [{} LinkInfo rule; {}]", judged.claim, judged.rule, judged.evidence);
+            let _ =
+                writeln!(out, "{verdict:>13}  {} [{} LinkInfo rule; {}]", judged.claim, judged.rule, judged.evidence);
         }
         out
     }
@@ -66,7 +72,8 @@ impl Report<'_> {
     fn setup(&self) -> String {
         let Some((config, _)) = self.results.first() else { return String::new() };
         let paper = Algorithm::named(&config.algorithm).map(|algorithm| algorithm.paper);
-        let paper = paper.map_or_else(String::new, |paper| format!("{}: “{}”, {}. ", paper.authors, paper.title, paper.year));
+        let paper =
+            paper.map_or_else(String::new, |paper| format!("{}: “{}”, {}. ", paper.authors, paper.title, paper.year));
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(

@@ -63,7 +63,7 @@ impl Krl {
         }
     }
 
-    /// Procedure *PickLowest&ForwardToken()*. False without a neighbour to send it to.
+    /// Procedure `PickLowest&ForwardToken()`. False without a neighbour to send it to.
     fn pick_lowest_and_forward_token(&mut self, onward: u8, out: &mut Out<Self>) -> bool {
         if self.neighbours.iter().all(|neighbour| !neighbour.known || neighbour.visited) {
             out.clause("pick-lowest.2");

@@ -82,7 +82,8 @@ fn settled_links_agree(moment: &Moment<'_, Krl>) -> Verdict {
                 return Err(format!("node {} rose without telling {}", node.id, neighbour.id));
             }
             let between = |flight: &Flight<'_, _>| {
-                (flight.from, flight.to) == (node.id, neighbour.id) || (flight.to, flight.from) == (node.id, neighbour.id)
+                (flight.from, flight.to) == (node.id, neighbour.id)
+                    || (flight.to, flight.from) == (node.id, neighbour.id)
             };
             let truth = moment.nodes[neighbour.id.index()].my_height;
             let agrees = (neighbour.height > node.my_height) == (truth > node.my_height);

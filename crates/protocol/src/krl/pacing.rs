@@ -1,18 +1,21 @@
-//! How often a node may turn its links when that leads nowhere.
+//! What a node does when its reversals lead nowhere.
 //!
 //! The paper allows partitions but does not say what happens in a part without a token, where everybody raises its
 //! height over everybody else for ever, or in a part where all hold tokens, where everybody lowers it for ever; both as
-//! fast as messages travel. Here a node that has turned its links [`PATIENCE`] times, while no token came or went and
-//! none of its own links changed, waits before it does so again, and longer each time. In a part that has both holders
-//! and others the reversals end long before that.
+//! fast as messages travel. When the parts meet again, their heights may be thousands of levels apart, and partial
+//! reversal, which climbs one level above the lowest neighbour, takes as many steps.
+//!
+//! Here a node that has reversed links [`PATIENCE`] times, while no token came or went and none of its own links changed,
+//! reverses *all* its links at once, which makes up for any difference of levels; after as many of those it pauses before
+//! each further one. In a part that has both holders and others the reversals end long before that.
 
 use core::time::Duration;
 
 use super::{Krl, Timer, repair};
 use crate::Out;
 
-/// So many reversals in a row are made at once.
-pub const PATIENCE: u16 = 64;
+/// So many partial reversals in a row are made at once, and after them so many full ones.
+pub const PATIENCE: u16 = 32;
 /// The first pause.
 pub const PAUSE: Duration = Duration::from_secs(20);
 /// The pause doubles so many times.
@@ -27,22 +30,31 @@ pub(super) struct Pace {
     pub(super) paused: bool,
 }
 
+/// How far a reversal goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reversal {
+    /// As in the paper: some links turn.
+    Partial,
+    /// All links turn.
+    Full,
+}
+
 impl Krl {
-    /// Whether a reversal has to wait. If so, the timer is armed.
-    pub(super) fn must_pause(&mut self, out: &mut Out<Self>) -> bool {
+    /// The reversal that may be made now. If none, the timer is armed.
+    pub(super) fn next_reversal(&mut self, out: &mut Out<Self>) -> Option<Reversal> {
         if !self.repairs.has(repair::PACE) {
-            return false;
+            return Some(Reversal::Partial);
         }
-        if self.pace.reversals < PATIENCE {
+        if self.pace.reversals < 2 * PATIENCE {
             self.pace.reversals += 1;
-            return false;
+            return Some(if self.pace.reversals <= PATIENCE { Reversal::Partial } else { Reversal::Full });
         }
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - PATIENCE)));
+            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * PATIENCE)));
         }
-        true
+        None
     }
 
     /// A token came or went, or a link changed: reversals may lead somewhere again. Tells whether one had to wait.
@@ -55,12 +67,12 @@ impl Krl {
         paused
     }
 
-    /// The pause is over: the reversal that had to wait is made, if it is still needed.
+    /// The pause is over.
     pub(super) fn on_pace(&mut self, out: &mut Out<Self>) {
         let reversals = self.pace.reversals;
-        self.pace = Pace::default();
+        self.pace = Pace { reversals: 2 * PATIENCE - 1, paused: false };
         self.reverse_if_needed(out);
-        self.pace.reversals = (reversals + 1).min(PATIENCE + DOUBLINGS);
+        self.pace.reversals = (reversals + 1).min(2 * PATIENCE + DOUBLINGS);
     }
 
     /// The reversal that had to wait, if it is still needed; else the request that waited with it.

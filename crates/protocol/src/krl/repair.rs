@@ -3,8 +3,11 @@
 use crate::Repair;
 
 /// Link failure, lines 9 and 10.
-pub const HOLDER_LOWERS: Repair =
-    Repair::new(0, "holder-lowers", "after a link failure it is a token holder that lowers its height, not a non-holder");
+pub const HOLDER_LOWERS: Repair = Repair::new(
+    0,
+    "holder-lowers",
+    "after a link failure it is a token holder that lowers its height, not a non-holder",
+);
 /// Release, lines 3 and 4.
 pub const RELEASE_HOLDS: Repair =
     Repair::new(1, "release-holds", "a node lowers its height on release only if it still holds a token");
@@ -21,8 +24,7 @@ pub const LINK_INFO: Repair =
 pub const RECLAIM: Repair = Repair::new(5, "reclaim", "a token that could not be delivered stays with its sender");
 /// Components without a token, or with nothing but holders.
 pub const PACE: Repair =
-    Repair::new(6, "pace", "a node whose reversals lead nowhere makes them at a bounded rate, not as fast as it can");
+    Repair::new(6, "pace", "a node whose reversals lead nowhere turns all links at once, then slows down");
 
 /// All of them.
-pub const LIST: &[Repair] =
-    &[HOLDER_LOWERS, RELEASE_HOLDS, PENDING_REQUEST, ACKNOWLEDGE, LINK_INFO, RECLAIM, PACE];
+pub const LIST: &[Repair] = &[HOLDER_LOWERS, RELEASE_HOLDS, PENDING_REQUEST, ACKNOWLEDGE, LINK_INFO, RECLAIM, PACE];

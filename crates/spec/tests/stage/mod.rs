@@ -6,39 +6,42 @@
 use driftlock_net::ideal::Links;
 use driftlock_protocol::krl::{Forwarding, Krl, Message};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs, Section, Status,
+    Demand, Deployment, Effect, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs, Section,
+    Status,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 
 /// Nodes by number, for short.
-pub fn id(number: u32) -> NodeId {
+pub(crate) fn id(number: u32) -> NodeId {
     NodeId(number)
 }
 
-pub struct Stage {
+pub(crate) struct Stage {
     k: u32,
     nodes: Vec<Node<Krl>>,
     links: Links<Message>,
     oracle: Oracle,
     /// The clauses that were executed, in order.
-    pub clauses: Vec<&'static str>,
+    pub(crate) clauses: Vec<&'static str>,
     /// The first thing that was wrong.
-    pub violation: Option<Violation>,
+    pub(crate) violation: Option<Violation>,
 }
 
 impl Stage {
-    pub fn new(nodes: u32, k: u32, links: &[(u32, u32)], forwarding: Forwarding, repairs: Repairs) -> Self {
+    pub(crate) fn new(nodes: u32, k: u32, links: &[(u32, u32)], forwarding: Forwarding, repairs: Repairs) -> Self {
         let pairs: Vec<_> = links.iter().map(|&(a, b)| (id(a), id(b))).collect();
         let deployment = Deployment { nodes, k, links: pairs.clone() };
         let mut links = Links::new(nodes);
-        pairs.iter().for_each(|&(a, b)| _ = links.form(a, b));
+        for &(a, b) in &pairs {
+            links.form(a, b);
+        }
         let protocols = Krl::deploy(&deployment, forwarding, repairs);
         let nodes_ready = deployment.ids().zip(protocols).map(|(id, krl)| Node::new(krl, links.of(id))).collect();
         Self { k, nodes: nodes_ready, links, oracle: Oracle::new(nodes, k), clauses: Vec::new(), violation: None }
     }
 
     /// One input of one node; what it sends is put on its way.
-    pub fn input(&mut self, node: u32, input: InputOf<Krl>) {
+    pub(crate) fn input(&mut self, node: u32, input: InputOf<Krl>) {
         let mut out = Outbox::with_clauses();
         match &input {
             Input::Request(demand) => self.oracle.requested(id(node), *demand),
@@ -48,7 +51,9 @@ impl Stage {
         self.nodes[node as usize].step(input, &mut out).expect("the test asks for what is possible");
         for effect in out.drain() {
             match effect {
-                Effect::Send { to, message, .. } => _ = self.links.send(id(node), to, message).expect("there is a link"),
+                Effect::Send { to, message, .. } => {
+                    self.links.send(id(node), to, message).map(|_| ()).expect("there is a link");
+                }
                 Effect::Grant(grant) => {
                     let verdict = self.oracle.granted(id(node), grant);
                     self.note(verdict);
@@ -65,7 +70,7 @@ impl Stage {
         }
     }
 
-    pub fn check(&mut self) {
+    pub(crate) fn check(&mut self) {
         let moment = Moment::<Krl> {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
             flights: self.links.flights().collect(),
@@ -74,18 +79,18 @@ impl Stage {
         self.note(verdict);
     }
 
-    pub fn request(&mut self, node: u32) {
+    pub(crate) fn request(&mut self, node: u32) {
         self.input(node, Input::Request(Demand::ONE));
         self.check();
     }
 
-    pub fn release(&mut self, node: u32) {
+    pub(crate) fn release(&mut self, node: u32) {
         self.input(node, Input::Release);
         self.check();
     }
 
     /// The next message from one node to the other arrives.
-    pub fn deliver(&mut self, from: u32, to: u32) {
+    pub(crate) fn deliver(&mut self, from: u32, to: u32) {
         let (from, to) = (id(from), id(to));
         let incarnation = self.links.of(from).find(|(peer, _)| *peer == to).expect("there is a link").1;
         let message = self.links.arrive(from, to, incarnation).expect("there is a message");
@@ -94,7 +99,7 @@ impl Stage {
     }
 
     /// Delivers everything, the lowest sender first, until nothing is in flight; at most so many messages.
-    pub fn drive(&mut self, messages_max: usize) -> usize {
+    pub(crate) fn drive(&mut self, messages_max: usize) -> usize {
         for count in 0..messages_max {
             let Some((from, to)) = self.links.flights().next().map(|flight| (flight.from.0, flight.to.0)) else {
                 return count;
@@ -104,7 +109,7 @@ impl Stage {
         messages_max
     }
 
-    pub fn link_up(&mut self, a: u32, b: u32) {
+    pub(crate) fn link_up(&mut self, a: u32, b: u32) {
         let incarnation = self.links.form(id(a), id(b));
         for (node, peer) in [(a, b), (b, a)] {
             self.input(node, Input::Below(LinkEvent::Up { peer: id(peer), incarnation }));
@@ -113,7 +118,7 @@ impl Stage {
     }
 
     /// The link fails; what was in flight on it goes back to its sender.
-    pub fn link_down(&mut self, a: u32, b: u32) {
+    pub(crate) fn link_down(&mut self, a: u32, b: u32) {
         let failed = self.links.fail(id(a), id(b)).expect("there is a link");
         for (node, peer) in [(a, b), (b, a)] {
             self.input(node, Input::Below(LinkEvent::Down { peer: id(peer), incarnation: failed.incarnation }));
@@ -124,34 +129,34 @@ impl Stage {
         self.check();
     }
 
-    pub fn status(&self, node: u32) -> Status {
+    pub(crate) fn status(&self, node: u32) -> Status {
         self.nodes[node as usize].protocol().status()
     }
 
-    pub fn queue(&self, node: u32) -> Vec<u32> {
+    pub(crate) fn queue(&self, node: u32) -> Vec<u32> {
         self.status(node).queue.iter().map(|id| id.0).collect()
     }
 
-    pub fn waits_on(&self, node: u32) -> Option<u32> {
+    pub(crate) fn waits_on(&self, node: u32) -> Option<u32> {
         self.status(node).waits_on.map(|id| id.0)
     }
 
-    pub fn is_critical(&self, node: u32) -> bool {
+    pub(crate) fn is_critical(&self, node: u32) -> bool {
         self.status(node).section == Section::Critical
     }
 
     /// Whether node `a` stands above node `b`.
-    pub fn is_above(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn is_above(&self, a: u32, b: u32) -> bool {
         self.status(a).height > self.status(b).height
     }
 
-    pub fn holders(&self) -> Vec<u32> {
+    pub(crate) fn holders(&self) -> Vec<u32> {
         let ids = 0..u32::try_from(self.nodes.len()).expect("a small stage");
         ids.filter(|&node| !self.status(node).permits.is_empty()).collect()
     }
 
     /// The kinds of the messages in flight from one node to another.
-    pub fn in_flight(&self, from: u32, to: u32) -> Vec<&'static str> {
+    pub(crate) fn in_flight(&self, from: u32, to: u32) -> Vec<&'static str> {
         let between = |flight: &driftlock_protocol::Flight<'_, Message>| flight.from == id(from) && flight.to == id(to);
         self.links.flights().filter(between).map(|flight| Krl::KINDS[Krl::kind(flight.message)]).collect()
     }

@@ -1,0 +1,319 @@
+//! The binary from outside: what is typed, what is printed, and the exit code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn driftlock(args: &[&str]) -> Said {
+    let output = Command::new(env!("CARGO_BIN_EXE_driftlock")).args(args).output().expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Said { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// A folder of the test's own, which is removed afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("driftlock-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    fn path(&self, file: &str) -> String {
+        self.0.join(file).display().to_string()
+    }
+
+    fn write(&self, file: &str, text: &str) -> String {
+        fs::write(self.0.join(file), text).expect("written");
+        self.path(file)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const QUICK: [&str; 7] = ["sim", "--entries", "200", "--warmup", "50", "--replications", "2"];
+
+fn quick(more: &[&str]) -> Said {
+    driftlock(&[&QUICK[..], more].concat())
+}
+
+#[test]
+fn list_names_every_algorithm_and_shows_one() {
+    let said = driftlock(&["list"]);
+    assert_eq!(said.code, 0);
+    for tag in ["krl ", "krlf ", "krlf-adaptive ", "rl "] {
+        assert!(said.out.lines().any(|line| line.starts_with(tag)), "{tag:?} is missing in\n{}", said.out);
+    }
+    let said = driftlock(&["list", "krlf"]);
+    assert!(said.out.contains("Walter") && said.out.contains("pending-request"));
+    assert_eq!(driftlock(&["list", "paxos"]).code, 2);
+}
+
+#[test]
+fn the_same_command_prints_the_same_bytes_on_any_number_of_threads() {
+    let command = "--algorithm krlf --nodes 30 --k 3 --load 0.1 --connectivity 0.2 --mobility 0.02 --seed 7";
+    let words: Vec<&str> = command.split(' ').collect();
+    let print = |threads: &[&str]| quick(&[&words[..], threads].concat()).out;
+    assert_eq!(print(&[]), print(&[]));
+    assert_eq!(print(&["--threads", "1"]), print(&["--threads", "2"]));
+}
+
+#[test]
+fn the_json_has_its_documented_keys() {
+    let said = quick(&["--format", "json"]);
+    let json: Value = serde_json::from_str(&said.out).expect("one JSON object");
+    let documented = include_str!("../../../docs/results.md");
+    for key in [
+        "entries",
+        "wait.mean",
+        "wait.ci95",
+        "wait.p50",
+        "wait.p90",
+        "wait.p99",
+        "wait.max",
+        "messages_per_entry",
+        "messages_per_entry_ci95",
+        "transmissions_per_entry",
+        "transmissions_per_entry_ci95",
+        "hops",
+        "synchronisation_delay.mean",
+        "synchronisation_delay.ci95",
+        "jain",
+        "idle_token_share",
+        "utilisation",
+        "span",
+        "waiting_at_end",
+        "longest_open_wait",
+        "events",
+        "seed",
+        "violations",
+        "config.load",
+    ] {
+        let value = json.pointer(&format!("/{}", key.replace('.', "/")));
+        assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
+        assert!(documented.contains(&format!("`{key}`")), "{key} is not in docs/results.md");
+    }
+    assert!(json["messages_by_kind"]["token"].is_number());
+    assert_eq!((json["entries"].as_u64(), json["violations"].as_u64()), (Some(400), Some(0)));
+}
+
+#[test]
+fn results_go_to_files_as_csv_and_parquet() {
+    let scratch = Scratch::new("formats");
+    let (csv, parquet) = (scratch.path("run.csv"), scratch.path("run.parquet"));
+    assert_eq!(quick(&["--format", "csv", "--output", &csv]).code, 0);
+    let text = fs::read_to_string(csv).expect("written");
+    let header = text.lines().next().expect("a header");
+    for column in ["run", "algorithm", "load", "seed", "wait.mean", "messages_by_kind.token"] {
+        assert!(header.split(',').any(|name| name == column), "{column} is missing in {header}");
+    }
+    assert_eq!(text.lines().count(), 2);
+    assert_eq!(quick(&["--format", "parquet", "--output", &parquet]).code, 0);
+    assert!(fs::read(parquet).expect("written").starts_with(b"PAR1"));
+    let said = quick(&["--format", "parquet"]);
+    assert!(said.code == 2 && said.err.contains("--output"));
+}
+
+#[test]
+fn parameters_come_from_a_file_and_flags_win() {
+    let scratch = Scratch::new("config");
+    let file = scratch
+        .write("net.toml", "algorithm = \"krlf\"\nnodes = 12\nk = 2\nconnectivity = 0.5\ndelay = \"exponential:1\"\n");
+    let said = quick(&["--config", &file, "--k", "4", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.out).expect("one JSON object");
+    let config = &json["config"];
+    assert_eq!((config["algorithm"].as_str(), config["k"].as_u64()), (Some("krlf"), Some(4)));
+    assert_eq!((config["nodes"].as_u64(), config["delay"].as_str()), (Some(12), Some("exponential:1")));
+}
+
+#[test]
+fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
+    for (args, says) in [
+        (&["--k", "0"][..], "k must be from 1"),
+        (&["--nodes", "0"], "nodes must be from 1"),
+        (&["--nodes", "3", "--connectivity", "1", "--k", "3"], "k = 3 and n = 3"),
+        (&["--nodes", "-4"], "-4"),
+        (&["--load", "-1"], "load must be a finite number above 0, not -1"),
+        (&["--load", "NaN"], "load must be a finite number above 0, not NaN"),
+        (&["--mobility", "inf"], "mobility must be a finite number"),
+        (&["--delay", "-1"], "is no duration"),
+        (&["--delay", "gauss:1"], "is no duration"),
+        (&["--connectivity", "0.01"], "too small to connect 30 nodes"),
+        (&["--connectivity", "7"], "connectivity must be a finite number from 0 to 1"),
+        (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),
+        (&["--without", "glue"], "krl has no repair \"glue\""),
+        (&["--link-info", "loud"], "is no LinkInfo rule"),
+        (&["--replications", "0"], "replications must be at least 1"),
+        (&["--entries", "0"], "entries must be at least 1"),
+        (&["--algorithm", "rl"], "exactly one unit"),
+        (&["--config", "no-such-file.toml"], "can not read no-such-file.toml"),
+        (&["--trace", "no-such-folder/run.jsonl"], "can not write no-such-folder/run.jsonl"),
+        (&["--frobnicate"], "--frobnicate"),
+    ] {
+        let said = driftlock(&[&["sim"][..], args].concat());
+        let err = said.err.split_whitespace().collect::<Vec<_>>().join(" ").replace(" │ ", " ");
+        assert_eq!(said.code, 2, "{args:?} says {err}");
+        assert!(err.contains(says), "{args:?} says {err}");
+        assert!(said.out.is_empty() && !err.contains("panicked"), "{args:?}");
+    }
+}
+
+#[test]
+fn malformed_toml_is_shown_with_line_and_column() {
+    let scratch = Scratch::new("toml");
+    for (text, says) in [
+        ("nodes = 30\nk = = 3\n", "line 2, column 5"),
+        ("nodes = 30\nk = \"three\"\n", "line 2, column 5"),
+        ("nodes = 30\nspeed = 3\n", "line 2, column 1"),
+        ("delay = \"gauss:1\"\n", "line 1, column 9"),
+    ] {
+        let file = scratch.write("bad.toml", text);
+        let said = driftlock(&["sim", "--config", &file]);
+        assert_eq!(said.code, 2);
+        let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(err.contains(says), "{text:?} says {err}");
+    }
+    let file = scratch.write("sense.toml", "k = 0\n");
+    let said = driftlock(&["sim", "--config", &file]);
+    assert!(said.code == 2 && said.err.contains("k must be from 1"), "{}", said.err);
+}
+
+#[test]
+fn a_trace_is_written_replayed_and_rerun() {
+    let scratch = Scratch::new("trace");
+    for file in ["run.jsonl", "run.jsonl.zst"] {
+        let trace = scratch.path(file);
+        let more = ["--algorithm", "krlf", "--mobility", "0.05", "--trace", &trace, "--trace-replication", "1"];
+        assert_eq!(quick(&more).code, 0);
+        let said = driftlock(&["replay", &trace]);
+        assert!(said.code == 0 && said.out.contains("every output is the same"), "{}{}", said.out, said.err);
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 0 && said.out.contains("the same trace again"), "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn a_trace_that_was_tampered_with_is_a_violation_and_a_damaged_one_can_not_be_run() {
+    let scratch = Scratch::new("tampered");
+    let trace = scratch.path("run.jsonl");
+    assert_eq!(quick(&["--trace", &trace]).code, 0);
+    let text = fs::read_to_string(&trace).expect("written");
+    fs::write(&trace, text.replacen("\"grant\":{\"permits\":[0]", "\"grant\":{\"permits\":[1]", 1)).expect("written");
+    for args in [&["replay", &trace][..], &["replay", "--rerun", &trace]] {
+        let said = driftlock(args);
+        assert!(said.code == 1 && said.out.contains("came out differently"), "{}{}", said.out, said.err);
+    }
+    fs::write(&trace, &text[..text.len() / 2]).expect("written");
+    let said = driftlock(&["replay", &trace]);
+    assert!(said.code == 2 && said.err.contains("truncated"), "{}", said.err);
+    assert_eq!(driftlock(&["replay", &scratch.path("none.jsonl")]).code, 2);
+}
+
+#[test]
+fn a_violation_exits_1_and_says_how_to_record_it() {
+    let scratch = Scratch::new("violation");
+    let broken =
+        "--without reclaim --link-failure returned --mobility 5 --nodes 6 --k 1 --connectivity 0.6 --load 1 --check";
+    let said = quick(&broken.split(' ').collect::<Vec<_>>());
+    assert_eq!(said.code, 1, "{}", said.err);
+    let command = said.err.lines().find(|line| line.contains("--trace violation.jsonl")).expect("the command");
+    let trace = scratch.path("violation.jsonl");
+    let words: Vec<_> =
+        command.split_whitespace().skip(1).map(|word| if word == "violation.jsonl" { &trace } else { word }).collect();
+    assert_eq!(driftlock(&words).code, 1, "{command}");
+    let said = driftlock(&["replay", &trace]);
+    assert!(said.code == 0 && said.out.contains("ended with a violation"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
+    let said = driftlock(&["soak", "krl", "--runs", "100"]);
+    assert!(said.code == 0 && said.out.contains("100 runs held"), "{}{}", said.out, said.err);
+    let said = driftlock(&["soak", "krl", "--without", "pending-request"]);
+    assert!(said.code == 1 && said.out.contains("violated with seed"), "{}{}", said.out, said.err);
+    let scratch = Scratch::new("soak");
+    let trace = scratch.path("violation.jsonl");
+    let command = said.out.lines().find(|line| line.contains("--trace")).expect("the command");
+    let words: Vec<_> =
+        command.split_whitespace().skip(1).map(|word| if word == "violation.jsonl" { &trace } else { word }).collect();
+    assert_eq!(driftlock(&words).code, 1);
+    assert_eq!(driftlock(&["replay", "--rerun", &trace]).code, 0);
+    assert_eq!(driftlock(&["soak", "krl", "--without", "glue"]).code, 2);
+    assert_eq!(driftlock(&["soak", "krl", "--runs", "0"]).code, 2);
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn reproduce_writes_figures_tables_and_a_report() {
+    let scratch = Scratch::new("reproduce");
+    let out = scratch.path("out");
+    let said = driftlock(&["reproduce", "fig8", "fig9", "--out", &out, "--entries", "100", "--replications", "2"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.contains("KRLF is not sensitive to network connectivity"));
+    assert_eq!(
+        files(Path::new(&out)),
+        [
+            "krl-fig8-published.svg",
+            "krl-fig8-repaired.svg",
+            "krl-fig8.csv",
+            "krl-fig8.parquet",
+            "krl-fig9-published.svg",
+            "krl-fig9-repaired.svg",
+            "krl-fig9.csv",
+            "krl-fig9.parquet",
+            "report.html",
+        ]
+    );
+    let report = fs::read_to_string(Path::new(&out).join("report.html")).expect("written");
+    for part in ["does not hold", "At a load of 0.1", "2 replications of 100 entries after 500", "<svg", "± "] {
+        assert!(report.contains(part), "{part:?} is missing in the report");
+    }
+    assert!(
+        !report.contains("http://")
+            || report.matches("http://").count() == report.matches("http://www.w3.org/2000/svg").count()
+    );
+}
+
+#[test]
+fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
+    let scratch = Scratch::new("experiment");
+    let good = "name = \"mine\"\ntitle = \"Mine\"\nabout = \"A test.\"\n[base]\nnodes = 8\nconnectivity = 0.5\nk = 1\n[vary]\nalgorithm = [\"krl\"]\nmobility = [0.0]\nload = [0.1, 0.2]\n[figure]\nx = \"load\"\nx_label = \"load\"\ny = \"jain\"\ny_label = \"Jain's index\"\ncolour = { by = \"algorithm\", names = [\"KRL\"] }\nline = { by = \"mobility\", names = [\"zero\"] }\n";
+    let out = scratch.path("out");
+    let run = |file: &str| driftlock(&["reproduce", file, "--out", &out, "--entries", "50", "--replications", "1"]);
+    let said = run(&scratch.write("mine.toml", good));
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(files(Path::new(&out)).contains(&"mine.svg".to_owned()));
+    for (from, to, says) in [
+        ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\""),
+        ("x = \"load\"", "x = \"lode\"", "needs [vary] to have a list \"lode\""),
+        ("[\"zero\"]", "[]", "must name each of the 1 values"),
+        ("load = [0.1, 0.2]", "load = [0.1, -0.2]", "load must be a finite number above 0"),
+        ("name = \"mine\"", "nome = \"mine\"", "line 1, column 1"),
+    ] {
+        let said = run(&scratch.write("bad.toml", &good.replacen(from, to, 1)));
+        let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert!(said.code == 2 && err.contains(says), "{to:?} says {err}");
+    }
+    assert_eq!(driftlock(&["reproduce", "fig99"]).code, 2);
+}

@@ -1,0 +1,105 @@
+//! Traces that are sound, and traces that are not.
+
+use std::io::Cursor;
+
+use driftlock_protocol::krl::{Forwarding, Krl};
+use driftlock_protocol::{Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Repairs};
+use driftlock_trace::replay::{Outcome, ReplayError, replay};
+use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
+
+fn header() -> Header {
+    Header {
+        format: FORMAT.into(),
+        version: VERSION,
+        algorithm: "krl".into(),
+        without: Vec::new(),
+        deployment: Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] },
+        world: Origin::Soak { seed: 1, crowded: false },
+    }
+}
+
+/// Node 0 enters and leaves its CS.
+fn write(writer: &mut Writer) {
+    let protocols = Krl::deploy(&header().deployment, Forwarding::Off, Repairs::ALL);
+    let mut node = Node::new(protocols[0].clone(), [(NodeId(1), Incarnation(0))]);
+    for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
+        let mut out = Outbox::with_clauses();
+        let before = node.protocol().status();
+        node.step(input.clone(), &mut out).expect("legal");
+        let change = node.protocol().status().change_since(&before);
+        writer.step::<Krl>(t, NodeId(0), &input, out.effects(), None, change);
+    }
+}
+
+/// A small trace as text.
+fn trace(name: &str) -> String {
+    let path = std::env::temp_dir().join(format!("driftlock-trace-{}-{name}.jsonl", std::process::id()));
+    let mut writer = Writer::create(&path, &header()).expect("a file");
+    write(&mut writer);
+    writer.finish(None).expect("written");
+    let text = std::fs::read_to_string(&path).expect("read");
+    std::fs::remove_file(&path).expect("removed");
+    text
+}
+
+fn replayed(text: &str) -> Result<Outcome, ReplayError> {
+    replay(Reader::new(Box::new(Cursor::new(text.to_owned())))?)
+}
+
+#[test]
+fn a_trace_replays_and_reads_as_documented() {
+    let text = trace("sound");
+    assert_eq!(replayed(&text).expect("sound"), Outcome::Same { steps: 2, violation: None });
+    let step = text.lines().nth(1).expect("a step");
+    assert_eq!(
+        step,
+        r#"{"t":5,"node":0,"in":{"request":{"units":1,"priority":0}},"out":[{"clause":"request.1"},{"clause":"request.5"},{"clause":"give-token.12"},{"grant":{"permits":[0],"fence":{"generation":0,"counter":1}}}],"status":{"section":"critical"}}"#
+    );
+}
+
+#[test]
+fn a_compressed_trace_replays_too() {
+    let path = std::env::temp_dir().join(format!("driftlock-trace-{}.jsonl.zst", std::process::id()));
+    let mut writer = Writer::create(&path, &header()).expect("a file");
+    write(&mut writer);
+    writer.finish(Some("as a test".into())).expect("written");
+    let outcome = replay(Reader::open(&path).expect("opened"));
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(outcome.expect("sound"), Outcome::Same { steps: 2, violation: Some("as a test".into()) });
+}
+
+#[test]
+fn an_output_that_was_different_is_found_with_its_line() {
+    let text = trace("differs").replace("\"counter\":1", "\"counter\":7");
+    match replayed(&text).expect("it can be replayed") {
+        Outcome::Differs(difference) => assert_eq!(difference.line, 2),
+        Outcome::Same { .. } => panic!("the change went unnoticed"),
+    }
+}
+
+#[test]
+fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
+    let text = trace("damaged");
+    let refusal = |text: &str| replayed(text).expect_err("refused").to_string();
+    assert!(refusal("").contains("empty"));
+    assert!(refusal("hello\n").contains("no header"));
+    assert!(refusal(&text.replace(FORMAT, "something-else")).contains("something-else"));
+    assert!(refusal(&text.replacen("\"version\":1", "\"version\":99", 1)).contains("version 99"));
+    assert!(refusal(&text.replacen("\"krl\"", "\"paxos\"", 1)).contains("paxos"));
+    assert!(refusal(&text.replacen("\"without\":[]", "\"without\":[\"glue\"]", 1)).contains("glue"));
+    assert!(refusal(&text.replacen("\"node\":0", "\"node\":9", 1)).contains("only 2 nodes"));
+    assert!(refusal(&text.replacen("\"links\":[[0,1]]", "\"links\":[[0,7]]", 1)).contains("deployment"));
+    assert!(refusal(&text.replacen("\"nodes\":2", "\"nodes\":0", 1)).contains("deployment"));
+    assert!(refusal(&text.replacen("{\"request\"", "{\"abdicate\"", 1)).contains("line 2"));
+    let end = text.lines().last().expect("an end");
+    assert!(refusal(text.trim_end().strip_suffix(end).expect("it ends so")).contains("truncated"));
+    assert!(refusal(&text[..text.len() - 5]).contains("truncated"));
+    let second = text.lines().nth(1).expect("a step");
+    assert!(refusal(&text.replace(second, "{\"t\":")).contains("line 2"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_said_to_be_not_there() {
+    let error = Reader::open("no-such-file.jsonl".as_ref()).err().expect("there is none");
+    assert!(matches!(error, ReadError::Io(_)));
+}
