@@ -22,7 +22,8 @@
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the appendix as
 //! published, in the most charitable reading where it is undefined: without neighbours, `RaiseHeight`, `LowerHeight`,
-//! `ForwardRequest` and `PickLowest` do nothing; `height[next]` of something that is no neighbour is not higher.
+//! `ForwardRequest` and `PickLowest` do nothing; `height[next]` of something that is no neighbour is not higher; and a
+//! token holder, whose `next` is itself, reroutes no requests.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -211,7 +212,12 @@ impl Krl {
             self.give_token_to_next(out);
         } else if self.queue.len() == 1 {
             out.clause("request.4");
-            self.forward_request(out);
+            if self.pace.paused && self.has_no_lower_neighbour() {
+                // Nobody to ask: all are higher, and would not listen. The reversal that is due will send it.
+                self.forget_next();
+            } else {
+                self.forward_request(out);
+            }
         }
     }
 
@@ -521,7 +527,7 @@ impl Krl {
             return false;
         }
         match self.next {
-            Some(next) => self.position(next).is_some_and(|at| self.my_height < self.neighbours[at].height),
+            Some(next) => self.known_heights().any(|height| height.id == next && self.my_height < height),
             None => self.repairs.has(repair::PENDING_REQUEST),
         }
     }

@@ -49,7 +49,7 @@ impl Krl {
         let chosen = self.neighbours.iter().filter(|k| k.known && choose(k)).map(|k| k.id);
         out.multicast(chosen, &Message::LinkInfo { height, acknowledges });
         for neighbour in self.neighbours.iter_mut().filter(|k| k.known && choose(k)) {
-            neighbour.told = self.my_height;
+            neighbour.told = height;
         }
     }
 

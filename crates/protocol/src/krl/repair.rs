@@ -21,7 +21,11 @@ pub const ACKNOWLEDGE: Repair =
 pub const LINK_INFO: Repair =
     Repair::new(4, "link-info", "a neighbour is told of a lowered height exactly when the link has turned for it");
 /// A token in flight on a link that fails.
-pub const RECLAIM: Repair = Repair::new(5, "reclaim", "a token that could not be delivered stays with its sender");
+pub const RECLAIM: Repair = Repair::new(
+    5,
+    "reclaim",
+    "a token that could not be delivered stays with its sender, which sees to it that it can be reached",
+);
 /// Components without a token, or with nothing but holders.
 pub const PACE: Repair =
     Repair::new(6, "pace", "a node whose reversals lead nowhere turns all links at once, then slows down");

@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use driftlock_net::ideal::Links;
-use driftlock_protocol::krl::{Forwarding, Krl, Message};
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer};
 use driftlock_protocol::{
     Demand, Deployment, Effect, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs, Section,
     Status,
@@ -127,6 +127,34 @@ impl Stage {
             self.input(from.0, Input::Undelivered { to, message });
         }
         self.check();
+    }
+
+    /// Plays a script: `req 2` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to 2, `up 0-2` and
+    /// `down 0-2` are the link's, and `timer 1` ends the pause of node 1.
+    pub(crate) fn play(&mut self, script: &str) {
+        for action in script.split(';').map(str::trim).filter(|action| !action.is_empty()) {
+            let (verb, object) = action.split_once(' ').expect("a verb and an object");
+            let numbers: Vec<u32> = object.split(['>', '-']).map(|number| number.parse().expect("a node")).collect();
+            match (verb, &numbers[..]) {
+                ("req", &[node]) => self.request(node),
+                ("rel", &[node]) => self.release(node),
+                ("msg", &[from, to]) => self.deliver(from, to),
+                ("up", &[a, b]) => self.link_up(a, b),
+                ("down", &[a, b]) => self.link_down(a, b),
+                ("timer", &[node]) => {
+                    self.input(node, Input::Timer(Timer::Pace));
+                    self.check();
+                }
+                _ => panic!("no such action: {action}"),
+            }
+        }
+    }
+
+    /// The nodes that wait although nothing is in flight and nobody is in its CS: they wait for ever.
+    pub(crate) fn stuck(&self) -> Vec<u32> {
+        let ids = 0..u32::try_from(self.nodes.len()).expect("a small stage");
+        let quiet = self.links.flights().next().is_none() && ids.clone().all(|node| !self.is_critical(node));
+        ids.filter(|&node| quiet && self.status(node).section == Section::Waiting).collect()
     }
 
     pub(crate) fn status(&self, node: u32) -> Status {
