@@ -111,7 +111,7 @@ impl Protocol for Krl {
                     repairs,
                 };
                 if !node.token_holder() {
-                    node.next = node.lowest_neighbour();
+                    node.next = node.lowest_neighbour(|_| true).map(|at| node.neighbours[at].id);
                 }
                 node
             })
@@ -307,7 +307,7 @@ impl Krl {
         neighbour.known = true;
         if neighbour.forming.take().is_some_and(|form_height| form_height != my_height) {
             out.clause("recv-link-info.3");
-            self.send(j, Message::LinkInfo { height: my_height, acknowledges: None }, out);
+            self.send(at, Message::LinkInfo { height: my_height, acknowledges: None }, out);
         }
         self.note_height(at, h, acknowledges, out);
         if self.my_height > self.neighbours[at].height {
@@ -379,7 +379,7 @@ impl Krl {
         let entry = Neighbour { forming: Some(self.my_height), ..Neighbour::new(unknown, self.my_height) };
         let at = self.neighbours.partition_point(|neighbour| neighbour.id < j);
         self.neighbours.insert(at, entry);
-        self.send(j, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
+        self.send(at, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
         if self.reset_pace(out) {
             self.reverse_if_needed(out);
         }
@@ -404,9 +404,9 @@ impl Krl {
 impl Krl {
     /// Procedure `ForwardRequest()`.
     fn forward_request(&mut self, out: &mut Out<Self>) {
-        if let Some(lowest) = self.lowest_neighbour() {
+        if let Some(lowest) = self.lowest_neighbour(|_| true) {
             out.clause("forward-request.1");
-            self.next = Some(lowest);
+            self.next = Some(self.neighbours[lowest].id);
             self.send(lowest, Message::Request { height: self.my_height }, out);
         } else {
             self.forget_next();
@@ -428,25 +428,27 @@ impl Krl {
             out.grant(Grant { permits: Permits::single(token.permit), fence: token.fence });
             return;
         }
+        let Some(at) = self.position(next) else {
+            debug_assert!(false, "Q holds none but neighbours");
+            self.idle.push(token);
+            return;
+        };
         out.clause("give-token.8");
-        self.send_token(next, token, None, out);
+        self.send_token(at, token, None, out);
         if !self.token_holder() && !self.queue.is_empty() {
             out.clause("give-token.10");
-            self.send(next, Message::Request { height: self.my_height }, out);
+            self.send(at, Message::Request { height: self.my_height }, out);
         }
     }
 
     /// Lines 6 to 8 of `GiveTokenToNext()` and 8 to 10 of `PickLowest&ForwardToken()`.
-    fn send_token(&mut self, next: NodeId, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
-        let expected = self.my_height.just_below(next);
+    fn send_token(&mut self, at: usize, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
         let counts = self.repairs.has(repair::ACKNOWLEDGE);
         self.reset_pace(out);
-        if let Some(at) = self.position(next) {
-            let neighbour = &mut self.neighbours[at];
-            neighbour.height = expected;
-            neighbour.unacknowledged = if counts { neighbour.unacknowledged + 1 } else { 1 };
-        }
-        self.send(next, Message::Token { height: self.my_height, token, onward }, out);
+        let neighbour = &mut self.neighbours[at];
+        neighbour.height = self.my_height.just_below(neighbour.id);
+        neighbour.unacknowledged = if counts { neighbour.unacknowledged + 1 } else { 1 };
+        self.send(at, Message::Token { height: self.my_height, token, onward }, out);
     }
 
     /// What both versions do with a token that is free here: `GiveTokenToNext()`, or keep it, or forward it.
@@ -537,8 +539,10 @@ impl Krl {
         self.neighbours.iter().filter(|neighbour| neighbour.known).map(|neighbour| neighbour.height)
     }
 
-    fn lowest_neighbour(&self) -> Option<NodeId> {
-        self.known_heights().min().map(|height| height.id)
+    /// Where the lowest of the neighbours of choice stands in the list.
+    fn lowest_neighbour(&self, choose: impl Fn(&Neighbour) -> bool) -> Option<usize> {
+        let chosen = self.neighbours.iter().enumerate().filter(|(_, neighbour)| neighbour.known && choose(neighbour));
+        chosen.min_by_key(|(_, neighbour)| neighbour.height).map(|(at, _)| at)
     }
 
     fn is_neighbour(&self, id: NodeId) -> bool {

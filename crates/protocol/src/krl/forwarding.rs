@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Krl;
-use crate::{NodeId, Out};
+use crate::Out;
 
 /// What becomes of a token that nobody wants here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -71,19 +71,14 @@ impl Krl {
                 neighbour.visited = false;
             }
         }
-        let (Some(next), Some(token)) = (self.lowest_unvisited(), self.idle.last().copied()) else { return false };
+        let lowest = self.lowest_neighbour(|neighbour| !neighbour.visited);
+        let (Some(at), Some(token)) = (lowest, self.idle.last().copied()) else { return false };
         out.clause("pick-lowest.10");
         self.idle.pop();
-        self.next = Some(next);
-        if let Some(at) = self.position(next) {
-            self.neighbours[at].visited = true;
-        }
-        self.send_token(next, token, Some(onward), out);
+        let next = &mut self.neighbours[at];
+        next.visited = true;
+        self.next = Some(next.id);
+        self.send_token(at, token, Some(onward), out);
         true
-    }
-
-    fn lowest_unvisited(&self) -> Option<NodeId> {
-        let unvisited = self.neighbours.iter().filter(|neighbour| neighbour.known && !neighbour.visited);
-        unvisited.map(|neighbour| neighbour.height).min().map(|height| height.id)
     }
 }

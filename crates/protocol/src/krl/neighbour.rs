@@ -57,15 +57,14 @@ impl Krl {
     pub(super) fn tell_if_crossed(&mut self, at: usize, out: &mut Out<Self>) {
         let neighbour = &self.neighbours[at];
         if self.repairs.has(repair::LINK_INFO) && neighbour.has_crossed(self.my_height) {
-            self.send(neighbour.id, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
+            self.send(at, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
         }
     }
 
     /// Sends a message, which tells the receiver this node's height on the way.
-    pub(super) fn send(&mut self, to: NodeId, message: Message, out: &mut Out<Self>) {
-        if let Some(at) = self.position(to) {
-            self.neighbours[at].told = self.my_height;
-        }
-        out.send(to, message);
+    pub(super) fn send(&mut self, at: usize, message: Message, out: &mut Out<Self>) {
+        let neighbour = &mut self.neighbours[at];
+        neighbour.told = self.my_height;
+        out.send(neighbour.id, message);
     }
 }
