@@ -16,7 +16,7 @@ pub(crate) type Outcome = Result<std::process::ExitCode, Failure>;
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum Failure {
     /// The parameters make no sense.
-    #[error("{0}")]
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The parameters in a file make no sense.
     #[error("{}: {error}", path.display())]
@@ -50,7 +50,7 @@ pub(crate) enum Failure {
     #[error("can not write to standard output: {0}")]
     Stdout(io::Error),
     /// A table can not be written.
-    #[error("can not write the results: {0}")]
+    #[error("can not write the results")]
     Table(#[from] TableError),
     /// A trace can not be replayed.
     #[error("{}: {error}", path.display())]

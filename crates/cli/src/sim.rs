@@ -71,34 +71,34 @@ enum Format {
 /// The parameters of a simulation; what is not given comes from the file, or else is the default.
 #[derive(clap::Args)]
 struct Parameters {
-    /// The algorithm: see driftlock list
+    /// The algorithm: see driftlock list [default: krl]
     #[arg(long)]
     algorithm: Option<String>,
-    /// The number of nodes (n)
+    /// The number of nodes (n) [default: 30]
     #[arg(long)]
     nodes: Option<u32>,
-    /// The number of units of the resource
+    /// The number of units of the resource [default: 3]
     #[arg(long)]
     k: Option<u32>,
-    /// The rate of each node's next request after it has left the CS, per time unit
+    /// The rate of each node's next request after it has left the CS, per time unit [default: 0.1]
     #[arg(long, allow_negative_numbers = true)]
     load: Option<f64>,
-    /// The share of the possible links that are up, from 0 to 1
+    /// The share of the possible links that are up, from 0 to 1 [default: 0.2]
     #[arg(long, allow_negative_numbers = true)]
     connectivity: Option<f64>,
-    /// Changes of the graph per time unit, in the whole network
+    /// Changes of the graph per time unit, in the whole network [default: 0]
     #[arg(long, allow_negative_numbers = true)]
     mobility: Option<f64>,
-    /// Time in the CS: a number, uniform:A..B or exponential:MEAN
+    /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     cs_time: Option<Duration>,
-    /// Time that a message takes: a number, uniform:A..B or exponential:MEAN
+    /// Time that a message takes: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     delay: Option<Duration>,
-    /// What becomes of messages in flight on a link that fails
+    /// What becomes of messages in flight on a link that fails [default: drained]
     #[arg(long, value_enum)]
     link_failure: Option<FateFlag>,
-    /// Who is told of a lowered height: published or repaired
+    /// Who is told of a lowered height: published or repaired [default: repaired]
     #[arg(long, visible_alias = "linkinfo", value_name = "RULE")]
     link_info: Option<LinkInfoRule>,
     /// Switch a repair of the paper's text off (see driftlock list ALGORITHM); may be given several times
@@ -107,16 +107,16 @@ struct Parameters {
     /// Switch all repairs off: the paper's text as published
     #[arg(long)]
     as_published: bool,
-    /// Entries before counting begins, in each replication
+    /// Entries before counting begins, in each replication [default: 500]
     #[arg(long)]
     warmup: Option<u64>,
-    /// Entries that are counted, in each replication
+    /// Entries that are counted, in each replication [default: 5000]
     #[arg(long)]
     entries: Option<u64>,
-    /// Independent repetitions
+    /// Independent repetitions [default: 5]
     #[arg(long)]
     replications: Option<u32>,
-    /// From which all randomness follows
+    /// From which all randomness follows [default: 1]
     #[arg(long)]
     seed: Option<u64>,
     /// Check every invariant after every event (slower)

@@ -151,6 +151,7 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--mobility", "inf"], "mobility must be a finite number"),
         (&["--delay", "-1"], "is no duration"),
         (&["--delay", "gauss:1"], "is no duration"),
+        (&["--delay", "0"], "the mean delay must be a finite number above 0"),
         (&["--connectivity", "0.01"], "too small to connect 30 nodes"),
         (&["--connectivity", "7"], "connectivity must be a finite number from 0 to 1"),
         (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),

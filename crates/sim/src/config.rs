@@ -247,6 +247,8 @@ impl Config {
         let number = |name, bound, value: f64, sound: bool| {
             if value.is_finite() && sound { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
         };
+        // Without any delay an idle token that is forwarded would go round for ever in no time.
+        number("the mean delay", "above 0", self.delay.mean(), self.delay.mean() > 0.0)?;
         number("load", "above 0", self.load, self.load > 0.0)?;
         number("mobility", "of at least 0", self.mobility, self.mobility >= 0.0)?;
         number("connectivity", "from 0 to 1", self.connectivity, (0.0..=1.0).contains(&self.connectivity))
@@ -306,6 +308,7 @@ mod tests {
         assert!(refusal(|c| c.k = 30).contains("k = 30 and n = 30"));
         assert!(refusal(|c| c.load = f64::NAN).contains("load must be a finite number above 0, not NaN"));
         assert!(refusal(|c| c.load = 0.0).contains("above 0"));
+        assert!(refusal(|c| c.delay = Duration::Constant(0.0)).contains("the mean delay must be"));
         assert!(refusal(|c| c.mobility = -1.0).contains("mobility"));
         assert!(refusal(|c| c.mobility = f64::INFINITY).contains("mobility"));
         assert!(refusal(|c| c.connectivity = 0.01).contains("too small to connect 30 nodes"));
