@@ -94,7 +94,7 @@ pub struct End {
 #[serde(untagged)]
 pub enum Line {
     /// A node's step. Its input and output are kept as they are until the algorithm is known.
-    Step(Step<Value, Value>),
+    Step(Box<Step<Value, Value>>),
     /// A change of a link.
     Link(LinkChange),
     /// The end.

@@ -137,9 +137,9 @@ impl Visitor for Replay {
                 Line::End { end } => return Ok(Outcome::Same { steps, violation: end.violation }),
                 Line::Step(recorded) => {
                     let replayed = self.repeat(&mut nodes, &recorded)?;
-                    if replayed != recorded {
+                    if replayed != *recorded {
                         let line = self.reader.line();
-                        return Ok(Outcome::Differs(Box::new(Difference { line, recorded, replayed })));
+                        return Ok(Outcome::Differs(Box::new(Difference { line, recorded: *recorded, replayed })));
                     }
                     steps += 1;
                 }
