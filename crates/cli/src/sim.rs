@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
+use driftlock_protocol::Algorithm;
+use driftlock_protocol::registry::UnitsRule;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{replicate, trace_header};
@@ -77,7 +79,7 @@ struct Parameters {
     /// The number of nodes (n) [default: 30]
     #[arg(long)]
     nodes: Option<u32>,
-    /// The number of units of the resource [default: 3]
+    /// The number of units of the resource [default: 3; 1 for rl]
     #[arg(long)]
     k: Option<u32>,
     /// The rate of each node's next request after it has left the CS, per time unit [default: 0.1]
@@ -189,11 +191,24 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    let Some(path) = &args.config else { return Ok(args.parameters.over(Config::default()).plan()?) };
+    let Some(path) = &args.config else {
+        let config = args.parameters.over(Config::default());
+        return Ok(with_own_units(config, args.parameters.k.is_some()).plan()?);
+    };
     let text = fs::read_to_string(path).map_err(Failure::read(path))?;
     let name = path.display().to_string();
-    let file: Config = toml::from_str(&text).map_err(|error| Failure::toml(&name, &text, &error))?;
-    args.parameters.over(file).plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+    let bad = |error: toml::de::Error| Failure::toml(&name, &text, &error);
+    let keys: toml::Table = toml::from_str(&text).map_err(bad)?;
+    let file: Config = toml::from_str(&text).map_err(bad)?;
+    let units_given = args.parameters.k.is_some() || keys.contains_key("k");
+    let config = with_own_units(args.parameters.over(file), units_given);
+    config.plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+}
+
+/// An algorithm that shares a single unit does so unless somebody asks for another number.
+fn with_own_units(config: Config, units_given: bool) -> Config {
+    let shares_one = Algorithm::named(&config.algorithm).is_some_and(|algorithm| algorithm.units == UnitsRule::One);
+    if shares_one && !units_given { Config { k: 1, ..config } } else { config }
 }
 
 fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {

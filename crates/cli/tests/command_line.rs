@@ -140,6 +140,12 @@ fn parameters_come_from_a_file_and_flags_win() {
 }
 
 #[test]
+fn rl_shares_one_unit_without_being_told() {
+    let said = quick(&["--algorithm", "rl"]);
+    assert!(said.code == 0 && said.out.contains("with k = 1"), "{}{}", said.out, said.err);
+}
+
+#[test]
 fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
     for (args, says) in [
         (&["--k", "0"][..], "k must be from 1"),
@@ -159,7 +165,7 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--link-info", "loud"], "is no LinkInfo rule"),
         (&["--replications", "0"], "replications must be at least 1"),
         (&["--entries", "0"], "entries must be at least 1"),
-        (&["--algorithm", "rl"], "exactly one unit"),
+        (&["--algorithm", "rl", "--k", "2"], "exactly one unit"),
         (&["--config", "no-such-file.toml"], "can not read no-such-file.toml"),
         (&["--trace", "no-such-folder/run.jsonl"], "can not write no-such-folder/run.jsonl"),
         (&["--frobnicate"], "--frobnicate"),
