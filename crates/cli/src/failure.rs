@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The parameters in a file make no sense.
-    #[error("{}: {error}", path.display())]
+    #[error("{error} (in {}, or in a flag)", path.display())]
     ConfigIn {
         /// Which file.
         path: PathBuf,

@@ -11,9 +11,11 @@ mod results;
 mod sim;
 mod soak;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +59,10 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
+        // Whoever closed the pipe, `head` for one, has read enough.
+        if matches!(&failure, Failure::Stdout(error) if error.kind() == ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("{:?}", miette::Report::new(failure));
         ExitCode::from(2)
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use driftlock_sim::config::Config;
+use driftlock_sim::config::{Config, ConfigError};
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
 use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, repairs_without, replay};
@@ -13,6 +13,7 @@ use driftlock_trace::{Header, Origin, Reader, Writer};
 
 use crate::failure::{Failure, Outcome};
 use crate::list;
+use crate::results::print;
 
 const EXAMPLES: &str = "\
 Without --rerun, the recorded inputs are fed to fresh nodes and every output is compared: this needs no seed, and takes
@@ -48,14 +49,13 @@ fn replay_steps(path: &Path) -> Outcome {
     let failure = |error: ReplayError| Failure::Replay { path: path.to_owned(), error };
     match replay(reader).map_err(failure)? {
         Replayed::Same { steps, violation } => {
-            println!("{}: {steps} steps, every output is the same", path.display());
-            if let Some(violation) = violation {
-                println!("the recorded run ended with a violation: {violation}");
-            }
+            let ended = violation.map(|what| format!("the recorded run ended with a violation: {what}\n"));
+            let ended = ended.unwrap_or_default();
+            print(&format!("{}: {steps} steps, every output is the same\n{ended}", path.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         Replayed::Differs(difference) => {
-            println!("{}", describe(path, &difference));
+            print(&describe(path, &difference))?;
             Ok(ExitCode::from(1))
         }
     }
@@ -65,7 +65,7 @@ fn describe(path: &Path, difference: &Difference) -> String {
     let Difference { line, recorded, replayed } = difference;
     let show = |step| serde_json::to_string(step).unwrap_or_default();
     format!(
-        "{}: line {line} (node {}) came out differently\n  recorded: {}\n  replayed: {}",
+        "{}: line {line} (node {}) came out differently\n  recorded: {}\n  replayed: {}\n",
         path.display(),
         recorded.node,
         show(recorded),
@@ -86,12 +86,14 @@ fn rerun(path: &Path) -> Outcome {
     while same {
         let (was, is) = (recorded.next_line().map_err(failure)?, again.next_line().map_err(failure)?);
         if was.is_none() && is.is_none() {
-            println!("{}: {} lines, the simulation gives the same trace again", path.display(), recorded.line());
+            let lines = recorded.line();
+            print(&format!("{}: {lines} lines, the simulation gives the same trace again\n", path.display()))?;
             return Ok(ExitCode::SUCCESS);
         }
         same = was == is;
     }
-    println!("{}: line {} came out differently when the simulation was run again", path.display(), again.line());
+    let line = again.line();
+    print(&format!("{}: line {line} came out differently when the simulation was run again\n", path.display()))?;
     Ok(ExitCode::from(1))
 }
 
@@ -108,8 +110,8 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
         }
         Origin::Soak { seed, crowded } => {
             let algorithm = list::named(&header.algorithm)?;
-            let repairs = repairs_without(algorithm, &header.without)
-                .map_err(|error| Failure::Replay { path: path.to_owned(), error })?;
+            let unknown = |repair| ConfigError::UnknownRepair { algorithm: algorithm.tag, repair };
+            let repairs = repairs_without(algorithm, &header.without).map_err(unknown)?;
             let crowd = if *crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
             let case = Case::draw(*seed, crowd, algorithm);
             let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));

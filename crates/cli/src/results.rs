@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use driftlock_net::ideal::Fate;
 use driftlock_sim::config::Plan;
 use driftlock_sim::summary::Summary;
 use driftlock_table::{Kind, Table, Value};
@@ -29,39 +30,46 @@ pub(crate) fn to_json(plan: &Plan, summary: &Summary) -> Json {
 /// One row for each simulation, with its number, its parameters and its results; nested names are joined with dots.
 pub(crate) fn to_table(runs: &[(&Plan, &Summary)]) -> Result<Table, Failure> {
     let rows: Vec<Vec<(String, Value)>> = runs.iter().map(|(plan, summary)| row(plan, summary)).collect();
-    let mut kinds: Vec<(String, Kind)> = vec![("run".into(), Kind::Integer)];
+    let mut columns: Vec<(String, Option<Kind>)> = vec![("run".into(), Some(Kind::Integer))];
     let mut positions = BTreeMap::new();
     for (name, value) in rows.iter().flatten() {
         let position = *positions.entry(name.clone()).or_insert_with(|| {
-            kinds.push((name.clone(), Kind::Integer));
-            kinds.len() - 1
+            columns.push((name.clone(), None));
+            columns.len() - 1
         });
-        kinds[position].1 = wider(kinds[position].1, value);
+        columns[position].1 = wider(columns[position].1, value.kind());
     }
+    // What is missing everywhere is a confidence interval of a single replication.
+    let kinds: Vec<_> = columns.into_iter().map(|(name, kind)| (name, kind.unwrap_or(Kind::Real))).collect();
     let mut table = Table::new(kinds.clone());
     for (number, row) in rows.into_iter().enumerate() {
         let mut cells = vec![Value::Missing; kinds.len()];
         cells[0] = Value::Integer(number as u64);
         for (name, value) in row {
             let position = positions[&name];
-            cells[position] = match (value, kinds[position].1) {
-                (Value::Integer(count), Kind::Real) => Value::Real(count as f64),
-                (value, _) => value,
-            };
+            cells[position] = as_kind(value, kinds[position].1);
         }
         table.push(cells)?;
     }
     Ok(table)
 }
 
-/// A column's kind once it also has to hold this value. One that has held nothing else yet is of integers.
-fn wider(kind: Kind, value: &Value) -> Kind {
-    match value {
-        Value::Integer(_) | Value::Missing if kind == Kind::Integer => Kind::Integer,
-        Value::Integer(_) | Value::Missing => kind,
-        Value::Text(_) => Kind::Text,
-        Value::Real(_) => Kind::Real,
-        Value::Flag(_) => Kind::Flag,
+/// The kind of a column that holds both: a duration may be a number here and a text there.
+fn wider(column: Option<Kind>, value: Option<Kind>) -> Option<Kind> {
+    match (column, value) {
+        (Some(Kind::Text), _) | (_, Some(Kind::Text)) => Some(Kind::Text),
+        (Some(Kind::Real), Some(Kind::Integer)) => Some(Kind::Real),
+        (_, Some(kind)) => Some(kind),
+        (kind, None) => kind,
+    }
+}
+
+fn as_kind(value: Value, kind: Kind) -> Value {
+    match (value, kind) {
+        (Value::Integer(count), Kind::Real) => Value::Real(count as f64),
+        (Value::Integer(count), Kind::Text) => Value::Text(count.to_string()),
+        (Value::Real(number), Kind::Text) => Value::Text(number.to_string()),
+        (value, _) => value,
     }
 }
 
@@ -115,8 +123,8 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}, connectivity {} ({} links), mobility {}\n\
-         CS time {}, message delay {}; LinkInfo rule {}{}\n\
-         {} replications of {} entries after {} of warm-up, seed {}\n\n",
+         CS time {}, message delay {}; messages on failing links {}; LinkInfo rule {}{}\n\
+         {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
         config.k,
@@ -126,18 +134,24 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         config.mobility,
         config.cs_time,
         config.delay,
+        match config.link_failure {
+            Fate::Drained => "drained",
+            Fate::Returned => "returned",
+            Fate::Lost => "lost",
+        },
         config.link_info,
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
         config.replications,
         config.entries,
         config.warmup,
         config.seed,
+        if config.check { ", every invariant checked after every event" } else { "" },
     );
     for (name, value) in lines(summary) {
         let _ = writeln!(text, "{name:<28} {value}");
     }
-    for detail in &summary.violation_details {
-        let _ = writeln!(text, "  {detail}");
+    for violated in &summary.violation_details {
+        let _ = writeln!(text, "  replication {}: {}", violated.replication, violated.what);
     }
     text
 }
@@ -171,6 +185,7 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
 /// A mean and the half width of its 95% confidence interval.
 pub(crate) fn with_ci(mean: f64, ci95: Option<f64>) -> String {
     match ci95 {
+        _ if mean.is_nan() => "nothing was counted".into(),
         Some(ci95) => format!("{mean:.3} ± {ci95:.3}"),
         None => format!("{mean:.3}"),
     }

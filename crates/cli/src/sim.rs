@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", default_value_t = 0)]
     trace_replication: u32,
     /// Threads to use; 0 is one for each core. The results do not depend on it
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = progress::threads)]
     threads: usize,
 }
 
@@ -77,25 +77,25 @@ struct Parameters {
     #[arg(long)]
     algorithm: Option<String>,
     /// The number of nodes (n) [default: 30]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     nodes: Option<u32>,
     /// The number of units of the resource [default: 3; 1 for rl]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     k: Option<u32>,
     /// The rate of each node's next request after it has left the CS, per time unit [default: 0.1]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_hyphen_values = true)]
     load: Option<f64>,
     /// The share of the possible links that are up, from 0 to 1 [default: 0.2]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_hyphen_values = true)]
     connectivity: Option<f64>,
     /// Changes of the graph per time unit, in the whole network [default: 0]
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_hyphen_values = true)]
     mobility: Option<f64>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
-    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
     /// Time that a message takes: a number, uniform:A..B or exponential:MEAN [default: 1]
-    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     delay: Option<Duration>,
     /// What becomes of messages in flight on a link that fails [default: drained]
     #[arg(long, value_enum)]
@@ -110,16 +110,16 @@ struct Parameters {
     #[arg(long)]
     as_published: bool,
     /// Entries before counting begins, in each replication [default: 500]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     warmup: Option<u64>,
     /// Entries that are counted, in each replication [default: 5000]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     entries: Option<u64>,
     /// Independent repetitions [default: 5]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     replications: Option<u32>,
     /// From which all randomness follows [default: 1]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
     /// Check every invariant after every event (slower)
     #[arg(long)]
@@ -128,7 +128,7 @@ struct Parameters {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum FateFlag {
-    /// The failure waits until they have arrived, as the paper assumes
+    /// Only links that carry nothing fail, as the paper assumes
     Drained,
     /// They are returned to their senders
     Returned,
@@ -244,15 +244,11 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
 
 /// The command that records the first replication that went wrong.
 fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
-    let number = summary.violation_details.first().and_then(|detail| {
-        let number = detail.strip_prefix("replication ")?;
-        number.split(':').next()
-    });
+    let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
     format!(
-        "a violation with seed {}; to record it:\n  driftlock sim{} --trace violation.jsonl --trace-replication {}",
+        "a violation with seed {}; to record it:\n  driftlock sim{} --trace violation.jsonl --trace-replication {replication}",
         plan.config.seed,
         flags(&plan.config),
-        number.unwrap_or("0")
     )
 }
 

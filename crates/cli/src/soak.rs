@@ -5,11 +5,14 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_protocol::Algorithm;
+use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::config::ConfigError;
 use driftlock_sim::soak::{Case, Crowd, Report, soak};
 use driftlock_trace::Writer;
 use driftlock_trace::replay::repairs_without;
 
 use crate::failure::{Failure, Outcome};
+use crate::results::print;
 use crate::{list, progress};
 
 const EXAMPLES: &str = "\
@@ -45,13 +48,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Threads to use; 0 is one for each core
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = progress::threads)]
     threads: usize,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let algorithm = list::named(&args.algorithm)?;
-    let repairs = repairs_without(algorithm, &args.without).map_err(|error| Failure::Other(error.to_string()))?;
+    let unknown = |name| ConfigError::UnknownRepair { algorithm: algorithm.tag, repair: name };
+    let repairs = repairs_without(algorithm, &args.without).map_err(unknown)?;
+    let Some(end) = args.seed.checked_add(args.runs) else {
+        return Err(Failure::Other(format!(
+            "there are no {} seeds from {} on: lower --seed or --runs",
+            args.runs, args.seed
+        )));
+    };
+    if args.crowded && algorithm.units == UnitsRule::One {
+        return Err(Failure::Other(format!("{} shares a single unit: it can not be crowded", algorithm.tag)));
+    }
     let crowd = if args.crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
     if let Some(path) = &args.trace {
         let case = Case::draw(args.seed, crowd, algorithm);
@@ -67,22 +80,22 @@ pub(crate) fn run(args: &Args) -> Outcome {
         entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
         vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
     };
-    let failed = soak(algorithm, repairs, crowd, args.seed..args.seed.saturating_add(args.runs), args.threads, &count);
+    let failed = soak(algorithm, repairs, crowd, args.seed..end, args.threads, &count);
     bar.finish_and_clear();
     if let Some((seed, violation)) = failed {
-        println!("{}: violated with seed {seed}: {violation}", algorithm.tag);
-        println!("to record it:\n  {}", command(args, algorithm, seed));
+        let command = command(args, algorithm, seed);
+        print(&format!("{}: violated with seed {seed}: {violation}\nto record it:\n  {command}\n", algorithm.tag))?;
         return Ok(ExitCode::from(1));
     }
-    println!(
-        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted while links changed",
+    print(&format!(
+        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted while links changed\n",
         algorithm.tag,
         args.runs,
         args.seed,
-        args.seed.saturating_add(args.runs - 1),
+        end - 1,
         entries.into_inner(),
         vacuous.into_inner(),
-    );
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -151,23 +151,30 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--k", "0"][..], "k must be from 1"),
         (&["--nodes", "0"], "nodes must be from 1"),
         (&["--nodes", "3", "--connectivity", "1", "--k", "3"], "k = 3 and n = 3"),
-        (&["--nodes", "-4"], "-4"),
-        (&["--load", "-1"], "load must be a finite number above 0, not -1"),
-        (&["--load", "NaN"], "load must be a finite number above 0, not NaN"),
+        (&["--nodes", "-4"], "invalid value '-4' for '--nodes"),
+        (&["--load", "-1"], "load must be a finite number from 0.000001 to 1000000, not -1"),
+        (&["--load", "NaN"], "load must be a finite number from 0.000001 to 1000000, not NaN"),
         (&["--mobility", "inf"], "mobility must be a finite number"),
         (&["--delay", "-1"], "is no duration"),
         (&["--delay", "gauss:1"], "is no duration"),
-        (&["--delay", "0"], "the mean delay must be a finite number above 0"),
+        (&["--delay", "0"], "the mean delay must be a finite number from 0.000001"),
         (&["--connectivity", "0.01"], "too small to connect 30 nodes"),
         (&["--connectivity", "7"], "connectivity must be a finite number from 0 to 1"),
         (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),
         (&["--without", "glue"], "krl has no repair \"glue\""),
         (&["--link-info", "loud"], "is no LinkInfo rule"),
-        (&["--replications", "0"], "replications must be at least 1"),
-        (&["--entries", "0"], "entries must be at least 1"),
+        (&["--replications", "0"], "replications must be from 1 to 10000"),
+        (&["--entries", "0"], "entries must be from 1"),
         (&["--algorithm", "rl", "--k", "2"], "exactly one unit"),
         (&["--config", "no-such-file.toml"], "can not read no-such-file.toml"),
         (&["--trace", "no-such-folder/run.jsonl"], "can not write no-such-folder/run.jsonl"),
+        (&["--seed", "-1"], "invalid value '-1' for '--seed"),
+        (&["--load", "-inf"], "load must be a finite number"),
+        (&["--load", "1e-300"], "load must be a finite number"),
+        (&["--delay", "1e300"], "the mean delay must be"),
+        (&["--replications", "4294967295"], "replications must be from 1 to 10000"),
+        (&["--nodes", "100000", "--connectivity", "1"], "links are too many"),
+        (&["--threads", "100000"], "a number of threads is from 0"),
         (&["--frobnicate"], "--frobnicate"),
     ] {
         let said = driftlock(&[&["sim"][..], args].concat());
@@ -213,6 +220,30 @@ fn a_trace_is_written_replayed_and_rerun() {
 }
 
 #[test]
+fn a_trace_of_a_run_with_awkward_numbers_is_rerun() {
+    let scratch = Scratch::new("awkward");
+    let trace = scratch.path("run.jsonl");
+    assert_eq!(quick(&["--load", "0.017915360495035692", "--trace", &trace]).code, 0);
+    assert_eq!(driftlock(&["replay", "--rerun", &trace]).code, 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_not_a_panic() {
+    let scratch = Scratch::new("full");
+    let trace = scratch.path("run.jsonl");
+    assert_eq!(quick(&["--trace", &trace]).code, 0);
+    for args in [&["list"][..], &["soak", "krl", "--runs", "2"], &["replay", &trace], &["replay", "--rerun", &trace]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let status =
+            Command::new(env!("CARGO_BIN_EXE_driftlock")).args(args).stdout(full).output().expect("it runs").status;
+        assert_eq!(status.code(), Some(2), "{args:?}");
+    }
+    let said = quick(&["--trace", "/dev/full"]);
+    assert!(said.code == 2 && said.err.contains("can not write /dev/full"), "{}", said.err);
+}
+
+#[test]
 fn a_trace_that_was_tampered_with_is_a_violation_and_a_damaged_one_can_not_be_run() {
     let scratch = Scratch::new("tampered");
     let trace = scratch.path("run.jsonl");
@@ -223,6 +254,9 @@ fn a_trace_that_was_tampered_with_is_a_violation_and_a_damaged_one_can_not_be_ru
         let said = driftlock(args);
         assert!(said.code == 1 && said.out.contains("came out differently"), "{}{}", said.out, said.err);
     }
+    let without_a_step: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| line).collect();
+    fs::write(&trace, without_a_step.join("\n") + "\n").expect("written");
+    assert_ne!(driftlock(&["replay", &trace]).code, 0, "a step is missing");
     fs::write(&trace, &text[..text.len() / 2]).expect("written");
     let said = driftlock(&["replay", &trace]);
     assert!(said.code == 2 && said.err.contains("truncated"), "{}", said.err);
@@ -258,7 +292,10 @@ fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
         command.split_whitespace().skip(1).map(|word| if word == "violation.jsonl" { &trace } else { word }).collect();
     assert_eq!(driftlock(&words).code, 1);
     assert_eq!(driftlock(&["replay", "--rerun", &trace]).code, 0);
-    assert_eq!(driftlock(&["soak", "krl", "--without", "glue"]).code, 2);
+    let said = driftlock(&["soak", "krl", "--without", "glue"]);
+    assert!(said.code == 2 && said.err.contains("krl has no repair \"glue\""), "{}", said.err);
+    assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551615", "--runs", "5"]).code, 2);
+    assert_eq!(driftlock(&["soak", "rl", "--crowded"]).code, 2);
     assert_eq!(driftlock(&["soak", "krl", "--runs", "0"]).code, 2);
 }
 
@@ -315,7 +352,8 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
         ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\""),
         ("x = \"load\"", "x = \"lode\"", "needs [vary] to have a list \"lode\""),
         ("[\"zero\"]", "[]", "must name each of the 1 values"),
-        ("load = [0.1, 0.2]", "load = [0.1, -0.2]", "load must be a finite number above 0"),
+        ("load = [0.1, 0.2]", "load = [0.1, -0.2]", "bad.toml: load must be a finite number"),
+        ("name = \"mine\"", "name = \"../mine\"", "must be of letters"),
         ("name = \"mine\"", "nome = \"mine\"", "line 1, column 1"),
     ] {
         let said = run(&scratch.write("bad.toml", &good.replacen(from, to, 1)));

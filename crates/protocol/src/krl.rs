@@ -127,6 +127,10 @@ impl Protocol for Krl {
     }
 
     fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        if message.height().id != from {
+            // Nobody speaks of another node's height: a forged message is as good as none.
+            return;
+        }
         match message {
             Message::Request { height } => self.on_request(from, height, out),
             Message::Token { height, token, onward } => self.on_token(from, height, token, onward, out),

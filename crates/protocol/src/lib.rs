@@ -33,7 +33,7 @@ pub mod vocabulary;
 pub use link::{Incarnation, LinkEvent};
 pub use node::{Input, InputOf, Node, Refusal};
 pub use outbox::{Effect, Outbox};
-pub use protocol::{Deployment, Flight, Moment, Out, Protocol};
+pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol};
 pub use registry::{ALGORITHMS, Algorithm, Visitor};
 pub use repairs::{Repair, Repairs};
 pub use status::{Section, Status, StatusChange};

@@ -86,6 +86,9 @@ pub enum Refusal {
         /// The incarnation of the link as it is now.
         now: Incarnation,
     },
+    /// A node is no neighbour of its own.
+    #[error("a link of the node to itself")]
+    OwnLink,
     /// The link is up already.
     #[error("the link to node {peer} is up already")]
     LinkAlreadyUp {
@@ -113,6 +116,7 @@ enum Phase {
 /// A protocol behind its shell.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Node<P> {
+    id: NodeId,
     protocol: P,
     phase: Phase,
     /// The links that are up, by peer.
@@ -121,10 +125,10 @@ pub struct Node<P> {
 
 impl<P: Protocol<View = LinkEvent>> Node<P> {
     /// A node whose links to these peers are up from the start.
-    pub fn new(protocol: P, links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
+    pub fn new(id: NodeId, protocol: P, links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
         let mut links: Vec<_> = links.into_iter().collect();
         links.sort_unstable();
-        Self { protocol, phase: Phase::Idle, links }
+        Self { id, protocol, phase: Phase::Idle, links }
     }
 
     /// The protocol inside.
@@ -215,6 +219,7 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
 
     fn relink(&mut self, event: LinkEvent) -> Result<(), Refusal> {
         match event {
+            LinkEvent::Up { peer, .. } if peer == self.id => return Err(Refusal::OwnLink),
             LinkEvent::Up { peer, incarnation } => match self.links.binary_search_by_key(&peer, |link| link.0) {
                 Ok(_) => return Err(Refusal::LinkAlreadyUp { peer }),
                 Err(at) => self.links.insert(at, (peer, incarnation)),

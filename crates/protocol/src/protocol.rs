@@ -67,6 +67,9 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String>;
 }
 
+/// The most nodes that a world takes.
+pub const NODES_MAX: u32 = 100_000;
+
 /// Where an algorithm starts: so many nodes, so many units, these links.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub const K_MAX: u32 = 128;
 
 /// A node's identifier, unique in the network: the papers' `0..n-1`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
@@ -18,6 +18,12 @@ impl NodeId {
     /// The id as an index into a vector of all nodes.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -74,7 +80,7 @@ impl Fence {
     /// The fence of the next grant.
     #[must_use]
     pub fn next(self) -> Self {
-        Self { counter: self.counter + 1, ..self }
+        Self { counter: self.counter.saturating_add(1), ..self }
     }
 }
 
@@ -88,7 +94,7 @@ pub struct Grant {
 }
 
 /// The number of one unit of the resource.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Permit(u8);
 
@@ -110,6 +116,12 @@ impl TryFrom<u8> for Permit {
 impl From<Permit> for u8 {
     fn from(permit: Permit) -> Self {
         permit.0
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

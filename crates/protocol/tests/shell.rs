@@ -15,7 +15,11 @@ fn pair() -> [Node<Krl>; 2] {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] };
     let protocols = Krl::deploy(&deployment, Forwarding::Off, Repairs::ALL);
     let peers = [NodeId(1), NodeId(0)];
-    let nodes: Vec<_> = protocols.into_iter().zip(peers).map(|(krl, peer)| Node::new(krl, [(peer, FIRST)])).collect();
+    let ids = deployment.ids();
+    let nodes: Vec<_> = ids
+        .zip(protocols.into_iter().zip(peers))
+        .map(|(id, (krl, peer))| Node::new(id, krl, [(peer, FIRST)]))
+        .collect();
     nodes.try_into().expect("two nodes")
 }
 
@@ -78,6 +82,8 @@ fn links_go_up_and_down_one_after_the_other() {
     let up = Input::Below(LinkEvent::Up { peer, incarnation: Incarnation(1) });
     let down = |incarnation| Input::Below(LinkEvent::Down { peer, incarnation });
     assert_eq!(refused(&mut holder, up.clone()), Refusal::LinkAlreadyUp { peer });
+    let own = LinkEvent::Up { peer: NodeId(0), incarnation: Incarnation(2) };
+    assert_eq!(refused(&mut holder, Input::Below(own)), Refusal::OwnLink);
     assert_eq!(refused(&mut holder, down(Incarnation(9))), Refusal::NoSuchLink { peer });
     assert_eq!(step(&mut holder, down(FIRST)).0, Ok(()));
     assert_eq!(refused(&mut holder, down(FIRST)), Refusal::NoSuchLink { peer });

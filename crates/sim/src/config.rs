@@ -1,19 +1,26 @@
 //! What is simulated. Everything has a default; nonsense is refused in a sentence.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, Repairs};
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repairs};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
-/// The most nodes that a simulation takes.
-pub const NODES_MAX: u32 = 100_000;
+/// The most links that a simulation takes.
+const LINKS_MAX: u64 = 10_000_000;
+/// The most replications, and entries in each.
+const REPLICATIONS_MAX: u64 = 10_000;
+const ENTRIES_MAX: u64 = 100_000_000;
+
+/// The repair behind [`LinkInfoRule`].
+const LINK_INFO: &str = driftlock_protocol::krl::repair::LINK_INFO.name;
 
 /// Who is sent `LinkInfo` when a height is lowered, for the algorithms that have such messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -176,11 +183,23 @@ pub enum ConfigError {
         /// The smallest share that does.
         least: f64,
     },
-    /// Nothing to count.
-    #[error("{name} must be at least 1")]
-    Zero {
+    /// Nothing to count, or more than anybody could wait for.
+    #[error("{name} must be from {least} to {most}, not {value}")]
+    Count {
         /// Which parameter.
         name: &'static str,
+        /// What it is.
+        value: u64,
+        /// The least it may be.
+        least: u64,
+        /// The most it may be.
+        most: u64,
+    },
+    /// More links than fit.
+    #[error("{links} links are too many: at most {LINKS_MAX} are simulated; lower nodes or connectivity")]
+    TooManyLinks {
+        /// Links asked for.
+        links: u64,
     },
 }
 
@@ -217,7 +236,10 @@ impl Config {
         self.check_numbers()?;
         let links = self.check_links()?;
         let (repairs, without) = self.repairs_of(algorithm)?;
-        Ok(Plan { algorithm, repairs, without, links, config: self })
+        // However it was switched off: every output states the rule that was in force.
+        let published = without.iter().any(|name| name == LINK_INFO);
+        let link_info = if published { LinkInfoRule::Published } else { LinkInfoRule::Repaired };
+        Ok(Plan { algorithm, repairs, without, links, config: Self { link_info, ..self } })
     }
 
     fn check_sizes(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
@@ -235,23 +257,29 @@ impl Config {
             }
             UnitsRule::One | UnitsRule::FewerThanNodes => {}
         }
-        for (name, count) in [("entries", self.entries), ("replications", u64::from(self.replications))] {
-            if count == 0 {
-                return Err(ConfigError::Zero { name });
+        for (name, value, least, most) in [
+            ("entries", self.entries, 1, ENTRIES_MAX),
+            ("warmup", self.warmup, 0, ENTRIES_MAX),
+            ("replications", u64::from(self.replications), 1, REPLICATIONS_MAX),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(ConfigError::Count { name, value, least, most });
             }
         }
         Ok(())
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
-        let number = |name, bound, value: f64, sound: bool| {
-            if value.is_finite() && sound { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
+        let number = |name, bound, value: f64, range: RangeInclusive<f64>| {
+            if range.contains(&value) { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
         };
-        // Without any delay an idle token that is forwarded would go round for ever in no time.
-        number("the mean delay", "above 0", self.delay.mean(), self.delay.mean() > 0.0)?;
-        number("load", "above 0", self.load, self.load > 0.0)?;
-        number("mobility", "of at least 0", self.mobility, self.mobility >= 0.0)?;
-        number("connectivity", "from 0 to 1", self.connectivity, (0.0..=1.0).contains(&self.connectivity))
+        // The bounds keep simulated time within its 64 bits of nanoseconds. Without any delay, moreover, an idle token
+        // that is forwarded would go round for ever in no time.
+        number("load", "from 0.000001 to 1000000", self.load, 1e-6..=1e6)?;
+        number("mobility", "from 0 to 1000", self.mobility, 0.0..=1e3)?;
+        number("connectivity", "from 0 to 1", self.connectivity, 0.0..=1.0)?;
+        number("the mean delay", "from 0.000001 to 1000000", self.delay.mean(), 1e-6..=1e6)?;
+        number("the mean CS time", "from 0 to 1000000", self.cs_time.mean(), 0.0..=1e6)
     }
 
     fn check_links(&self) -> Result<u64, ConfigError> {
@@ -266,6 +294,9 @@ impl Config {
                 least: needed as f64 / possible_links(self.nodes) as f64,
             });
         }
+        if links > LINKS_MAX {
+            return Err(ConfigError::TooManyLinks { links });
+        }
         Ok(links)
     }
 
@@ -277,7 +308,7 @@ impl Config {
         let off = |name: &str| {
             self.as_published
                 || self.without.iter().any(|other| other == name)
-                || (name == "link-info" && self.link_info == LinkInfoRule::Published)
+                || (name == LINK_INFO && self.link_info == LinkInfoRule::Published)
         };
         let switched_off: Vec<_> = known.iter().filter(|repair| off(repair.name)).collect();
         let repairs = switched_off.iter().fold(Repairs::ALL, |repairs, repair| repairs.without(**repair));
@@ -306,17 +337,21 @@ mod tests {
         assert!(refusal(|c| c.nodes = 0).starts_with("nodes must be from 1"));
         assert!(refusal(|c| c.k = 0).starts_with("k must be from 1"));
         assert!(refusal(|c| c.k = 30).contains("k = 30 and n = 30"));
-        assert!(refusal(|c| c.load = f64::NAN).contains("load must be a finite number above 0, not NaN"));
-        assert!(refusal(|c| c.load = 0.0).contains("above 0"));
+        assert!(
+            refusal(|c| c.load = f64::NAN).contains("load must be a finite number from 0.000001 to 1000000, not NaN")
+        );
+        assert!(refusal(|c| c.load = 0.0).contains("from 0.000001"));
         assert!(refusal(|c| c.delay = Duration::Constant(0.0)).contains("the mean delay must be"));
         assert!(refusal(|c| c.mobility = -1.0).contains("mobility"));
         assert!(refusal(|c| c.mobility = f64::INFINITY).contains("mobility"));
         assert!(refusal(|c| c.connectivity = 0.01).contains("too small to connect 30 nodes"));
+        assert!(refusal(|c| (c.nodes, c.connectivity) = (100_000, 1.0)).contains("links are too many"));
+        assert!(refusal(|c| c.entries = u64::MAX).contains("entries must be from 1"));
         assert!(refusal(|c| c.connectivity = 1.5).contains("from 0 to 1"));
         assert!(refusal(|c| c.algorithm = "paxos".into()).contains("krlf-adaptive"));
         assert!(refusal(|c| c.without = vec!["glue".into()]).contains("holder-lowers"));
         assert!(refusal(|c| c.algorithm = "rl".into()).contains("exactly one unit"));
-        assert!(refusal(|c| c.replications = 0).contains("replications must be at least 1"));
+        assert!(refusal(|c| c.replications = 0).contains("replications must be from 1 to 10000, not 0"));
     }
 
     #[test]
@@ -324,6 +359,7 @@ mod tests {
         let config = Config { link_info: LinkInfoRule::Published, ..Config::default() };
         assert_eq!(config.plan().unwrap().without, ["link-info"]);
         let config = Config { as_published: true, ..Config::default() };
+        assert_eq!(config.clone().plan().unwrap().config.link_info, LinkInfoRule::Published, "every output says so");
         assert!(!config.plan().unwrap().repairs.has(driftlock_protocol::krl::repair::RECLAIM));
     }
 }

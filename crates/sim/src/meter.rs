@@ -120,12 +120,24 @@ impl Meter {
 
     /// An application no longer waits, and was not served.
     pub fn cancelled(&mut self) {
+        self.no_longer_waits();
+    }
+
+    /// Permits are gone for good: they are neither idle nor in use any more.
+    pub fn lost(&mut self, permits: Permits) {
+        self.k -= permits.count();
+    }
+
+    /// Once nobody waits, what is free is no longer being handed over.
+    fn no_longer_waits(&mut self) {
         self.waiting -= 1;
+        if self.waiting == 0 {
+            self.freed_at.fill(None);
+        }
     }
 
     /// An application has entered its CS.
     pub fn granted(&mut self, node: NodeId, permits: Permits) {
-        self.waiting -= 1;
         self.in_use += permits.count();
         self.tally.waits.push(self.now - self.requested_at[node.index()]);
         self.tally.entries[node.index()] += 1;
@@ -135,6 +147,7 @@ impl Meter {
                 self.tally.synchronisations += 1;
             }
         }
+        self.no_longer_waits();
     }
 
     /// An application has left its CS.
@@ -145,6 +158,11 @@ impl Meter {
                 self.freed_at[permit.index()] = Some(self.now);
             }
         }
+    }
+
+    /// Events counted so far.
+    pub fn events(&self) -> u64 {
+        self.tally.events
     }
 
     /// Entries counted so far.
@@ -166,6 +184,8 @@ impl Meter {
 
 #[cfg(test)]
 mod tests {
+    use driftlock_protocol::Permit;
+
     use super::*;
 
     #[test]
@@ -192,6 +212,24 @@ mod tests {
         assert_eq!((tally.synchronisation, tally.synchronisations), (Time(3), 1));
         assert_eq!((tally.messages, tally.transmissions, tally.permit_hops), (vec![1, 1], 1, 1));
         assert_eq!((tally.entries, tally.span), (vec![1, 1], Time(23)));
+    }
+
+    #[test]
+    fn a_permit_that_nobody_waits_for_is_not_being_handed_over() {
+        let (a, b) = (NodeId(0), NodeId(1));
+        let [first, second] = [0, 1].map(|number| Permits::single(Permit::try_from(number).unwrap()));
+        let mut meter = Meter::new(2, 2, 1);
+        meter.requested(a);
+        meter.granted(a, first);
+        meter.requested(b);
+        meter.advance(Time(5));
+        meter.released(first);
+        meter.advance(Time(6));
+        meter.granted(b, second); // served by another permit: the first is just free
+        meter.advance(Time(1_000));
+        meter.requested(a);
+        meter.granted(a, first);
+        assert_eq!(meter.finish().synchronisations, 0);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct Time(pub u64);
 const NANOS_PER_UNIT: f64 = 1e9;
 
 impl Time {
+    /// The end: simulated time can not go on from here.
+    pub const END: Self = Self(u64::MAX);
     /// The start.
     pub const ZERO: Self = Self(0);
 

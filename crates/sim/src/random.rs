@@ -124,7 +124,7 @@ impl FromStr for Duration {
 
 /// In a file a duration is a number or a text.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "no duration: write a number such as 1, \"uniform:0.5..1.5\" or \"exponential:1\"")]
 enum Spelling {
     Number(f64),
     Text(String),

@@ -14,6 +14,9 @@ use crate::random::{Stream, Subject, exponential, stream};
 use crate::topology::{random_absent, random_connected, random_removable};
 use crate::world::{Setting, Step, World};
 
+/// So many events without an entry are no longer bad luck either, however little time they take.
+const EVENTS_WITHOUT_ENTRY_MAX: u64 = 20_000_000;
+
 /// What one replication came to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replication {
@@ -104,27 +107,47 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
             self.schedule_request(node);
         }
         self.schedule_change();
-        self.until_entries(self.plan.config.warmup)?;
-        // Entries are counted in replications of modest length: they fit.
-        #[allow(clippy::cast_possible_truncation)]
+        let warmed_up = self.until_entries(self.plan.config.warmup);
+        // Also after a violation: what was counted while warming up is no result. Room for the waits is made here, so
+        // that the event loop allocates nothing; beyond some millions it may.
+        #[allow(clippy::cast_possible_truncation)] // bounded on the same line
         self.world.meter().restart(self.plan.config.entries.min(1 << 24) as usize);
+        warmed_up?;
         self.until_entries(self.plan.config.entries)
     }
 
     fn until_entries(&mut self, entries: u64) -> Step<()> {
         let patience = self.patience();
-        while self.world.meter().entries() < entries {
+        let (mut counted, mut events_at_entry) = (0, self.world.meter().events());
+        while counted < entries {
             let Some(event) = self.world.next_event() else {
                 return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
             };
             self.handle(event)?;
-            if self.world.now() - self.last_entry > patience && self.world.oracle().owed_count() > 0 {
-                let nodes = self.world.oracle().owed().collect();
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
-                return Err(Violation::Stalled { time_units: patience.units() as u64, nodes }.into());
+            if self.world.meter().entries() > counted {
+                counted = self.world.meter().entries();
+                events_at_entry = self.world.meter().events();
+            }
+            let events = self.world.meter().events() - events_at_entry;
+            if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
+                self.give_up()?;
             }
         }
         Ok(())
+    }
+
+    /// Nothing has happened for long. That is wrong if somebody waits, or if time has come to its end.
+    fn give_up(&self) -> Step<()> {
+        let nodes: Vec<_> = self.world.oracle().owed().collect();
+        if self.world.now() == Time::END {
+            return Err(Violation::EndOfTime { years: Time::END.0 / 1_000_000_000 / 31_557_600 }.into());
+        }
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
+        let time_units = (self.world.now() - self.last_entry).units() as u64;
+        Err(Violation::Stalled { time_units, nodes }.into())
     }
 
     fn handle(&mut self, event: Event) -> Step<()> {
@@ -187,7 +210,9 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
         if links.count() as f64 + 1.0 <= 1.1 * start || (links.count() as u64) < self.plan.links {
             let new = random_absent(links, self.plan.config.nodes, gone, &mut self.mobility);
             if let Some((a, b)) = new {
-                self.world.form_link(a, b)?;
+                for node in self.world.form_link(a, b)? {
+                    self.entered(node);
+                }
             }
         }
         Ok(())

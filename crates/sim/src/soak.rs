@@ -248,7 +248,8 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         let nodes = self.case.deployment.nodes;
         while !self.world.links().connected_without(None) {
             let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
-            self.world.form_link(a, b)?;
+            let granted = self.world.form_link(a, b)?;
+            self.entered(granted);
         }
         self.serve_all()?;
         for node in self.case.deployment.ids() {
@@ -344,7 +345,8 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         } else {
             let nodes = self.case.deployment.nodes;
             if let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) {
-                self.world.form_link(a, b)?;
+                let granted = self.world.form_link(a, b)?;
+                self.entered(granted);
             }
         }
         self.schedule_change();

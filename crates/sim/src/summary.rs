@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::config::Plan;
+use crate::meter::Tally;
 use crate::queue::Time;
 use crate::run::Replication;
 
-/// A mean over replications and the half width of its 95% confidence interval.
+/// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there is
+/// nothing to take the mean of.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Estimate {
     /// The mean of the replications' values.
@@ -94,39 +96,44 @@ pub struct Summary {
     pub seed: u64,
     /// Replications that an oracle ended.
     pub violations: u64,
-    /// What they said, with the replication.
-    pub violation_details: Vec<String>,
+    /// What it said of each.
+    pub violation_details: Vec<Violated>,
+}
+
+/// A replication that an oracle ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Violated {
+    /// Counted from 0.
+    pub replication: u32,
+    /// What the oracle said.
+    pub what: String,
 }
 
 impl Summary {
-    /// Sums up the replications of `plan`.
+    /// Sums up the replications of `plan`. One that was ended before anything was counted adds nothing to the means.
     pub fn of(plan: &Plan, replications: &[Replication]) -> Self {
-        let per_entry = |count: fn(&Replication) -> u64| {
-            let ratio = |replication: &Replication| count(replication) as f64 / entries_of(replication).max(1) as f64;
-            Estimate::of(&replications.iter().map(ratio).collect::<Vec<_>>())
-        };
-        let messages = per_entry(|replication| replication.tally.messages.iter().sum());
-        let transmissions = per_entry(|replication| replication.tally.transmissions);
+        let counted: Vec<&Replication> =
+            replications.iter().filter(|replication| entries_of(replication) > 0).collect();
+        let messages = per_entry(&counted, |tally| tally.messages.iter().sum());
+        let transmissions = per_entry(&counted, |tally| tally.transmissions);
         let k = f64::from(plan.config.k);
-        let share_of_tokens = |nanos: fn(&Replication) -> u128| {
-            mean_of(replications, |replication| {
-                nanos(replication) as f64 / (replication.tally.span.0.max(1) as f64 * k)
-            })
+        let share_of_tokens = |nanos: fn(&Tally) -> u128| {
+            mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
         Self {
-            entries: replications.iter().map(entries_of).sum(),
-            wait: Wait::of(replications),
+            entries: counted.iter().map(|replication| entries_of(replication)).sum(),
+            wait: Wait::of(&counted),
             messages_per_entry: messages.mean,
             messages_per_entry_ci95: messages.ci95,
             transmissions_per_entry: transmissions.mean,
             transmissions_per_entry_ci95: transmissions.ci95,
-            messages_by_kind: by_kind(replications),
-            hops: per_entry(|replication| replication.tally.permit_hops).mean,
-            synchronisation_delay: synchronisation(replications),
-            jain: mean_of(replications, |replication| jain(&replication.tally.entries)),
-            idle_token_share: share_of_tokens(|replication| replication.tally.idle_nanos),
-            utilisation: share_of_tokens(|replication| replication.tally.use_nanos),
-            span: mean_of(replications, |replication| replication.tally.span.units()),
+            messages_by_kind: by_kind(&counted),
+            hops: per_entry(&counted, |tally| tally.permit_hops).mean,
+            synchronisation_delay: synchronisation(&counted),
+            jain: mean_of(&counted, |tally| jain(&tally.entries)),
+            idle_token_share: share_of_tokens(|tally| tally.idle_nanos),
+            utilisation: share_of_tokens(|tally| tally.use_nanos),
+            span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.0).sum(),
             longest_open_wait: longest(replications).units(),
             events: replications.iter().map(|replication| replication.tally.events).sum(),
@@ -138,19 +145,18 @@ impl Summary {
 }
 
 impl Wait {
-    fn of(replications: &[Replication]) -> Self {
-        let mean_wait = |replication: &Replication| {
+    fn of(counted: &[&Replication]) -> Self {
+        let mean_wait = |replication: &&Replication| {
             let total: f64 = replication.tally.waits.iter().map(|wait| wait.units()).sum();
-            total / entries_of(replication).max(1) as f64
+            total / entries_of(replication) as f64
         };
-        let Estimate { mean, ci95 } = Estimate::of(&replications.iter().map(mean_wait).collect::<Vec<_>>());
-        let mut all: Vec<Time> =
-            replications.iter().flat_map(|replication| replication.tally.waits.iter().copied()).collect();
+        let Estimate { mean, ci95 } = Estimate::of(&counted.iter().map(mean_wait).collect::<Vec<_>>());
+        let mut all: Vec<Time> = counted.iter().flat_map(|replication| &replication.tally.waits).copied().collect();
         all.sort_unstable();
         let percentile = |percent: usize| {
             // The smallest value that at least so many per cent do not exceed.
             let rank = (all.len() * percent).div_ceil(100).max(1) - 1;
-            all.get(rank).map_or(0.0, |wait| wait.units())
+            all.get(rank).map_or(f64::NAN, |wait| wait.units())
         };
         Self { mean, ci95, p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) }
     }
@@ -160,45 +166,48 @@ fn entries_of(replication: &Replication) -> u64 {
     replication.tally.waits.len() as u64
 }
 
-fn mean_of(replications: &[Replication], value: impl Fn(&Replication) -> f64) -> f64 {
-    replications.iter().map(value).sum::<f64>() / replications.len() as f64
+fn mean_of(counted: &[&Replication], value: impl Fn(&Tally) -> f64) -> f64 {
+    counted.iter().map(|replication| value(&replication.tally)).sum::<f64>() / counted.len() as f64
 }
 
-fn by_kind(replications: &[Replication]) -> BTreeMap<&'static str, f64> {
-    let kinds = replications.first().map_or(&[][..], |replication| replication.kinds);
-    let per_entry = |kind: usize| {
-        mean_of(replications, |replication| {
-            replication.tally.messages[kind] as f64 / entries_of(replication).max(1) as f64
-        })
-    };
-    kinds.iter().enumerate().map(|(kind, name)| (*name, per_entry(kind))).collect()
+/// Some count, per entry.
+fn per_entry(counted: &[&Replication], count: impl Fn(&Tally) -> u64) -> Estimate {
+    let ratio = |replication: &&Replication| count(&replication.tally) as f64 / entries_of(replication) as f64;
+    Estimate::of(&counted.iter().map(ratio).collect::<Vec<_>>())
 }
 
-fn synchronisation(replications: &[Replication]) -> Estimate {
-    let mean = |replication: &Replication| {
-        replication.tally.synchronisation.units() / replication.tally.synchronisations.max(1) as f64
-    };
-    Estimate::of(&replications.iter().map(mean).collect::<Vec<_>>())
+fn by_kind(counted: &[&Replication]) -> BTreeMap<&'static str, f64> {
+    let kinds = counted.first().map_or(&[][..], |replication| replication.kinds);
+    kinds
+        .iter()
+        .enumerate()
+        .map(|(kind, name)| (*name, per_entry(counted, |tally| tally.messages[kind]).mean))
+        .collect()
+}
+
+fn synchronisation(counted: &[&Replication]) -> Estimate {
+    let tallies = counted.iter().map(|replication| &replication.tally).filter(|tally| tally.synchronisations > 0);
+    let mean = |tally: &Tally| tally.synchronisation.units() / tally.synchronisations as f64;
+    Estimate::of(&tallies.map(mean).collect::<Vec<_>>())
 }
 
 /// Jain's fairness index: (sum x)^2 / (n sum x^2).
 fn jain(entries: &[u64]) -> f64 {
     let sum: f64 = entries.iter().map(|&count| count as f64).sum();
     let squares: f64 = entries.iter().map(|&count| count as f64 * count as f64).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (entries.len() as f64 * squares) }
+    sum * sum / (entries.len() as f64 * squares)
 }
 
 fn longest(replications: &[Replication]) -> Time {
     replications.iter().map(|replication| replication.waiting_at_end.1).max().unwrap_or_default()
 }
 
-fn details(replications: &[Replication]) -> Vec<String> {
-    let numbered = replications.iter().enumerate();
-    numbered
-        .filter_map(|(number, replication)| {
-            replication.violation.as_ref().map(|violation| format!("replication {number}: {violation}"))
-        })
-        .collect()
+fn details(replications: &[Replication]) -> Vec<Violated> {
+    let violated = |(number, replication): (u32, &Replication)| {
+        let what = replication.violation.as_ref()?.to_string();
+        Some(Violated { replication: number, what })
+    };
+    (0..).zip(replications).filter_map(violated).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::config::Plan;
 use crate::run::{Replication, replicate};
 use crate::summary::Summary;
 
-/// Runs all replications of all plans, and calls `progress` after each with the entries it counted.
+/// Runs all replications of all plans, and calls `progress` after each with its plan.
 pub fn run_all(plans: &[Plan], threads: usize, progress: &(dyn Fn(&Plan) + Sync)) -> Vec<Summary> {
     let tasks: Vec<(&Plan, u32)> =
         plans.iter().flat_map(|plan| (0..plan.config.replications).map(move |number| (plan, number))).collect();

@@ -82,7 +82,8 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
             links.form(a, b);
         }
         let protocols = P::deploy(deployment, variant, repairs);
-        let nodes = deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(protocol, links.of(id))).collect();
+        let nodes =
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, links.of(id))).collect();
         Self {
             now: Time::ZERO,
             queue: Queue::default(),
@@ -194,15 +195,16 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         self.input(node, Input::Cancel).map(|_| ())
     }
 
-    /// Forms a link between two nodes that have none.
-    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
+    /// Forms a link between two nodes that have none. The nodes that were granted units by it are returned.
+    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<Vec<NodeId>> {
         let incarnation = self.links.form(a, b);
         if let Some(recorder) = &mut self.recorder {
             recorder.link(self.now.0, (a, b), true, incarnation);
         }
-        self.input(a, Input::Below(LinkEvent::Up { peer: b, incarnation }))?;
-        self.input(b, Input::Below(LinkEvent::Up { peer: a, incarnation }))?;
-        Ok(())
+        let mut granted = Vec::new();
+        granted.extend(self.input(a, Input::Below(LinkEvent::Up { peer: b, incarnation }))?);
+        granted.extend(self.input(b, Input::Below(LinkEvent::Up { peer: a, incarnation }))?);
+        Ok(granted)
     }
 
     /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`. The nodes that were
@@ -218,10 +220,13 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         let checked = mem::replace(&mut self.checked, false);
         for (_, _, timed) in &failed.undelivered {
             self.meter.landed(P::permits(&timed.message));
+            if fate == Fate::Lost {
+                self.meter.lost(P::permits(&timed.message));
+            }
         }
-        self.input(a, Input::Below(LinkEvent::Down { peer: b, incarnation }))?;
-        self.input(b, Input::Below(LinkEvent::Down { peer: a, incarnation }))?;
         let mut granted = Vec::new();
+        granted.extend(self.input(a, Input::Below(LinkEvent::Down { peer: b, incarnation }))?);
+        granted.extend(self.input(b, Input::Below(LinkEvent::Down { peer: a, incarnation }))?);
         if fate == Fate::Returned {
             for (from, to, Timed { message, .. }) in failed.undelivered {
                 granted.extend(self.input(from, Input::Undelivered { to, message })?);

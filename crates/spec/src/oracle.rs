@@ -60,6 +60,16 @@ pub enum Violation {
         /// The fence of the grant before.
         last: Fence,
     },
+    /// A unit that does not exist.
+    #[error("node {node} was granted permits {permits:?}, but there are only {k}")]
+    UnknownPermit {
+        /// The units concerned.
+        permits: Permits,
+        /// The grantee.
+        node: NodeId,
+        /// Units that there are.
+        k: u32,
+    },
     /// A permit exists twice.
     #[error("permits {permits:?} exist twice (the second at node {node} or on its way there)")]
     PermitDoubled {
@@ -92,6 +102,12 @@ pub enum Violation {
     Starved {
         /// Who waits.
         nodes: Vec<NodeId>,
+    },
+    /// The clock of the world has come to its end.
+    #[error("simulated time has come to its end, after {years} years of seconds")]
+    EndOfTime {
+        /// How long it was.
+        years: u64,
     },
     /// Nothing has been granted for far longer than anybody should have to wait.
     #[error("nobody was served for {time_units} time units, although nodes {nodes:?} wait")]
@@ -165,6 +181,10 @@ impl Oracle {
                     return Err(Violation::PartialGrant { node, asked, granted });
                 }
             }
+        }
+        let unknown = grant.permits.without(Permits::first(self.k));
+        if !unknown.is_empty() {
+            return Err(Violation::UnknownPermit { permits: unknown, node, k: self.k });
         }
         self.claims[node.index()] = Claim::Using(grant.permits);
         self.owed -= 1;

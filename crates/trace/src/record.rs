@@ -91,7 +91,7 @@ pub struct End {
 
 /// Any line but the first, as a reader meets it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "neither a step, nor a change of a link, nor the end of a trace")]
 pub enum Line {
     /// A node's step. Its input and output are kept as they are until the algorithm is known.
     Step(Box<Step<Value, Value>>),

@@ -1,7 +1,7 @@
 //! Doing again what a trace says, with fresh nodes, and comparing every output.
 
 use driftlock_net::ideal::Links;
-use driftlock_protocol::{Algorithm, InputOf, LinkEvent, Node, Outbox, Protocol, Repairs, Visitor};
+use driftlock_protocol::{Algorithm, InputOf, K_MAX, LinkEvent, NODES_MAX, Node, Outbox, Protocol, Repairs, Visitor};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -52,6 +52,14 @@ pub enum ReplayError {
     /// The initial state makes no sense.
     #[error("the trace starts from an impossible deployment: {0}")]
     BadDeployment(&'static str),
+    /// Steps were taken out, or put in.
+    #[error("the trace ends after {recorded} steps by its own account, but has {found}")]
+    StepsMissing {
+        /// According to the last line.
+        recorded: u64,
+        /// According to the lines before.
+        found: u64,
+    },
     /// A node that the deployment does not have.
     #[error("line {line} is about node {node}, but there are only {nodes} nodes")]
     UnknownNode {
@@ -74,31 +82,28 @@ pub enum ReplayError {
     },
 }
 
-/// The repairs in force when those `named` are switched off.
-pub fn repairs_without(algorithm: &Algorithm, named: &[String]) -> Result<Repairs, ReplayError> {
-    let mut repairs = Repairs::ALL;
-    for name in named {
+/// The repairs in force when those `named` are switched off. Fails with a name that the algorithm does not have.
+pub fn repairs_without(algorithm: &Algorithm, named: &[String]) -> Result<Repairs, String> {
+    named.iter().try_fold(Repairs::ALL, |repairs, name| {
         let found = algorithm.repairs().iter().find(|repair| repair.name == name);
-        let repair = found
-            .ok_or_else(|| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair: name.clone() })?;
-        repairs = repairs.without(*repair);
-    }
-    Ok(repairs)
+        found.map(|repair| repairs.without(*repair)).ok_or_else(|| name.clone())
+    })
 }
 
 /// Replays a whole trace.
 pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     let tag = reader.header().algorithm.clone();
     let algorithm = Algorithm::named(&tag).ok_or(ReplayError::UnknownAlgorithm(tag))?;
-    let repairs = repairs_without(algorithm, &reader.header().without)?;
+    let unknown = |repair| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair };
+    let repairs = repairs_without(algorithm, &reader.header().without).map_err(unknown)?;
     check_deployment(reader.header())?;
     algorithm.visit(Replay { reader, algorithm, repairs })
 }
 
 fn check_deployment(header: &Header) -> Result<(), ReplayError> {
     let deployment = &header.deployment;
-    if deployment.nodes == 0 || deployment.k == 0 || deployment.k > driftlock_protocol::K_MAX {
-        return Err(ReplayError::BadDeployment("it has no nodes, no units or too many units"));
+    if deployment.nodes == 0 || deployment.nodes > NODES_MAX || deployment.k == 0 || deployment.k > K_MAX {
+        return Err(ReplayError::BadDeployment("it has no nodes or units, or too many"));
     }
     let mut links = deployment.links.clone();
     for link in &mut links {
@@ -128,13 +133,16 @@ impl Visitor for Replay {
         }
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(protocol, links.of(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, links.of(id))).collect();
         let mut steps = 0;
         while let Some(line) = self.reader.next_line()? {
             match line {
                 // What a change of a link means to a node is among its inputs.
                 Line::Link(_) => {}
-                Line::End { end } => return Ok(Outcome::Same { steps, violation: end.violation }),
+                Line::End { end } if end.steps == steps => {
+                    return Ok(Outcome::Same { steps, violation: end.violation });
+                }
+                Line::End { end } => return Err(ReplayError::StepsMissing { recorded: end.steps, found: steps }),
                 Line::Step(recorded) => {
                     let replayed = self.repeat(&mut nodes, &recorded)?;
                     if replayed != *recorded {

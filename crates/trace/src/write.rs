@@ -15,9 +15,32 @@ use crate::{End, Header, LinkChange};
 /// A world can not stop in the middle of a step because a disk is full, so the first error is kept and
 /// [`Writer::finish`] returns it.
 pub struct Writer {
-    sink: Box<dyn Write + Send>,
+    sink: Sink,
     steps: u64,
     error: Option<io::Error>,
+}
+
+/// Where the lines go.
+enum Sink {
+    Plain(Box<dyn Write + Send>),
+    Compressed(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Sink {
+    fn as_write(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(sink) => sink,
+            Self::Compressed(encoder) => encoder,
+        }
+    }
+
+    /// Writes what is still held back.
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut sink) => sink.flush(),
+            Self::Compressed(encoder) => encoder.finish()?.flush(),
+        }
+    }
 }
 
 impl Writer {
@@ -25,13 +48,17 @@ impl Writer {
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
         let file = BufWriter::new(File::create(path)?);
         let compressed = path.extension().is_some_and(|extension| extension == "zst");
-        let sink: Box<dyn Write + Send> =
-            if compressed { Box::new(zstd::Encoder::new(file, 0)?.auto_finish()) } else { Box::new(file) };
-        Ok(Self::new(sink, header))
+        let sink =
+            if compressed { Sink::Compressed(zstd::Encoder::new(file, 0)?) } else { Sink::Plain(Box::new(file)) };
+        Ok(Self::start(sink, header))
     }
 
     /// Starts a trace in any sink.
     pub fn new(sink: Box<dyn Write + Send>, header: &Header) -> Self {
+        Self::start(Sink::Plain(sink), header)
+    }
+
+    fn start(sink: Sink, header: &Header) -> Self {
         let mut writer = Self { sink, steps: 0, error: None };
         writer.line(header);
         writer
@@ -67,7 +94,7 @@ impl Writer {
         self.line(&Last { end: End { steps, violation } });
         match self.error.take() {
             Some(error) => Err(error),
-            None => self.sink.flush(),
+            None => self.sink.finish(),
         }
     }
 
@@ -75,7 +102,8 @@ impl Writer {
         if self.error.is_some() {
             return;
         }
-        let written = serde_json::to_writer(&mut self.sink, record).map_err(io::Error::from);
-        self.error = written.and_then(|()| self.sink.write_all(b"\n")).err();
+        let sink = self.sink.as_write();
+        let written = serde_json::to_writer(&mut *sink, record).map_err(io::Error::from);
+        self.error = written.and_then(|()| sink.write_all(b"\n")).err();
     }
 }

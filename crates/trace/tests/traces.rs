@@ -21,7 +21,7 @@ fn header() -> Header {
 /// Node 0 enters and leaves its CS.
 fn write(writer: &mut Writer) {
     let protocols = Krl::deploy(&header().deployment, Forwarding::Off, Repairs::ALL);
-    let mut node = Node::new(protocols[0].clone(), [(NodeId(1), Incarnation(0))]);
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), [(NodeId(1), Incarnation(0))]);
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();

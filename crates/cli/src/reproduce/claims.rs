@@ -170,14 +170,15 @@ fn at_load_tenth(config: &Config) -> bool {
     (config.load - 0.1).abs() < 1e-9
 }
 
-/// Judges all claims for which something was measured.
+/// Judges all claims for which something was measured. A single replication says nothing about chance, and is left out.
 pub(crate) fn judge(results: &[(Config, Summary)]) -> Vec<Judged> {
     let rules = [LinkInfoRule::Repaired, LinkInfoRule::Published];
     CLAIMS
         .iter()
         .flat_map(|claim| rules.map(|rule| (claim, rule)))
         .filter_map(|(claim, rule)| {
-            let of_rule = results.iter().filter(|(config, _)| config.link_info == rule);
+            let of_rule =
+                results.iter().filter(|(config, summary)| config.link_info == rule && summary.wait.ci95.is_some());
             let points = (claim.weigh)(&Measured { results: of_rule.collect() });
             (!points.is_empty()).then(|| claim.judged(rule, points))
         })

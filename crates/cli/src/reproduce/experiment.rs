@@ -89,6 +89,10 @@ impl Experiment {
     }
 
     fn check(&self) -> Result<(), String> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(plain) {
+            return Err(format!("the name {:?} must be of letters, digits, - and _: files are called so", self.name));
+        }
         let layout = &self.figure;
         let splits = layout.panels.iter().chain([&layout.colour, &layout.line]).chain(&layout.files);
         let named = splits.map(|split| (split.by.as_str(), Some(split.names.len())));
@@ -123,7 +127,8 @@ impl Experiment {
         parameters.extend(choice.clone());
         parameters.extend(overrides.clone());
         let config: Config = parameters.try_into().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
-        Ok(Run { plan: config.plan()?, choice })
+        let plan = config.plan().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
+        Ok(Run { plan, choice })
     }
 
     /// The figures, each with the end of its file name.

@@ -12,11 +12,11 @@ use std::process::ExitCode;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
-use toml::{Table, Value};
+use toml::Value;
 
 use crate::failure::{Failure, Outcome};
 use crate::progress;
-use crate::results::to_table;
+use crate::results::{print, to_table};
 use claims::judge;
 use experiment::{BUILT_IN, Experiment, Run};
 use report::{Drawn, Report};
@@ -44,8 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     out: PathBuf,
     /// From which all randomness follows
-    #[arg(long)]
-    seed: Option<u32>,
+    #[arg(long, value_parser = clap::value_parser!(i64).range(0..))]
+    seed: Option<i64>,
     /// Entries that are counted, in each replication (for a quick look)
     #[arg(long)]
     entries: Option<u32>,
@@ -53,8 +53,20 @@ pub(crate) struct Args {
     #[arg(long)]
     replications: Option<u32>,
     /// Threads to use; 0 is one for each core. The results do not depend on it
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = progress::threads)]
     threads: usize,
+}
+
+impl Args {
+    /// The parameters that are given here and win over those of the experiments.
+    fn overrides(&self) -> Vec<(&'static str, i64)> {
+        let given = [
+            ("seed", self.seed),
+            ("entries", self.entries.map(i64::from)),
+            ("replications", self.replications.map(i64::from)),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 /// An experiment with its simulations.
@@ -75,8 +87,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let report = Report { command: command(args), results: &results, judged: &judged, drawn: &drawn };
     let path = args.out.join("report.html");
     fs::write(&path, report.to_html()).map_err(Failure::write(&path))?;
-    print!("{}", report.to_text());
-    println!("report: {}", path.display());
+    print(&format!("{}report: {}\n", report.to_text(), path.display()))?;
     let violations: u64 = results.iter().map(|(_, summary)| summary.violations).sum();
     if violations > 0 {
         eprintln!("{violations} replications were ended by a violation: the report names them");
@@ -86,13 +97,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn studies(args: &Args) -> Result<Vec<Study>, Failure> {
-    let mut overrides = Table::new();
-    let given = [("seed", args.seed), ("entries", args.entries), ("replications", args.replications)];
-    for (name, value) in given {
-        if let Some(value) = value {
-            overrides.insert(name.into(), Value::Integer(value.into()));
-        }
-    }
+    let overrides = args.overrides();
+    let overrides = overrides.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
     let mut studies = Vec::new();
     for (name, text) in files(&args.what)? {
         let experiment = Experiment::parse(&name, &text)?;
@@ -162,12 +168,6 @@ impl Study {
 
 /// The command that does the same again.
 fn command(args: &Args) -> String {
-    let mut command = format!("driftlock reproduce {}", args.what.join(" "));
-    let given = [("seed", args.seed), ("entries", args.entries), ("replications", args.replications)];
-    for (name, value) in given {
-        if let Some(value) = value {
-            command.push_str(&format!(" --{name} {value}"));
-        }
-    }
-    command
+    let overrides: String = args.overrides().iter().map(|(name, value)| format!(" --{name} {value}")).collect();
+    format!("driftlock reproduce {}{overrides}", args.what.join(" "))
 }

@@ -40,8 +40,8 @@ impl Report<'_> {
     pub(crate) fn to_html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.push_str("<title>driftlock: KRL and KRLF reproduced</title>\n");
-        let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>KRL and KRLF, reproduced</h1>\n");
+        page.push_str("<title>driftlock: reproduced</title>\n");
+        let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>driftlock: reproduced</h1>\n");
         page.push_str(&self.setup());
         page.push_str(&self.violations());
         page.push_str(&self.claims());
@@ -100,8 +100,9 @@ impl Report<'_> {
     fn violations(&self) -> String {
         let mut page = String::new();
         for (config, summary) in self.results {
-            for detail in &summary.violation_details {
-                let at = format!("{} {}: {detail}", config.algorithm, crate::sim::flags(config));
+            for violated in &summary.violation_details {
+                let flags = crate::sim::flags(config);
+                let at = format!("driftlock sim{flags}: replication {}: {}", violated.replication, violated.what);
                 let _ = writeln!(page, "<p class=\"does-not-hold\">Violation: {}</p>", text(&at));
             }
         }
@@ -110,7 +111,9 @@ impl Report<'_> {
 
     fn claims(&self) -> String {
         if self.judged.is_empty() {
-            return String::new();
+            return String::from(
+                "<p>No claim of the paper is judged: that takes its experiments, and two replications or more.</p>\n",
+            );
         }
         let mut page = String::from(
             "<h2>The paper's claims</h2>\n<table><tr><th>claim<th>where<th>LinkInfo rule<th>verdict<th>what was measured</tr>\n",

@@ -33,6 +33,15 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// The sender's height.
+    pub fn height(&self) -> Height {
+        match self {
+            Self::Request { height } | Self::Token { height, .. } | Self::LinkInfo { height, .. } => *height,
+        }
+    }
+}
+
 /// One of the k tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Token {

@@ -36,7 +36,7 @@ impl Stage {
             links.form(a, b);
         }
         let protocols = Krl::deploy(&deployment, forwarding, repairs);
-        let nodes_ready = deployment.ids().zip(protocols).map(|(id, krl)| Node::new(krl, links.of(id))).collect();
+        let nodes_ready = deployment.ids().zip(protocols).map(|(id, krl)| Node::new(id, krl, links.of(id))).collect();
         Self { k, nodes: nodes_ready, links, oracle: Oracle::new(nodes, k), clauses: Vec::new(), violation: None }
     }
 
