@@ -18,7 +18,7 @@ pub fn run(nodes: u64, events: u64) -> u64 {
         connectivity: 5.8 / f64::from(nodes - 1),
         load: 0.1,
         warmup: 0,
-        entries: events / EVENTS_PER_ENTRY,
+        entries: (events / EVENTS_PER_ENTRY).max(1),
         ..Config::default()
     };
     let plan = config.plan().expect("a network that makes sense");
