@@ -157,7 +157,7 @@ pub enum ConfigError {
         k: u32,
     },
     /// A rate that is none.
-    #[error("{name} must be a finite number {bound}, not {value}")]
+    #[error("{name} must be a finite number {bound}, not {value:?}")]
     Number {
         /// Which parameter.
         name: &'static str,
