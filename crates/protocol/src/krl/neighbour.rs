@@ -46,11 +46,11 @@ impl Krl {
         choose: impl Fn(&Neighbour) -> bool,
         out: &mut Out<Self>,
     ) {
-        let chosen = self.neighbours.iter().filter(|k| k.known && choose(k)).map(|k| k.id);
+        let chosen = self.neighbours.iter_mut().filter(|k| k.known && choose(k)).map(|k| {
+            k.told = height;
+            k.id
+        });
         out.multicast(chosen, &Message::LinkInfo { height, acknowledges });
-        for neighbour in self.neighbours.iter_mut().filter(|k| k.known && choose(k)) {
-            neighbour.told = height;
-        }
     }
 
     /// [`repair::LINK_INFO`], for the one neighbour whose height has just been learned.
