@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use driftlock_sim::config::{Config, ConfigError};
+use driftlock_sim::config::{Config, unknown_repair};
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
-use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, repairs_without, replay};
+use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, replay};
 use driftlock_trace::{Header, Origin, Reader, Writer};
 
 use crate::failure::{Failure, Outcome};
@@ -110,8 +110,8 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
         }
         Origin::Soak { seed, crowded } => {
             let algorithm = list::named(&header.algorithm)?;
-            let unknown = |repair| ConfigError::UnknownRepair { algorithm: algorithm.tag, repair };
-            let repairs = repairs_without(algorithm, &header.without).map_err(unknown)?;
+            let names = header.without.iter().map(String::as_str);
+            let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
             let crowd = if *crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
             let case = Case::draw(*seed, crowd, algorithm);
             let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));

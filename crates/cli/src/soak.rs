@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_sim::config::ConfigError;
+use driftlock_sim::config::unknown_repair;
 use driftlock_sim::soak::{Case, Crowd, Report, soak};
 use driftlock_trace::Writer;
-use driftlock_trace::replay::repairs_without;
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
@@ -54,8 +53,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let algorithm = list::named(&args.algorithm)?;
-    let unknown = |name| ConfigError::UnknownRepair { algorithm: algorithm.tag, repair: name };
-    let repairs = repairs_without(algorithm, &args.without).map_err(unknown)?;
+    let names = args.without.iter().map(String::as_str);
+    let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
     let Some(end) = args.seed.checked_add(args.runs) else {
         return Err(Failure::Other(format!(
             "there are no {} seeds from {} on: lower --seed or --runs",

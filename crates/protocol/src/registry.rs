@@ -1,7 +1,7 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
 use crate::krl::{Forwarding, Krl};
-use crate::{LinkEvent, Protocol, Repair};
+use crate::{LinkEvent, Protocol, Repair, Repairs};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +64,15 @@ impl Algorithm {
         }
         self.visit(ListRepairs)
     }
+
+    /// The repairs in force when those of these names are switched off. Fails with a name that this algorithm does not
+    /// have.
+    pub fn repairs_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
+        names.into_iter().try_fold(Repairs::ALL, |repairs, name| {
+            let found = self.repairs().iter().find(|repair| repair.name == name);
+            found.map(|repair| repairs.without(*repair)).ok_or(name)
+        })
+    }
 }
 
 /// Makes [`ALGORITHMS`] and [`Algorithm::visit`] from one line per algorithm.
@@ -115,5 +124,15 @@ mod tests {
             assert!(!algorithm.repairs().is_empty());
         }
         assert_eq!(Algorithm::named("no such algorithm"), None);
+    }
+
+    #[test]
+    fn repairs_are_switched_off_by_name() {
+        let krl = Algorithm::named("krl").unwrap();
+        assert_eq!(krl.repairs_without([]), Ok(Repairs::ALL));
+        let without = krl.repairs_without(["reclaim", "pace"]).unwrap();
+        let off: alloc::vec::Vec<_> = krl.repairs().iter().filter(|r| !without.has(**r)).map(|r| r.name).collect();
+        assert_eq!(off, ["reclaim", "pace"]);
+        assert_eq!(krl.repairs_without(["pace", "glue"]), Err("glue"));
     }
 }

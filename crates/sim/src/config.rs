@@ -300,20 +300,21 @@ impl Config {
         Ok(links)
     }
 
+    /// The repairs in force, and the names of those that are not.
     fn repairs_of(&self, algorithm: &'static Algorithm) -> Result<(Repairs, Vec<String>), ConfigError> {
-        let known = algorithm.repairs();
-        if let Some(repair) = self.without.iter().find(|name| known.iter().all(|repair| repair.name != **name)) {
-            return Err(ConfigError::UnknownRepair { algorithm: algorithm.tag, repair: repair.clone() });
-        }
-        let off = |name: &str| {
-            self.as_published
-                || self.without.iter().any(|other| other == name)
-                || (name == LINK_INFO && self.link_info == LinkInfoRule::Published)
-        };
-        let switched_off: Vec<_> = known.iter().filter(|repair| off(repair.name)).collect();
-        let repairs = switched_off.iter().fold(Repairs::ALL, |repairs, repair| repairs.without(**repair));
-        Ok((repairs, switched_off.iter().map(|repair| repair.name.to_owned()).collect()))
+        let names = self.without.iter().map(String::as_str);
+        let published = (self.link_info == LinkInfoRule::Published).then_some(LINK_INFO);
+        let repairs =
+            algorithm.repairs_without(names.chain(published)).map_err(|name| unknown_repair(algorithm, name))?;
+        let repairs = if self.as_published { Repairs::NONE } else { repairs };
+        let off = algorithm.repairs().iter().filter(|repair| !repairs.has(**repair));
+        Ok((repairs, off.map(|repair| repair.name.to_owned()).collect()))
     }
+}
+
+/// The refusal of a repair that the algorithm does not have.
+pub fn unknown_repair(algorithm: &'static Algorithm, name: &str) -> ConfigError {
+    ConfigError::UnknownRepair { algorithm: algorithm.tag, repair: name.to_owned() }
 }
 
 #[cfg(test)]

@@ -82,20 +82,13 @@ pub enum ReplayError {
     },
 }
 
-/// The repairs in force when those `named` are switched off. Fails with a name that the algorithm does not have.
-pub fn repairs_without(algorithm: &Algorithm, named: &[String]) -> Result<Repairs, String> {
-    named.iter().try_fold(Repairs::ALL, |repairs, name| {
-        let found = algorithm.repairs().iter().find(|repair| repair.name == name);
-        found.map(|repair| repairs.without(*repair)).ok_or_else(|| name.clone())
-    })
-}
-
 /// Replays a whole trace.
 pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     let tag = reader.header().algorithm.clone();
     let algorithm = Algorithm::named(&tag).ok_or(ReplayError::UnknownAlgorithm(tag))?;
-    let unknown = |repair| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair };
-    let repairs = repairs_without(algorithm, &reader.header().without).map_err(unknown)?;
+    let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair: repair.into() };
+    let names = reader.header().without.iter().map(String::as_str);
+    let repairs = algorithm.repairs_without(names).map_err(unknown)?;
     check_deployment(reader.header())?;
     algorithm.visit(Replay { reader, algorithm, repairs })
 }
