@@ -88,6 +88,24 @@ fn acknowledge_tokens_that_cross_on_a_link_leave_a_wrong_view_in_8_steps() {
 }
 
 #[test]
+fn acknowledge_each_of_two_tokens_to_the_same_neighbour_is_awaited() {
+    let line: Network = (3, 2, LINE_3.2);
+    // Node 0 forwards its token to node 1, gets the other one from there, and forwards that too.
+    let mut stage = played(line, Forwarding::Always, Repairs::ALL, "req 0; rel 0; req 1; rel 1; msg 1>0; msg 0>1");
+    stage.clauses.clear();
+    stage.play("msg 1>0");
+    assert!(stage.clauses.contains(&"recv-link-info.6"), "the first is acknowledged");
+    assert!(!stage.clauses.contains(&"recv-link-info.5"), "the height is not believed before the second is, too");
+    stage.play("msg 0>1; msg 0>1");
+    stage.clauses.clear();
+    while !stage.clauses.contains(&"recv-link-info.6") {
+        stage.play("msg 1>0");
+    }
+    assert!(stage.clauses.contains(&"recv-link-info.5"));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
 fn link_info_a_selective_link_info_leaves_a_wrong_direction_in_11_steps() {
     let script = "req 1; req 2; msg 2>0; msg 0>2; msg 1>0; msg 0>2; msg 2>0; rel 2; msg 2>0; msg 0>1; msg 2>1";
     let violation = without(repair::LINK_INFO, TRIANGLE, script).violation.expect("a broken lemma").to_string();
