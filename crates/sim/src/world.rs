@@ -157,7 +157,10 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     pub fn deliver(&mut self, event: Event) -> Step<Option<NodeId>> {
         match event {
             Event::Arrival { from, to, incarnation } => {
-                let Some(Timed { message, .. }) = self.links.arrive(from, to, incarnation) else { return Ok(None) };
+                let Some(Timed { message, arrives }) = self.links.arrive(from, to, incarnation) else {
+                    return Ok(None);
+                };
+                debug_assert_eq!(arrives, self.now, "each message arrives at its own time, and none overtakes another");
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
             }

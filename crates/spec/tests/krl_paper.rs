@@ -150,6 +150,15 @@ fn section_4_4_a_forwarded_token_goes_to_the_lowest_unvisited_neighbour_until_so
 }
 
 #[test]
+fn section_4_4_a_node_does_not_forward_to_the_neighbour_it_last_forwarded_to() {
+    // More tokens than nodes, so that node 0 has two to forward before anything comes back.
+    let mut stage = Stage::new(3, 4, &[(0, 1), (0, 2)], Forwarding::Always, Repairs::ALL);
+    stage.play("req 0; rel 0; req 0; rel 0");
+    assert_eq!((stage.in_flight(0, 1), stage.in_flight(0, 2)), (vec!["token"], vec!["token"]));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
 fn section_7_in_an_idle_network_the_adaptive_variant_does_not_forward() {
     let mut stage = Stage::new(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Adaptive, Repairs::ALL);
     for _ in 0..3 {
