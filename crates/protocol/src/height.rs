@@ -6,13 +6,15 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
+use crate::relative::Kind;
 use crate::{Deployment, NodeId};
 
 /// The paper's triple (h1, h2, i); written as an array.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(from = "(i64, i64, NodeId)", into = "(i64, i64, NodeId)")]
 pub struct Height {
     /// The reference level.
@@ -61,6 +63,15 @@ impl Height {
     pub fn below_all(self, neighbours: impl Iterator<Item = Height>) -> Option<Self> {
         let h1 = neighbours.map(|height| height.h1).min()?.saturating_sub(1);
         Some(Self { h1, ..self })
+    }
+}
+
+impl Hash for Height {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        // The bits of the number; whoever reads the mark knows that it is signed.
+        Kind::Level.hash(u128::from(self.h1.cast_unsigned()), hasher);
+        Kind::Order.hash(u128::from(self.h2.cast_unsigned()), hasher);
+        self.id.hash(hasher);
     }
 }
 

@@ -47,6 +47,22 @@ pub use message::{Message, Timer, Token};
 use neighbour::Neighbour;
 use pacing::Reversal;
 
+/// Which of the algorithms of this file, and with which constants of our own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variant {
+    /// What tells KRL and KRLF apart.
+    pub forwarding: Forwarding,
+    /// Of [`repair::PACE`].
+    pub limits: pacing::Limits,
+}
+
+impl Variant {
+    /// With the usual constants.
+    pub const fn new(forwarding: Forwarding) -> Self {
+        Self { forwarding, limits: pacing::Limits::USUAL }
+    }
+}
+
 /// A node of KRL, KRLF or the adaptive variant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Krl {
@@ -69,6 +85,7 @@ pub struct Krl {
     forwarding: Forwarding,
     load: forwarding::PerceivedLoad,
     pace: pacing::Pace,
+    limits: pacing::Limits,
     repairs: Repairs,
 }
 
@@ -76,13 +93,14 @@ impl Protocol for Krl {
     type Message = Message;
     type View = LinkEvent;
     type Timer = Timer;
-    type Variant = Forwarding;
+    type Variant = Variant;
 
     const KINDS: &'static [&'static str] = &["request", "token", "link_info"];
     const REPAIRS: &'static [Repair] = repair::LIST;
 
     /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
-    fn deploy(deployment: &Deployment, forwarding: Forwarding, repairs: Repairs) -> Vec<Self> {
+    fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
+        let Variant { forwarding, limits } = variant;
         let heights = height::initial(deployment, |id| id.0 < deployment.k);
         let adjacency = deployment.adjacency();
         deployment
@@ -108,6 +126,7 @@ impl Protocol for Krl {
                     forwarding,
                     load: forwarding::PerceivedLoad::default(),
                     pace: pacing::Pace::default(),
+                    limits,
                     repairs,
                 };
                 if !node.token_holder() {
@@ -116,6 +135,10 @@ impl Protocol for Krl {
                 node
             })
             .collect()
+    }
+
+    fn at_small_scale(variant: Variant) -> Variant {
+        Variant { limits: pacing::Limits::SMALL, ..variant }
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {

@@ -6,6 +6,7 @@
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
 //! - [`link`]: what the link layer tells an algorithm that stands on it.
+//! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
@@ -26,6 +27,7 @@ pub mod node;
 pub mod outbox;
 pub mod protocol;
 pub mod registry;
+pub mod relative;
 pub mod repairs;
 pub mod status;
 pub mod vocabulary;

@@ -4,14 +4,23 @@
 //! between two neighbours arrive in the order in which they were sent, and nothing of an incarnation arrives after its
 //! `Down`. A message that was accepted for a link that then failed is reported as undelivered after the `Down`.
 
+use core::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
+use crate::relative::Kind;
 
 /// Tells one life of a link from the next, so that a late message of the former is not taken for one of the latter.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Incarnation(pub u32);
+
+impl Hash for Incarnation {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Incarnation.hash(u128::from(self.0), hasher);
+    }
+}
 
 /// A change of the node's own links.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -136,6 +136,19 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
         &self.protocol
     }
 
+    /// What the application waits for now.
+    pub fn demand(&self) -> Option<Demand> {
+        match self.phase {
+            Phase::Waiting(demand) => Some(demand),
+            _ => None,
+        }
+    }
+
+    /// The incarnation of the link to `peer`, if there is one.
+    pub fn incarnation(&self, peer: NodeId) -> Option<Incarnation> {
+        self.links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| self.links[at].1)
+    }
+
     /// What the application holds now.
     pub fn grant(&self) -> Option<Grant> {
         match self.phase {

@@ -18,15 +18,15 @@ pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
 /// Handlers are infallible. What an application or the network may get wrong is turned away by the shell in front of
 /// them ([`crate::Node`]); what remains is checked by debug assertions. There is no `now` and no randomness: a timer is
 /// armed for a relative delay, and a world delivers a due timer before any other event.
-pub trait Protocol: Clone + Eq + Hash + Debug {
+pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// What nodes send to one another.
-    type Message: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send;
+    type Message: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What the layer below tells.
-    type View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send;
+    type View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The timers it arms.
-    type Timer: Copy + Ord + Hash + Debug + Serialize + DeserializeOwned + Send;
+    type Timer: Copy + Ord + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// Tells the registered algorithms that share one implementation apart.
-    type Variant: Copy + Debug;
+    type Variant: Copy + Debug + Send + Sync + 'static;
 
     /// The kinds of messages, in the order in which reports list them.
     const KINDS: &'static [&'static str];
@@ -35,6 +35,12 @@ pub trait Protocol: Clone + Eq + Hash + Debug {
 
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
+
+    /// The same algorithm with its constants as small as they can be, so that a search meets in a few steps what otherwise
+    /// takes many. By default there is nothing to shrink.
+    fn at_small_scale(variant: Self::Variant) -> Self::Variant {
+        variant
+    }
 
     /// The application wants units. It does not ask again before it has released them.
     fn request(&mut self, demand: Demand, out: &mut Out<Self>);

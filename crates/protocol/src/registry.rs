@@ -1,6 +1,6 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
-use crate::krl::{Forwarding, Krl};
+use crate::krl::{Forwarding, Krl, Variant};
 use crate::{LinkEvent, Protocol, Repair, Repairs};
 
 /// Where an algorithm comes from.
@@ -44,7 +44,7 @@ pub trait Visitor {
     /// Called with the implementation that the algorithm's tag stands for.
     fn visit<P>(self, variant: P::Variant) -> Self::Output
     where
-        P: Protocol<View = LinkEvent> + Send;
+        P: Protocol<View = LinkEvent>;
 }
 
 impl Algorithm {
@@ -102,13 +102,13 @@ const WALTER_CAO_MOHANTY_2001: Paper = Paper {
 };
 
 registry! {
-    "krl": Krl = Forwarding::Off, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krl": Krl = Variant::new(Forwarding::Off), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "k tokens on a link-reversal DAG; an idle token rests where it was last used";
-    "krlf": Krl = Forwarding::Always, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf": Krl = Variant::new(Forwarding::Always), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "krl with token forwarding: an idle token travels on until somebody wants it";
-    "krlf-adaptive": Krl = Forwarding::Adaptive, UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf-adaptive": Krl = Variant::new(Forwarding::Adaptive), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "krlf that forwards an idle token only as far as the load a node perceives warrants";
-    "rl": Krl = Forwarding::Off, UnitsRule::One, WALTER_CAO_MOHANTY_2001,
+    "rl": Krl = Variant::new(Forwarding::Off), UnitsRule::One, WALTER_CAO_MOHANTY_2001,
         "krl with a single token (k = 1): the RL algorithm that krl generalises";
 }
 

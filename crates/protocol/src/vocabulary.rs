@@ -2,9 +2,12 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::num::NonZeroU16;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::relative::Kind;
 
 /// The largest number of units a resource can have: the width of a [`Permits`] set.
 pub const K_MAX: u32 = 128;
@@ -68,7 +71,7 @@ impl Demand {
 }
 
 /// A number that only grows with every grant of a permit, so that a resource can refuse a holder that is late.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Fence {
     /// Grows when a lost permit is made anew.
     pub generation: u32,
@@ -84,6 +87,12 @@ impl Fence {
     }
 }
 
+impl Hash for Fence {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Fence.hash(u128::from(self.generation) << 64 | u128::from(self.counter), hasher);
+    }
+}
+
 /// Leave to use some units now.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Grant {
@@ -94,7 +103,7 @@ pub struct Grant {
 }
 
 /// The number of one unit of the resource.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Permit(u8);
 
@@ -102,6 +111,12 @@ impl Permit {
     /// The number as an index into a vector over all permits.
     pub fn index(self) -> usize {
         usize::from(self.0)
+    }
+}
+
+impl Hash for Permit {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Permits::single(*self).hash(hasher);
     }
 }
 
@@ -132,7 +147,7 @@ impl fmt::Display for Permit {
 }
 
 /// A set of permits, numbered `0..k`; written as a list of numbers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Permits(u128);
 
 impl Permits {
@@ -190,6 +205,12 @@ impl Permits {
                 Permit(lowest)
             })
         })
+    }
+}
+
+impl Hash for Permits {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Permits.hash(self.0, hasher);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The shell turns away what an application or the network gets wrong, and the protocol never sees it.
 
-use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer};
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
     Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Refusal,
     Repairs, Section, Units,
@@ -13,7 +13,7 @@ const FIRST: Incarnation = Incarnation(0);
 /// Node 0 of a pair: node 0 holds the only token, node 1 is its neighbour.
 fn pair() -> [Node<Krl>; 2] {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] };
-    let protocols = Krl::deploy(&deployment, Forwarding::Off, Repairs::ALL);
+    let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
     let peers = [NodeId(1), NodeId(0)];
     let ids = deployment.ids();
     let nodes: Vec<_> = ids

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, repair};
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant, repair};
 use driftlock_protocol::{
     Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
     Units,
@@ -87,7 +87,7 @@ fn without_any_one_repair_something_breaks() {
 /// Messages that a pair of nodes without any token exchanges in a thousand time units after one of them has asked.
 fn messages_without_a_token(repairs: Repairs) -> usize {
     let links = vec![(NodeId(1), NodeId(2))];
-    let mut nodes = Krl::deploy(&Deployment { nodes: 3, k: 1, links }, Forwarding::Off, repairs);
+    let mut nodes = Krl::deploy(&Deployment { nodes: 3, k: 1, links }, Variant::new(Forwarding::Off), repairs);
     let mut out = driftlock_protocol::Outbox::new();
     let (mut now, mut count) = (0, 0);
     // What is due, when, and at whom: `None` is the pause's timer.
@@ -148,11 +148,11 @@ impl Protocol for Forger {
     type Message = Message;
     type View = LinkEvent;
     type Timer = Timer;
-    type Variant = Forwarding;
+    type Variant = Variant;
     const KINDS: &'static [&'static str] = Krl::KINDS;
     const REPAIRS: &'static [Repair] = &[];
 
-    fn deploy(deployment: &Deployment, variant: Forwarding, repairs: Repairs) -> Vec<Self> {
+    fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
         Krl::deploy(deployment, variant, repairs).into_iter().map(Self).collect()
     }
     fn request(&mut self, demand: Demand, out: &mut Out<Self>) {
@@ -206,14 +206,14 @@ fn one_token_too_many_is_noticed_by_its_effects_and_by_conservation() {
     let violations: Vec<_> = (0..200)
         .filter_map(|seed| {
             let case = Case::draw(seed, Crowd::Usual, algorithm);
-            case.run_with::<Forger>(Forwarding::Off, Repairs::ALL, None).expect("no trace").violation
+            case.run_with::<Forger>(Variant::new(Forwarding::Off), Repairs::ALL, None).expect("no trace").violation
         })
         .collect();
     assert!(violations.len() > 150, "only {} of 200 runs noticed it", violations.len());
     assert!(violations.iter().any(|violation| matches!(violation, Violation::PermitDoubled { .. })));
     let unchecked = (0..200).filter_map(|seed| {
         let case = Case::draw(seed, Crowd::Usual, algorithm).unchecked();
-        case.run_with::<Forger>(Forwarding::Off, Repairs::ALL, None).expect("no trace").violation
+        case.run_with::<Forger>(Variant::new(Forwarding::Off), Repairs::ALL, None).expect("no trace").violation
     });
     let outside = |violation: &Violation| {
         matches!(

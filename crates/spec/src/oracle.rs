@@ -103,6 +103,18 @@ pub enum Violation {
         /// Who waits.
         nodes: Vec<NodeId>,
     },
+    /// A waiter that nothing will ever serve.
+    #[error("node {node} waits, and nothing that may still happen leads to its being served")]
+    Hopeless {
+        /// Who waits.
+        node: NodeId,
+    },
+    /// Something goes on for ever, fairly, and does not serve a waiter.
+    #[error("node {node} waits while the others can go round for ever: every message arrives, and it is never served")]
+    Livelock {
+        /// Who waits.
+        node: NodeId,
+    },
     /// The clock of the world has come to its end.
     #[error("simulated time has come to its end, after {years} years of seconds")]
     EndOfTime {

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use driftlock_protocol::krl::{Forwarding, Krl};
+use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Repairs};
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
@@ -20,7 +20,7 @@ fn header() -> Header {
 
 /// Node 0 enters and leaves its CS.
 fn write(writer: &mut Writer) {
-    let protocols = Krl::deploy(&header().deployment, Forwarding::Off, Repairs::ALL);
+    let protocols = Krl::deploy(&header().deployment, Variant::new(Forwarding::Off), Repairs::ALL);
     let mut node = Node::new(NodeId(0), protocols[0].clone(), [(NodeId(1), Incarnation(0))]);
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();

@@ -5,7 +5,7 @@
 //! fast as messages travel. When the parts meet again, their heights may be thousands of levels apart, and partial
 //! reversal, which climbs one level above the lowest neighbour, takes as many steps.
 //!
-//! Here a node that has reversed links [`PATIENCE`] times, while no token came or went and none of its own links changed,
+//! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own links changed,
 //! reverses *all* its links at once, which makes up for any difference of levels; after as many of those it pauses before
 //! each further one. In a part that has both holders and others the reversals end long before that.
 
@@ -14,12 +14,24 @@ use core::time::Duration;
 use super::{Krl, Timer, repair};
 use crate::Out;
 
-/// So many partial reversals in a row are made at once, and after them so many full ones.
-pub const PATIENCE: u16 = 32;
+/// How long a node goes on before it slows down.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Limits {
+    /// So many partial reversals in a row are made at once, and after them so many full ones.
+    pub patience: u16,
+    /// The pause doubles so many times.
+    pub doublings: u16,
+}
+
+impl Limits {
+    /// What every world but the checker goes by.
+    pub const USUAL: Self = Self { patience: 32, doublings: 3 };
+    /// One reversal of each sort, then pauses of equal length.
+    pub const SMALL: Self = Self { patience: 1, doublings: 0 };
+}
+
 /// The first pause.
 pub const PAUSE: Duration = Duration::from_secs(20);
-/// The pause doubles so many times.
-const DOUBLINGS: u16 = 3;
 
 /// How a node stands with its reversals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -45,14 +57,14 @@ impl Krl {
         if !self.repairs.has(repair::PACE) {
             return Some(Reversal::Partial);
         }
-        if self.pace.reversals < 2 * PATIENCE {
+        if self.pace.reversals < 2 * self.limits.patience {
             self.pace.reversals += 1;
-            return Some(if self.pace.reversals <= PATIENCE { Reversal::Partial } else { Reversal::Full });
+            return Some(if self.pace.reversals <= self.limits.patience { Reversal::Partial } else { Reversal::Full });
         }
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * PATIENCE)));
+            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * self.limits.patience)));
         }
         None
     }
@@ -70,9 +82,9 @@ impl Krl {
     /// The pause is over.
     pub(super) fn on_pace(&mut self, out: &mut Out<Self>) {
         let reversals = self.pace.reversals;
-        self.pace = Pace { reversals: 2 * PATIENCE - 1, paused: false };
+        self.pace = Pace { reversals: 2 * self.limits.patience - 1, paused: false };
         self.reverse_if_needed(out);
-        self.pace.reversals = (reversals + 1).min(2 * PATIENCE + DOUBLINGS);
+        self.pace.reversals = (reversals + 1).min(2 * self.limits.patience + self.limits.doublings);
     }
 
     /// The reversal that had to wait, if it is still needed; else the request that waited with it.

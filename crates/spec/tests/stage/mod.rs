@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use driftlock_net::ideal::Links;
-use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer};
+use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
     Demand, Deployment, Effect, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs, Section,
     Status,
@@ -35,7 +35,7 @@ impl Stage {
         for &(a, b) in &pairs {
             links.form(a, b);
         }
-        let protocols = Krl::deploy(&deployment, forwarding, repairs);
+        let protocols = Krl::deploy(&deployment, Variant::new(forwarding), repairs);
         let nodes_ready = deployment.ids().zip(protocols).map(|(id, krl)| Node::new(id, krl, links.of(id))).collect();
         Self { k, nodes: nodes_ready, links, oracle: Oracle::new(nodes, k), clauses: Vec::new(), violation: None }
     }

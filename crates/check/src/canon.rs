@@ -1,0 +1,290 @@
+//! Which states count as one: the fingerprint of a state forgets what makes no difference.
+//!
+//! Heights count up to a common shift, fences up to the last one granted for the same permit, permits up to their names,
+//! incarnations not at all ([`relative::Kind`]). All four are exact: an algorithm only ever compares such numbers, or steps
+//! to the one next to them, so whatever one of the states can do, the other can do too.
+//!
+//! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
+//! a state puts them in.
+
+use std::hash::{Hash, Hasher};
+
+use driftlock_protocol::relative::Kind;
+
+use crate::K_MAX;
+
+/// A permit or a fence in a part, in the order in which they are met: their names depend on the whole state.
+#[derive(Clone, Copy, Debug)]
+enum Named {
+    Permits(u32),
+    /// A fence of the permits named just before.
+    Fence(u128),
+}
+
+/// The lowest and the highest of some numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Extent {
+    /// Of no numbers at all.
+    pub(crate) const NONE: Self = Self { low: i64::MAX, high: i64::MIN };
+
+    fn note(&mut self, number: i64) {
+        *self = self.with(Self { low: number, high: number });
+    }
+
+    /// Of both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// How far the highest is from the lowest.
+    pub(crate) fn spread(self) -> u64 {
+        if self.high < self.low { 0 } else { self.high.abs_diff(self.low) }
+    }
+}
+
+/// The hash of a part, with its relative numbers left open.
+///
+/// Each level and order is multiplied by a constant of its place, and the products are added up; so the hash of a part
+/// whose heights are all shifted takes one multiplication for the levels and one for the orders, however many there are.
+#[derive(Default, Debug)]
+pub(crate) struct Sketch {
+    /// Of everything else, and of where the relative numbers stand.
+    fixed: u64,
+    level_sum: u64,
+    level_weight: u64,
+    order_sum: u64,
+    order_weight: u64,
+    named: Box<[Named]>,
+    /// Of its levels.
+    pub(crate) levels: Extent,
+    /// Of its orders within a level.
+    pub(crate) orders: Extent,
+}
+
+impl Sketch {
+    pub(crate) fn of(part: &impl Hash) -> Self {
+        let mut sketcher = Sketcher::default();
+        part.hash(&mut sketcher);
+        Self { named: sketcher.named.into(), ..sketcher.sketch }
+    }
+
+    /// With heights counted from `level` and `order`.
+    fn hash(&self, level: i64, order: i64) -> u64 {
+        let levels = self.level_sum.wrapping_sub(self.level_weight.wrapping_mul(level.cast_unsigned()));
+        let orders = self.order_sum.wrapping_sub(self.order_weight.wrapping_mul(order.cast_unsigned()));
+        self.fixed.wrapping_add(levels).wrapping_add(orders)
+    }
+}
+
+/// Takes a part to pieces by way of its `Hash`, so that no field can be forgotten.
+#[derive(Default)]
+struct Sketcher {
+    sketch: Sketch,
+    named: Vec<Named>,
+    mark: Option<Kind>,
+    /// How many relative numbers there were.
+    place: u64,
+}
+
+impl Sketcher {
+    fn relative(&mut self, kind: Kind, value: u128) {
+        if kind == Kind::Incarnation {
+            return;
+        }
+        self.place += 1;
+        let (sketch, weight) = (&mut self.sketch, mix(self.place, SALT) | 1);
+        // Where it stands among the other fields counts, whatever its value.
+        sketch.fixed = mix(sketch.fixed ^ kind as u64, weight);
+        #[allow(clippy::cast_possible_truncation)] // as it was widened, or checked at the door (k <= K_MAX)
+        let word = value as u64;
+        match kind {
+            Kind::Level => {
+                sketch.levels.note(word.cast_signed());
+                sketch.level_sum = sketch.level_sum.wrapping_add(weight.wrapping_mul(word));
+                sketch.level_weight = sketch.level_weight.wrapping_add(weight);
+            }
+            Kind::Order => {
+                sketch.orders.note(word.cast_signed());
+                sketch.order_sum = sketch.order_sum.wrapping_add(weight.wrapping_mul(word));
+                sketch.order_weight = sketch.order_weight.wrapping_add(weight);
+            }
+            #[allow(clippy::cast_possible_truncation)]
+            Kind::Permits => self.named.push(Named::Permits(word as u32)),
+            Kind::Fence => self.named.push(Named::Fence(value)),
+            Kind::Incarnation => {}
+        }
+    }
+}
+
+impl Hasher for Sketcher {
+    fn finish(&self) -> u64 {
+        self.sketch.fixed
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            // The length tells a short chunk from one that ends in zeros.
+            self.sketch.fixed = mix(self.sketch.fixed ^ chunk.len() as u64, u64::from_le_bytes(word) ^ SALT);
+        }
+    }
+
+    fn write_i128(&mut self, mark: i128) {
+        self.mark = Kind::of_mark(mark);
+        debug_assert!(self.mark.is_some(), "nothing but marks is hashed as an i128");
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        match self.mark.take() {
+            Some(kind) => self.relative(kind, value),
+            None => self.write(&value.to_le_bytes()),
+        }
+    }
+}
+
+const SALT: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Multiplies two words and folds the product, so that every bit of either reaches every bit of the result.
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b ^ 0x8bb8_4b93_962e_acc9);
+    #[allow(clippy::cast_possible_truncation)] // the two halves
+    let (low, high) = (product as u64, (product >> 64) as u64);
+    low ^ high
+}
+
+/// Puts the parts of one state together.
+pub(crate) struct Fingerprint<'a> {
+    hash: u64,
+    /// Of each permit, the fence of its last grant.
+    fences: &'a [u128],
+    /// The new name of each permit: the first to be met is 0.
+    names: [u8; K_MAX as usize],
+    named: u8,
+    /// The permits that the next fence belongs to.
+    permits: u32,
+}
+
+impl<'a> Fingerprint<'a> {
+    const UNNAMED: u8 = u8::MAX;
+
+    pub(crate) fn new(fences: &'a [u128]) -> Self {
+        Self { hash: SALT, fences, names: [Self::UNNAMED; K_MAX as usize], named: 0, permits: 0 }
+    }
+
+    /// Adds a word that counts as it is.
+    pub(crate) fn word(&mut self, word: u64) {
+        self.hash = mix(self.hash, word).wrapping_add(word);
+    }
+
+    /// Adds a part, its heights counted from `level` and `order`.
+    pub(crate) fn part(&mut self, sketch: &Sketch, level: i64, order: i64) {
+        self.word(sketch.hash(level, order));
+        for named in &sketch.named {
+            match *named {
+                Named::Permits(permits) => {
+                    self.permits = permits;
+                    let renamed = self.rename(permits);
+                    self.word(u64::from(renamed));
+                }
+                Named::Fence(fence) => {
+                    let last = self.fences.get(self.permits.trailing_zeros() as usize).copied().unwrap_or_default();
+                    let since = fence.wrapping_sub(last);
+                    #[allow(clippy::cast_possible_truncation)] // the two halves
+                    self.word(since as u64 ^ ((since >> 64) as u64).rotate_left(32));
+                }
+            }
+        }
+    }
+
+    fn rename(&mut self, permits: u32) -> u32 {
+        let mut renamed = 0;
+        let mut rest = permits;
+        while rest != 0 {
+            let name = &mut self.names[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+            if *name == Self::UNNAMED {
+                *name = self.named;
+                self.named += 1;
+            }
+            renamed |= 1 << *name;
+        }
+        renamed
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        mix(self.hash, SALT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use driftlock_protocol::height::Height;
+    use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits};
+
+    use super::*;
+
+    fn fingerprint(part: &impl Hash, fences: &[u128]) -> u64 {
+        let sketch = Sketch::of(part);
+        let mut fingerprint = Fingerprint::new(fences);
+        fingerprint.part(&sketch, sketch.levels.low, sketch.orders.low);
+        fingerprint.finish()
+    }
+
+    fn of(part: &impl Hash) -> u64 {
+        fingerprint(part, &[0; 4])
+    }
+
+    fn heights(all: [(i64, i64, u32); 2]) -> [Height; 2] {
+        all.map(|(h1, h2, id)| Height::new(h1, h2, NodeId(id)))
+    }
+
+    #[test]
+    fn a_common_shift_of_heights_makes_no_difference_and_any_other_does() {
+        let here = of(&heights([(0, 1, 0), (2, -1, 1)]));
+        assert_eq!(here, of(&heights([(7, 4, 0), (9, 2, 1)])));
+        assert_ne!(here, of(&heights([(0, 1, 0), (3, -1, 1)])));
+        assert_ne!(here, of(&heights([(0, 1, 0), (2, 0, 1)])));
+        assert_ne!(here, of(&heights([(0, 1, 1), (2, -1, 0)])));
+    }
+
+    fn permit(number: u8) -> Permit {
+        Permit::try_from(number).unwrap()
+    }
+
+    #[test]
+    fn permits_may_be_renamed_but_not_confused() {
+        assert_eq!(of(&[permit(0), permit(1), permit(0)]), of(&[permit(2), permit(0), permit(2)]));
+        assert_ne!(of(&[permit(0), permit(1), permit(0)]), of(&[permit(2), permit(0), permit(0)]));
+        assert_eq!(of(&Permits::first(2)), of(&Permits::first(3).without(Permits::first(1))));
+        assert_ne!(of(&Permits::first(2)), of(&Permits::first(3)));
+    }
+
+    #[test]
+    fn a_fence_counts_from_the_last_grant_of_its_permit() {
+        let grant = |number, counter| Grant {
+            permits: Permits::single(permit(number)),
+            fence: Fence { generation: 0, counter },
+        };
+        let at = |number: u8, counter, fences: &[u128]| fingerprint(&grant(number, counter), fences);
+        assert_eq!(at(0, 5, &[4, 0]), at(1, 9, &[0, 8]));
+        assert_ne!(at(0, 5, &[4, 0]), at(0, 5, &[5, 0]));
+    }
+
+    #[test]
+    fn incarnations_are_forgotten() {
+        assert_eq!(of(&(1_u32, Incarnation(3))), of(&(1_u32, Incarnation(8))));
+        assert_ne!(of(&(1_u32, Incarnation(3))), of(&(2_u32, Incarnation(3))));
+    }
+}

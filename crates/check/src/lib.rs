@@ -1,0 +1,23 @@
+//! The exhaustive world: every order of events, at small size, on the very nodes that the other worlds run.
+//!
+//! - [`Setup`]: how many nodes, which events, how often, and what must hold.
+//! - [`Model`]: the system as a transition system over [`State`]s and [`Action`]s. A state is a row of numbers of parts
+//!   (`parts`), and two states that differ only in what makes no difference count as one (`canon`).
+//! - [`check`]: breadth-first search through all states by stateright, which writes the graph down (`graph`), then
+//!   liveness on that graph (`liveness`).
+
+mod action;
+mod canon;
+mod graph;
+mod liveness;
+mod model;
+mod parts;
+mod search;
+mod setup;
+mod state;
+
+pub use action::Action;
+pub use model::Model;
+pub use search::{Counterexample, Effort, Pace, Progress, Report, Stage, Witnessed, check};
+pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
+pub use state::State;

@@ -1,0 +1,199 @@
+//! Whether whoever waits is served in the end, decided on the graph of all states.
+//!
+//! Two questions, for each node. *Is there hope?* From every state in which it is owed a grant, some continuation without
+//! further disturbance serves it: the states from which one does are found backwards. *Is hope fulfilled?* No fair run
+//! goes round for ever while it waits: a run that does stays, in the end, in one strongly connected component of the
+//! states in which it waits. The component is fair if everything that stays possible in it also happens in it.
+
+use crate::action::Action;
+use crate::graph::{CUT, Graph};
+
+/// How a waiting node can go unserved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Unserved {
+    /// Which node.
+    pub(crate) node: u32,
+    /// How it comes to that.
+    pub(crate) stem: Vec<Action>,
+    /// What then goes on for ever; empty if there is no hope whatever goes on.
+    pub(crate) cycle: Vec<Action>,
+}
+
+/// The first node that may never be served, with the shortest way there: hope lost before hope deferred.
+pub(crate) fn unserved(graph: &Graph, nodes: u32) -> Option<Unserved> {
+    let mut livelock = None;
+    for node in 0..nodes {
+        let waiting = Components::of(graph, |state| graph.owed(state) >> node & 1 == 1);
+        let way = |fate| graph.shortest(0, |_, _| true, |state| waiting.fate(state) == Some(fate));
+        if let Some((stem, _)) = way(Fate::Hopeless) {
+            return Some(Unserved { node, stem, cycle: Vec::new() });
+        }
+        if livelock.is_none()
+            && let Some((stem, entry)) = way(Fate::MayStay)
+        {
+            livelock = Some(Unserved { node, stem, cycle: waiting.cycle(graph, entry) });
+        }
+    }
+    livelock
+}
+
+/// What can become of a run that has come to a component of the states in which somebody waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    /// A fair run leaves it, and may end the waiting.
+    Leaves,
+    /// A fair run may stay in it for ever.
+    MayStay,
+    /// Nothing leads to the end of the waiting.
+    Hopeless,
+}
+
+/// A set of actions.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Actions([u64; 4]);
+
+impl Actions {
+    const ALL: Self = Self([u64::MAX; 4]);
+
+    fn insert(&mut self, action: Action) {
+        let code = action.code();
+        self.0[usize::from(code / 64)] |= 1 << (code % 64);
+    }
+
+    fn has(self, action: Action) -> bool {
+        let code = action.code();
+        self.0[usize::from(code / 64)] >> (code % 64) & 1 == 1
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+
+    fn and_not(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] & !other.0[at]))
+    }
+}
+
+/// The strongly connected components of a part of the graph, without disturbances.
+struct Components {
+    /// The component of each state; [`CUT`] outside the part. Whatever a component leads to has a smaller number.
+    of: Vec<u32>,
+    fates: Vec<Fate>,
+}
+
+impl Components {
+    /// Tarjan's algorithm, with a stack of its own: paths are as long as there are states.
+    fn of(graph: &Graph, is_inside: impl Fn(u32) -> bool) -> Self {
+        const UNSEEN: u32 = 0;
+        let states = graph.states() as usize;
+        let (mut order, mut low) = (vec![UNSEEN; states], vec![0_u32; states]);
+        let mut components = Self { of: vec![CUT; states], fates: Vec::new() };
+        let (mut path, mut open, mut seen) = (Vec::<(u32, u32)>::new(), Vec::new(), 0);
+        for root in (0..graph.states()).filter(|&state| is_inside(state)) {
+            if order[root as usize] != UNSEEN {
+                continue;
+            }
+            let mut enter = Some(root);
+            loop {
+                if let Some(state) = enter.take() {
+                    seen += 1;
+                    (order[state as usize], low[state as usize]) = (seen, seen);
+                    open.push(state);
+                    path.push((state, graph.span(state).start));
+                }
+                let Some((state, at)) = path.last_mut() else { break };
+                let state = *state;
+                if *at < graph.span(state).end {
+                    let (action, to) = graph.transition(*at);
+                    *at += 1;
+                    if to == CUT || action.is_disturbance() || !is_inside(to) {
+                        continue;
+                    }
+                    if order[to as usize] == UNSEEN {
+                        enter = Some(to);
+                    } else if components.of[to as usize] == CUT {
+                        low[state as usize] = low[state as usize].min(order[to as usize]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some(&(before, _)) = path.last() {
+                    low[before as usize] = low[before as usize].min(low[state as usize]);
+                }
+                if low[state as usize] == order[state as usize] {
+                    let start = open.iter().rposition(|&other| other == state).unwrap_or(0);
+                    components.close(graph, &open[start..], &is_inside);
+                    open.truncate(start);
+                }
+            }
+        }
+        components
+    }
+
+    /// These states are one component; all that they lead to is settled.
+    fn close(&mut self, graph: &Graph, members: &[u32], is_inside: impl Fn(u32) -> bool) {
+        let number = u32::try_from(self.fates.len()).expect("no more components than states");
+        for &state in members {
+            self.of[state as usize] = number;
+        }
+        let (mut always_enabled, mut taken, mut hope) = (Actions::ALL, Actions::default(), false);
+        for &state in members {
+            let mut enabled = Actions::default();
+            for (action, to) in graph.from(state) {
+                if action.is_fair() {
+                    enabled.insert(action);
+                }
+                if action.is_disturbance() {
+                    continue;
+                }
+                // What was not followed may lead anywhere.
+                if to == CUT || !is_inside(to) {
+                    hope = true;
+                } else if self.of[to as usize] == number {
+                    taken.insert(action);
+                } else {
+                    hope |= self.fates[self.of[to as usize] as usize] != Fate::Hopeless;
+                }
+            }
+            always_enabled = always_enabled.and(enabled);
+        }
+        let may_stay = always_enabled.and_not(taken) == Actions::default();
+        self.fates.push(match (hope, may_stay) {
+            (false, _) => Fate::Hopeless,
+            (true, true) => Fate::MayStay,
+            (true, false) => Fate::Leaves,
+        });
+    }
+
+    fn fate(&self, state: u32) -> Option<Fate> {
+        let component = self.of[state as usize];
+        (component != CUT).then(|| self.fates[component as usize])
+    }
+
+    /// A way round within the component of `start`, on which every fair action happens or is impossible at times.
+    fn cycle(&self, graph: &Graph, start: u32) -> Vec<Action> {
+        let component = self.of[start as usize];
+        let inside = |action: Action, to: u32| !action.is_disturbance() && self.of[to as usize] == component;
+        let (mut cycle, mut at, mut settled) = (Vec::new(), start, Actions::default());
+        loop {
+            // Where something fair is possible that has neither happened nor been impossible on the way so far.
+            let possible = graph.from(at).filter(|(action, _)| action.is_fair());
+            let mut enabled = Actions::default();
+            possible.for_each(|(action, _)| enabled.insert(action));
+            settled = Actions(std::array::from_fn(|word| settled.0[word] | !enabled.0[word]));
+            let due =
+                |action: Action, to: u32| action.is_fair() && !settled.has(action) && to != CUT && inside(action, to);
+            let next = |state: u32| graph.from(state).find(|&(action, to)| due(action, to));
+            let Some((way, state)) = graph.shortest(at, inside, |state| next(state).is_some()) else { break };
+            cycle.extend(way);
+            let Some((action, to)) = next(state) else { break };
+            cycle.push(action);
+            settled.insert(action);
+            at = to;
+        }
+        if let Some((way, _)) = graph.shortest(at, inside, |state| state == start) {
+            cycle.extend(way);
+        }
+        cycle
+    }
+}

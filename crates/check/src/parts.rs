@@ -1,0 +1,338 @@
+//! The parts that states are made of. A search meets millions of states but only thousands of different nodes and
+//! channels; each is kept once, and a state is a row of their numbers.
+
+use std::hash::{BuildHasherDefault, Hash};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use dashmap::{DashMap, Entry};
+use driftlock_protocol::{
+    Demand, Effect, Fence, Grant, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Permits, Protocol,
+    Units,
+};
+use driftlock_spec::Violation;
+use rustc_hash::FxHasher;
+
+use crate::canon::Sketch;
+
+type Table<K, V> = DashMap<K, V, BuildHasherDefault<FxHasher>>;
+
+/// The number of a part.
+pub(crate) type PartId = u32;
+
+/// Values that are kept once, each under a number.
+pub(crate) struct Interned<K, T> {
+    ids: Table<K, PartId>,
+    parts: boxcar::Vec<T>,
+}
+
+impl<K: Eq + Hash + Clone, T> Interned<K, T> {
+    fn new() -> Self {
+        Self { ids: Table::default(), parts: boxcar::Vec::new() }
+    }
+
+    pub(crate) fn get(&self, id: PartId) -> &T {
+        &self.parts[id as usize]
+    }
+
+    fn id(&self, key: K, make: impl FnOnce(K) -> T) -> PartId {
+        if let Some(id) = self.ids.get(&key) {
+            return *id;
+        }
+        match self.ids.entry(key) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = u32::try_from(self.parts.push(make(entry.key().clone()))).expect("fewer parts than states");
+                entry.insert(id);
+                id
+            }
+        }
+    }
+}
+
+/// A node, and the timers it has armed with the ticks they have left.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Seat<P: Protocol> {
+    pub(crate) node: Node<P>,
+    pub(crate) timers: Vec<(P::Timer, u16)>,
+}
+
+/// A seat with what is asked of it most.
+pub(crate) struct SeatPart<P: Protocol> {
+    pub(crate) seat: Seat<P>,
+    pub(crate) sketch: Sketch,
+    /// The units its application waits for.
+    pub(crate) waits_for: Option<Units>,
+    /// Whether its application may ask.
+    pub(crate) may_ask: bool,
+    pub(crate) grant: Option<Grant>,
+    pub(crate) held: Permits,
+}
+
+impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
+    fn new(seat: Seat<P>) -> Self {
+        let (node, sketch) = (&seat.node, Sketch::of(&seat));
+        let grant = node.grant();
+        Self {
+            waits_for: node.demand().map(|demand| demand.units),
+            may_ask: grant.is_none() && node.demand().is_none(),
+            grant,
+            held: node.protocol().held(),
+            sketch,
+            seat,
+        }
+    }
+}
+
+/// A message that is or was on its way.
+pub(crate) struct MessagePart<M> {
+    pub(crate) message: M,
+    pub(crate) permits: Permits,
+}
+
+/// What is on its way from one node to another, the next to arrive first.
+pub(crate) struct Channel {
+    pub(crate) messages: Box<[PartId]>,
+    pub(crate) sketch: Sketch,
+    /// The channel without its first message, once somebody has asked.
+    rest: OnceLock<PartId>,
+}
+
+/// What the world remembers beside nodes and channels.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Ledger {
+    /// The fence of each permit's last grant.
+    fences: Vec<Fence>,
+    /// Of the next link to form.
+    incarnation: Incarnation,
+}
+
+/// A ledger with its fences as the fingerprint takes them.
+pub(crate) struct LedgerPart {
+    ledger: Ledger,
+    pub(crate) fences: Box<[u128]>,
+}
+
+/// What a node did about an input.
+pub(crate) struct Reaction {
+    /// What it is now.
+    pub(crate) seat: PartId,
+    /// What it sent, and to whom.
+    pub(crate) sends: Box<[(NodeId, PartId)]>,
+    pub(crate) grant: Option<Grant>,
+    /// What it should not have done.
+    pub(crate) fault: Option<Violation>,
+}
+
+/// Everything that can happen to a node, by numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Stimulus {
+    Request,
+    Cancel,
+    Release,
+    Message { from: NodeId, message: PartId },
+    Undelivered { to: NodeId, message: PartId },
+    Timer(u8),
+    Up { peer: NodeId, incarnation: Incarnation },
+    Down { peer: NodeId },
+}
+
+/// All parts that were met so far.
+pub(crate) struct Parts<P: Protocol> {
+    pub(crate) seats: Interned<Seat<P>, SeatPart<P>>,
+    pub(crate) messages: Interned<P::Message, MessagePart<P::Message>>,
+    pub(crate) channels: Interned<Box<[PartId]>, Channel>,
+    pub(crate) ledgers: Interned<Ledger, LedgerPart>,
+    pub(crate) reactions: Interned<(PartId, Stimulus), Reaction>,
+    /// Channels with a message more.
+    longer: Table<(PartId, PartId), PartId>,
+    /// Seats a tick later.
+    later: Table<PartId, PartId>,
+    /// How long a tick is, if time is counted.
+    tick: Option<Duration>,
+}
+
+/// The number of the channel on which nothing is on its way.
+pub(crate) const EMPTY: PartId = 0;
+
+impl<P: Protocol<View = LinkEvent>> Parts<P> {
+    /// With timers that count in ticks, or with timers that just are armed.
+    pub(crate) fn new(tick: Option<Duration>) -> Self {
+        let parts = Self {
+            seats: Interned::new(),
+            messages: Interned::new(),
+            channels: Interned::new(),
+            ledgers: Interned::new(),
+            reactions: Interned::new(),
+            longer: Table::default(),
+            later: Table::default(),
+            tick,
+        };
+        let empty = parts.channel(Box::default());
+        debug_assert_eq!(empty, EMPTY);
+        parts
+    }
+
+    /// How many different seats and channels there are.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.seats.parts.count() as u64, self.channels.parts.count() as u64)
+    }
+
+    pub(crate) fn seat(&self, seat: Seat<P>) -> PartId {
+        self.seats.id(seat, SeatPart::new)
+    }
+
+    fn message(&self, message: P::Message) -> PartId {
+        self.messages.id(message, |message| MessagePart { permits: P::permits(&message), message })
+    }
+
+    fn channel(&self, messages: Box<[PartId]>) -> PartId {
+        self.channels.id(messages, |messages| {
+            let contents: Vec<_> = messages.iter().map(|&id| &self.messages.get(id).message).collect();
+            Channel { sketch: Sketch::of(&contents), messages, rest: OnceLock::new() }
+        })
+    }
+
+    /// The channel with `message` behind what is there.
+    pub(crate) fn sent(&self, channel: PartId, message: PartId) -> PartId {
+        if let Some(longer) = self.longer.get(&(channel, message)) {
+            return *longer;
+        }
+        let mut messages = self.channels.get(channel).messages.to_vec();
+        messages.push(message);
+        let longer = self.channel(messages.into());
+        self.longer.insert((channel, message), longer);
+        longer
+    }
+
+    /// The message that arrives next, and the channel without it.
+    pub(crate) fn arrived(&self, channel: PartId) -> Option<(PartId, PartId)> {
+        let channel = self.channels.get(channel);
+        let (&first, others) = channel.messages.split_first()?;
+        Some((first, *channel.rest.get_or_init(|| self.channel(others.into()))))
+    }
+
+    pub(crate) fn first_ledger(&self, k: u32, links: usize) -> PartId {
+        let incarnation = Incarnation(u32::try_from(links).expect("few links"));
+        self.ledger(Ledger { fences: vec![Fence::default(); k as usize], incarnation })
+    }
+
+    fn ledger(&self, ledger: Ledger) -> PartId {
+        self.ledgers.id(ledger, |ledger| LedgerPart {
+            fences: ledger.fences.iter().map(|f| u128::from(f.generation) << 64 | u128::from(f.counter)).collect(),
+            ledger,
+        })
+    }
+
+    /// The incarnation of a link that forms now, and the ledger after it.
+    pub(crate) fn formed(&self, ledger: PartId) -> (Incarnation, PartId) {
+        let mut ledger = self.ledgers.get(ledger).ledger.clone();
+        let incarnation = ledger.incarnation;
+        ledger.incarnation.0 += 1;
+        (incarnation, self.ledger(ledger))
+    }
+
+    /// The ledger after a grant, which must come under a later fence than the one before.
+    pub(crate) fn granted(&self, ledger: PartId, node: NodeId, grant: Grant) -> Result<PartId, Violation> {
+        let mut ledger = self.ledgers.get(ledger).ledger.clone();
+        for permit in grant.permits.iter() {
+            let Some(last) = ledger.fences.get_mut(permit.index()) else {
+                let k = u32::try_from(ledger.fences.len()).expect("few units");
+                return Err(Violation::UnknownPermit { permits: grant.permits, node, k });
+            };
+            if grant.fence <= *last {
+                return Err(Violation::FenceNotGrowing { permit, node, got: grant.fence, last: *last });
+            }
+            *last = grant.fence;
+        }
+        Ok(self.ledger(ledger))
+    }
+
+    /// The seat after a tick.
+    pub(crate) fn ticked(&self, seat: PartId) -> PartId {
+        if let Some(later) = self.later.get(&seat) {
+            return *later;
+        }
+        let mut after = self.seats.get(seat).seat.clone();
+        for (_, left) in &mut after.timers {
+            *left = left.saturating_sub(1);
+        }
+        let later = self.seat(after);
+        self.later.insert(seat, later);
+        later
+    }
+
+    /// What the node in `seat` does about `stimulus`: worked out once, then remembered.
+    pub(crate) fn reaction(&self, id: NodeId, seat: PartId, stimulus: Stimulus) -> &Reaction {
+        let reaction = self.reactions.id((seat, stimulus), |_| self.react(id, seat, stimulus));
+        self.reactions.get(reaction)
+    }
+
+    fn react(&self, id: NodeId, seat: PartId, stimulus: Stimulus) -> Reaction {
+        let before = &self.seats.get(seat).seat;
+        let mut after = before.clone();
+        if let Stimulus::Timer(at) = stimulus {
+            after.timers.remove(usize::from(at));
+        }
+        let mut out = Outbox::new();
+        let waited = before.node.demand().or(match stimulus {
+            Stimulus::Request => Some(Demand::ONE),
+            _ => None,
+        });
+        let refused = after.node.step(self.input(before, stimulus), &mut out).err();
+        debug_assert_eq!(refused, None, "an ideal link layer gives no reason to refuse");
+        let mut reaction = Reaction { seat, sends: Box::default(), grant: None, fault: None };
+        let mut sends = Vec::new();
+        for effect in out.drain() {
+            match effect {
+                Effect::Send { to, message, .. } => sends.push((to, self.message(message))),
+                Effect::Arm { timer, after: duration } => {
+                    let left = self.tick.map_or(0, |tick| ticks(duration, tick));
+                    after.timers.retain(|armed| armed.0 != timer);
+                    after.timers.push((timer, left));
+                    after.timers.sort_unstable_by_key(|armed| armed.0);
+                }
+                Effect::Disarm { timer } => after.timers.retain(|armed| armed.0 != timer),
+                Effect::Grant(grant) => {
+                    let (asked, granted) = (waited.map_or(0, |demand| demand.units.count()), grant.permits.count());
+                    reaction.fault = match () {
+                        () if before.node.grant().is_some() || reaction.grant.is_some() => {
+                            Some(Violation::DoubleGrant { node: id })
+                        }
+                        () if waited.is_none() => Some(Violation::Unasked { node: id }),
+                        () if asked != granted => Some(Violation::PartialGrant { node: id, asked, granted }),
+                        () => None,
+                    };
+                    reaction.grant = Some(grant);
+                }
+                Effect::Clause(_) => {}
+            }
+        }
+        Reaction { seat: self.seat(after), sends: sends.into(), ..reaction }
+    }
+
+    fn input(&self, seat: &Seat<P>, stimulus: Stimulus) -> InputOf<P> {
+        let message = |id| self.messages.get(id).message.clone();
+        match stimulus {
+            Stimulus::Request => Input::Request(Demand::ONE),
+            Stimulus::Cancel => Input::Cancel,
+            Stimulus::Release => Input::Release,
+            Stimulus::Message { from, message: id } => Input::Message {
+                from,
+                incarnation: seat.node.incarnation(from).unwrap_or_default(),
+                message: message(id),
+            },
+            Stimulus::Undelivered { to, message: id } => Input::Undelivered { to, message: message(id) },
+            Stimulus::Timer(at) => Input::Timer(seat.timers[usize::from(at)].0),
+            Stimulus::Up { peer, incarnation } => Input::Below(LinkEvent::Up { peer, incarnation }),
+            Stimulus::Down { peer } => {
+                Input::Below(LinkEvent::Down { peer, incarnation: seat.node.incarnation(peer).unwrap_or_default() })
+            }
+        }
+    }
+}
+
+/// How many ticks a timer takes: never fewer than one, and never fewer than its time.
+fn ticks(duration: Duration, tick: Duration) -> u16 {
+    u16::try_from(duration.as_nanos().div_ceil(tick.as_nanos())).unwrap_or(u16::MAX).max(1)
+}

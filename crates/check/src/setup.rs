@@ -1,0 +1,190 @@
+//! What is explored: how many nodes, which events, how often, and what must hold.
+
+use std::time::Duration;
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Deployment, NodeId};
+use driftlock_spec::Violation;
+use thiserror::Error;
+
+/// The most nodes that can be explored.
+pub const NODES_MAX: u32 = 8;
+/// The most units that can be explored.
+pub const K_MAX: u32 = 8;
+/// The largest number that bounds events of one kind.
+pub const EVENTS_MAX: u8 = 250;
+
+/// How often something may happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// At most so many times.
+    Most(u8),
+    /// Any number of times.
+    Any,
+}
+
+/// What time means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timing {
+    /// Any armed timer may fire next.
+    Untimed,
+    /// Timers count down in ticks, at all nodes together but for drift and pauses. A timer that is due comes before
+    /// anything else at its node.
+    Timed {
+        /// How long a tick is; a timer's duration is rounded up.
+        tick: Duration,
+        /// By how many ticks two clocks may come to differ.
+        drift: u8,
+        /// How many times any node may pause. A paused node does nothing, but its timers run down.
+        pauses: u8,
+    },
+}
+
+/// The bounds of an exploration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// The nodes, the units and the links at the start.
+    pub deployment: Deployment,
+    /// Requests of each node.
+    pub requests: Bound,
+    /// Requests that each node may withdraw.
+    pub cancels: Bound,
+    /// Links that fail.
+    pub failures: Bound,
+    /// Links that form.
+    pub formations: Bound,
+    /// What becomes of the messages on a link that fails.
+    pub fate: Fate,
+    /// How far the levels, and the orders, of heights may lie apart; what would take them further is not followed.
+    pub spread: u64,
+    /// What time means.
+    pub timing: Timing,
+    /// What must hold.
+    pub properties: Properties,
+}
+
+/// Why a setup can not be explored.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SetupError {
+    /// Too many nodes, or none.
+    #[error("{0} nodes: the checker takes 1 to {NODES_MAX}")]
+    Nodes(u32),
+    /// Too many units, or none.
+    #[error("k = {0}: the checker takes 1 to {K_MAX} units")]
+    Units(u32),
+    /// A link that leads nowhere, or is there twice.
+    #[error("the link {0}-{1} leads nowhere, or is there twice")]
+    Link(NodeId, NodeId),
+    /// A bound that does not fit.
+    #[error("{0} is too large a bound: the most is {EVENTS_MAX}; use \"any\" for no bound at all")]
+    TooMany(u8),
+    /// A tick of no length.
+    #[error("a tick must take some time")]
+    NoTick,
+}
+
+impl Setup {
+    /// A network in which nothing but requests happens.
+    pub fn still(deployment: Deployment, requests: Bound) -> Self {
+        Self {
+            deployment,
+            requests,
+            cancels: Bound::Most(0),
+            failures: Bound::Most(0),
+            formations: Bound::Most(0),
+            fate: Fate::Returned,
+            spread: 6,
+            timing: Timing::Untimed,
+            properties: Properties::ALL,
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), SetupError> {
+        let Deployment { nodes, k, links } = &self.deployment;
+        if !(1..=NODES_MAX).contains(nodes) {
+            return Err(SetupError::Nodes(*nodes));
+        }
+        if !(1..=K_MAX).contains(k) {
+            return Err(SetupError::Units(*k));
+        }
+        for (at, &(a, b)) in links.iter().enumerate() {
+            let again = links[..at].iter().any(|&other| other == (a, b) || other == (b, a));
+            if a == b || a.0 >= *nodes || b.0 >= *nodes || again {
+                return Err(SetupError::Link(a, b));
+            }
+        }
+        for bound in [self.requests, self.cancels, self.failures, self.formations] {
+            if let Bound::Most(count @ EVENTS_MAX..) = bound
+                && count > EVENTS_MAX
+            {
+                return Err(SetupError::TooMany(count));
+            }
+        }
+        match self.timing {
+            Timing::Timed { tick: Duration::ZERO, .. } => Err(SetupError::NoTick),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Something that must hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Property {
+    /// At most k units in use, none of them twice, none unasked, all that were asked for, under fences that grow.
+    Safety,
+    /// Every permit exists once, at a node or on its way.
+    Conservation,
+    /// The algorithm's own lemmas.
+    Invariant,
+    /// Whoever waits is served once nothing changes any more: nobody is stuck, nobody's hope is lost, and no fair run
+    /// goes round for ever without serving somebody.
+    Service,
+}
+
+impl Property {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Safety, Self::Conservation, Self::Invariant, Self::Service];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safety => "safety",
+            Self::Conservation => "conservation",
+            Self::Invariant => "invariant",
+            Self::Service => "service",
+        }
+    }
+
+    /// The one that a violation belongs to.
+    pub fn of(violation: &Violation) -> Self {
+        match violation {
+            Violation::PermitDoubled { .. } | Violation::PermitsChanged { .. } => Self::Conservation,
+            Violation::Lemma(_) => Self::Invariant,
+            Violation::Starved { .. }
+            | Violation::Stalled { .. }
+            | Violation::Hopeless { .. }
+            | Violation::Livelock { .. } => Self::Service,
+            _ => Self::Safety,
+        }
+    }
+}
+
+/// A set of properties.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Properties(u8);
+
+impl Properties {
+    /// All of them.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// Whether it is among them.
+    pub fn has(self, property: Property) -> bool {
+        self.0 & (1 << property as u8) != 0
+    }
+
+    /// The others.
+    #[must_use]
+    pub fn without(self, property: Property) -> Self {
+        Self(self.0 & !(1 << property as u8))
+    }
+}

@@ -1,0 +1,38 @@
+//! Numbers that mean something only beside others of their kind.
+//!
+//! A height counts for being above or below another one, a fence for being later than the one before, a permit for being
+//! the same as another. A checker that takes two states for one when they differ in nothing else has far fewer of them to
+//! look at. So these types hash as a mark and a value: to an ordinary hasher that is just more to hash, and a checker's
+//! hasher recognises the mark and replaces the value by what it means.
+
+use core::hash::Hasher;
+
+/// What a number can be compared with, and what its hash may forget.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// *h1* of a height: a common shift of all levels changes nothing.
+    Level,
+    /// *h2* of a height: likewise.
+    Order,
+    /// A fence: only its order among the fences of the same permit counts. A permit was hashed just before.
+    Fence,
+    /// A set of permits: which is which does not matter.
+    Permits,
+    /// A link's incarnation: between ideal links, which deliver nothing late, it does not matter at all.
+    Incarnation,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation];
+
+    /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.
+    pub fn hash<H: Hasher>(self, value: u128, hasher: &mut H) {
+        hasher.write_i128(self as i128);
+        hasher.write_u128(value);
+    }
+
+    /// The kind that a mark stands for.
+    pub fn of_mark(mark: i128) -> Option<Self> {
+        usize::try_from(mark).ok().and_then(|at| Self::ALL.get(at).copied())
+    }
+}

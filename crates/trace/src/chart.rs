@@ -1,0 +1,464 @@
+//! A message sequence chart of a trace: what happened at every node, in which order, and what they said to one another.
+//!
+//! Every action of the world has a row: something the application did, a message that arrived, a link that formed or
+//! failed together with all that follows from it at its ends, or a timer. Rows are counted from 1; row 0 is the start
+//! and the row after the last one is the end.
+//!
+//! A trace is somebody else's file. What a chart does not understand is drawn as little as it is understood, and never
+//! refused: only the reader refuses.
+
+mod mermaid;
+mod svg;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use driftlock_protocol::{Deployment, NodeId, Permit, Permits};
+use serde_json::Value;
+
+use crate::{Header, Line, LinkChange, ReadError, Reader, Step};
+
+/// In a larger network a node has a lifeline only if something happens to it.
+const IDLE_LIFELINES_MAX: u32 = 50;
+/// A heading with more links than this only counts them.
+const LINKS_LISTED_MAX: usize = 12;
+/// Characters of a text that somebody else wrote.
+const CLIPPED_MAX: usize = 48;
+
+/// What a trace shows as a message sequence chart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chart {
+    heading: String,
+    lifelines: Vec<NodeId>,
+    rows: Vec<Row>,
+    messages: Vec<Message>,
+    bars: Vec<Bar>,
+    violation: Option<String>,
+}
+
+/// One action of the world.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Row {
+    /// In nanoseconds.
+    t: u64,
+    action: Action,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Action {
+    /// It concerns one node only.
+    Local { node: NodeId, text: String },
+    /// Of the message with this index.
+    Arrival { message: usize },
+    /// With all steps that follow from it.
+    Link { ends: (NodeId, NodeId), up: bool },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Message {
+    from: NodeId,
+    to: NodeId,
+    label: Label,
+    /// The row of the step that sent it; `None` if the trace does not show where it comes from.
+    sent: Option<usize>,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    /// It had not arrived when the trace ended.
+    UnderWay,
+    Arrived {
+        row: usize,
+        refused: bool,
+    },
+    /// It never arrives: its link failed in this row.
+    Ended {
+        row: usize,
+        returned: bool,
+    },
+}
+
+/// What a message is, in a few words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Label {
+    text: String,
+    permit: Option<Permit>,
+}
+
+/// A stretch of a lifeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bar {
+    node: NodeId,
+    kind: BarKind,
+    from: usize,
+    to: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BarKind {
+    /// From a request to its grant or its cancellation.
+    Waiting,
+    /// From a grant to its release.
+    Critical,
+    /// As long as the node has a permit, in use or not.
+    Holding,
+}
+
+impl Chart {
+    /// Reads a whole trace.
+    pub fn read(mut reader: Reader) -> Result<Self, ReadError> {
+        let mut drawing = Drawing::of(reader.header());
+        while let Some(line) = reader.next_line()? {
+            match line {
+                Line::Step(step) => drawing.step(&step),
+                Line::Link(change) => drawing.link(&change),
+                Line::End { end } => drawing.chart.violation = end.violation,
+            }
+        }
+        Ok(drawing.finish())
+    }
+
+    /// The chart as a picture that needs nothing else: no script, no font, no style sheet.
+    pub fn svg(&self) -> String {
+        svg::draw(self)
+    }
+
+    /// The chart as a `sequenceDiagram` of Mermaid, which many places where people write understand.
+    pub fn mermaid(&self) -> String {
+        mermaid::write(self)
+    }
+
+    /// The row after the last one.
+    fn end(&self) -> usize {
+        self.rows.len() + 1
+    }
+}
+
+impl Message {
+    /// The label, and what became of the message if that is not the usual.
+    fn text(&self) -> String {
+        let label = &self.label.text;
+        match self.fate {
+            Fate::Arrived { refused: false, .. } => label.clone(),
+            Fate::Arrived { refused: true, .. } => format!("{label}, refused"),
+            Fate::Ended { returned: true, .. } => format!("{label}, returned"),
+            Fate::Ended { returned: false, .. } => format!("{label}, lost"),
+            Fate::UnderWay => format!("{label}, under way"),
+        }
+    }
+}
+
+/// A chart while its trace is read.
+struct Drawing {
+    chart: Chart,
+    nodes: BTreeSet<NodeId>,
+    /// Sent and not yet arrived, the next to arrive first, by sender and receiver.
+    under_way: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
+    /// What was under way on a link when it failed last, and has not been returned.
+    cut_off: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
+    /// Waiting or critical, and since when.
+    phases: BTreeMap<NodeId, (BarKind, usize)>,
+    /// Who has which permits, and since when.
+    held: BTreeMap<NodeId, BTreeMap<Permit, usize>>,
+    /// The permits that the trace has spoken of.
+    mentioned: BTreeSet<Permit>,
+}
+
+impl Drawing {
+    fn of(header: &Header) -> Self {
+        let deployment = &header.deployment;
+        let drawn = if deployment.nodes <= IDLE_LIFELINES_MAX { deployment.nodes } else { 0 };
+        let chart = Chart {
+            heading: heading(header),
+            lifelines: Vec::new(),
+            rows: Vec::new(),
+            messages: Vec::new(),
+            bars: Vec::new(),
+            violation: None,
+        };
+        Self {
+            chart,
+            nodes: (0..drawn).map(NodeId).collect(),
+            under_way: BTreeMap::new(),
+            cut_off: BTreeMap::new(),
+            phases: BTreeMap::new(),
+            held: BTreeMap::new(),
+            mentioned: BTreeSet::new(),
+        }
+    }
+
+    fn finish(mut self) -> Chart {
+        let end = self.chart.end();
+        for (node, (kind, from)) in std::mem::take(&mut self.phases) {
+            self.bar(node, kind, from, end);
+        }
+        for (node, permits) in std::mem::take(&mut self.held) {
+            for from in permits.into_values() {
+                self.bar(node, BarKind::Holding, from, end);
+            }
+        }
+        self.chart.lifelines = self.nodes.into_iter().collect();
+        self.chart
+    }
+
+    /// The row that is being drawn.
+    fn row(&self) -> usize {
+        self.chart.rows.len()
+    }
+
+    fn begin_row(&mut self, t: u64, action: Action) {
+        self.chart.rows.push(Row { t, action });
+    }
+
+    fn bar(&mut self, node: NodeId, kind: BarKind, from: usize, to: usize) {
+        if from < to {
+            self.chart.bars.push(Bar { node, kind, from, to });
+        }
+    }
+
+    fn link(&mut self, change: &LinkChange) {
+        let (a, b) = change.link;
+        self.nodes.extend([a, b]);
+        self.begin_row(change.t, Action::Link { ends: (a.min(b), a.max(b)), up: change.up });
+        if change.up {
+            return;
+        }
+        let row = self.row();
+        for ends in [(a, b), (b, a)] {
+            let cut_off = self.under_way.remove(&ends).unwrap_or_default();
+            for &message in &cut_off {
+                self.chart.messages[message].fate = Fate::Ended { row, returned: false };
+            }
+            self.cut_off.insert(ends, cut_off);
+        }
+    }
+
+    fn step(&mut self, step: &Step<Value, Value>) {
+        self.nodes.insert(step.node);
+        self.input(step);
+        for effect in step.out.as_array().into_iter().flatten() {
+            match variant(effect) {
+                Some(("send", content)) => self.send(step.node, content),
+                Some(("grant", grant)) => {
+                    for number in grant.get("permits").and_then(Value::as_array).into_iter().flatten() {
+                        self.mention(step.node, permit(number));
+                    }
+                    self.phase(step.node, Some(BarKind::Critical));
+                }
+                _ => {}
+            }
+        }
+        if let Some(permits) = step.status.as_ref().and_then(|status| status.permits) {
+            self.hold(step.node, permits);
+        }
+    }
+
+    /// Begins the row of a step, unless it follows from the action before.
+    fn input(&mut self, step: &Step<Value, Value>) {
+        let (kind, content) = variant(&step.input).unwrap_or(("step", &Value::Null));
+        let refused = step.refused.is_some();
+        let follows = matches!(self.chart.rows.last(), Some(Row { action: Action::Link { .. }, .. }));
+        match (kind, node(content.get("from")), node(content.get("to"))) {
+            ("message", Some(from), _) => return self.arrive(step, from, refused),
+            ("undelivered", _, Some(to)) => {
+                if !follows {
+                    let text = format!("{} returned", label(&content["message"]).text);
+                    self.begin_row(step.t, Action::Local { node: step.node, text });
+                }
+                return self.give_back(step.node, to);
+            }
+            ("below", ..) if follows => return,
+            _ => {}
+        }
+        let mut text = words_for(kind, content);
+        if refused {
+            text += " (refused)";
+        }
+        self.begin_row(step.t, Action::Local { node: step.node, text });
+        match kind {
+            "request" if !refused => self.phase(step.node, Some(BarKind::Waiting)),
+            "release" | "cancel" if !refused => self.phase(step.node, None),
+            _ => {}
+        }
+    }
+
+    fn send(&mut self, from: NodeId, content: &Value) {
+        let Some(to) = node(content.get("to")) else { return };
+        self.nodes.insert(to);
+        let label = label(&content["message"]);
+        self.mention(from, label.permit);
+        let message = self.chart.messages.len();
+        self.chart.messages.push(Message { from, to, label, sent: Some(self.row()), fate: Fate::UnderWay });
+        self.under_way.entry((from, to)).or_default().push_back(message);
+    }
+
+    fn arrive(&mut self, step: &Step<Value, Value>, from: NodeId, refused: bool) {
+        self.nodes.insert(from);
+        let ends = (from, step.node);
+        // A node refuses what is late, and that was sent before the link failed.
+        let late = if refused { self.cut_off.get_mut(&ends).and_then(VecDeque::pop_front) } else { None };
+        let next = late.or_else(|| self.under_way.get_mut(&ends).and_then(VecDeque::pop_front));
+        let message = next.unwrap_or_else(|| {
+            let label = label(&step.input["message"]["message"]);
+            self.chart.messages.push(Message { from, to: step.node, label, sent: None, fate: Fate::UnderWay });
+            self.chart.messages.len() - 1
+        });
+        self.begin_row(step.t, Action::Arrival { message });
+        self.chart.messages[message].fate = Fate::Arrived { row: self.row(), refused };
+    }
+
+    /// The oldest message that can not arrive any more is back at its sender.
+    fn give_back(&mut self, from: NodeId, to: NodeId) {
+        let row = self.row();
+        let cut_off = self.cut_off.get_mut(&(from, to)).and_then(VecDeque::pop_front);
+        let message = cut_off.or_else(|| self.under_way.get_mut(&(from, to)).and_then(VecDeque::pop_front));
+        match message.map(|message| &mut self.chart.messages[message].fate) {
+            Some(Fate::Ended { returned, .. }) => *returned = true,
+            Some(fate) => *fate = Fate::Ended { row, returned: true },
+            None => {}
+        }
+    }
+
+    fn phase(&mut self, node: NodeId, kind: Option<BarKind>) {
+        let row = self.row();
+        if let Some((former, from)) = self.phases.remove(&node) {
+            self.bar(node, former, from, row);
+        }
+        if let Some(kind) = kind {
+            self.phases.insert(node, (kind, row));
+        }
+    }
+
+    /// A trace does not say who has the permits at the start: it is whoever is the first to use a permit.
+    fn mention(&mut self, node: NodeId, permit: Option<Permit>) {
+        let Some(permit) = permit else { return };
+        if self.mentioned.insert(permit) {
+            self.held.entry(node).or_default().insert(permit, 0);
+        }
+    }
+
+    /// From this row on the node has exactly these permits.
+    fn hold(&mut self, node: NodeId, permits: Permits) {
+        for permit in permits.iter() {
+            self.mention(node, Some(permit));
+        }
+        let row = self.row();
+        let former = self.held.remove(&node).unwrap_or_default();
+        let now = permits.iter().map(|permit| (permit, former.get(&permit).copied().unwrap_or(row))).collect();
+        self.held.insert(node, now);
+        for (permit, from) in former {
+            if permits.common(Permits::single(permit)).is_empty() {
+                self.bar(node, BarKind::Holding, from, row);
+            }
+        }
+    }
+}
+
+/// What the run is about: the algorithm, the network and its links at the start.
+fn heading(header: &Header) -> String {
+    let Deployment { nodes, k, links } = &header.deployment;
+    let mut text = clipped(&header.algorithm);
+    if !header.without.is_empty() {
+        text += &format!(" without {}", header.without.join(", "));
+    }
+    text += &format!(" on {nodes} nodes, k = {k}, ");
+    if links.len() > LINKS_LISTED_MAX {
+        return text + &format!("{} links", links.len());
+    }
+    let links: Vec<String> = links.iter().map(|(a, b)| format!("{a}\u{2013}{b}")).collect();
+    text + &if links.is_empty() { "no links".into() } else { format!("links {}", links.join(", ")) }
+}
+
+/// The name and the content of an enum's value as serde writes it: a string without content, or an object of one field.
+fn variant(value: &Value) -> Option<(&str, &Value)> {
+    match value {
+        Value::String(name) => Some((name, &Value::Null)),
+        Value::Object(fields) if fields.len() == 1 => {
+            fields.iter().next().map(|(name, content)| (name.as_str(), content))
+        }
+        _ => None,
+    }
+}
+
+fn node(value: Option<&Value>) -> Option<NodeId> {
+    value?.as_u64().and_then(|number| u32::try_from(number).ok()).map(NodeId)
+}
+
+fn permit(value: &Value) -> Option<Permit> {
+    let number = u8::try_from(value.as_u64()?).ok()?;
+    Permit::try_from(number).ok()
+}
+
+/// What a message is called: its kind, the token that it carries and the height that it tells, as far as it has them.
+fn label(message: &Value) -> Label {
+    let (kind, content) = variant(message).unwrap_or(("message", message));
+    let carried = content.pointer("/token/permit").or_else(|| content.get("permit")).and_then(permit);
+    let mut text = spoken(kind);
+    match carried {
+        Some(permit) if kind == "token" => text += &format!(" {permit}"),
+        Some(permit) => text += &format!(", token {permit}"),
+        None => {}
+    }
+    if let Some(height) = content.get("height").and_then(Value::as_array) {
+        let parts: Vec<String> = height.iter().take(CLIPPED_MAX).map(Value::to_string).collect();
+        text += &format!(" ({})", parts.join(","));
+    }
+    Label { text: clipped(&text), permit: carried }
+}
+
+/// What a node's own input is called in a row of its own.
+fn words_for(kind: &str, content: &Value) -> String {
+    match kind {
+        "request" => match content.get("units").and_then(Value::as_u64) {
+            Some(units) if units > 1 => format!("requests {units} units"),
+            _ => "requests".into(),
+        },
+        "cancel" => "cancels".into(),
+        "release" => "releases".into(),
+        _ => match variant(content) {
+            Some((inner, _)) => clipped(&format!("{}: {}", spoken(kind), spoken(inner))),
+            None => clipped(&spoken(kind)),
+        },
+    }
+}
+
+/// A name of the trace as words, which are never none.
+fn spoken(name: &str) -> String {
+    let words = name.replace(|character: char| character == '_' || character.is_control(), " ");
+    if words.trim().is_empty() { "?".into() } else { words }
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(CLIPPED_MAX) {
+        Some((at, _)) => format!("{}\u{2026}", &text[..at]),
+        None => text.into(),
+    }
+}
+
+/// The text in lines of at most so many characters, broken between words where that is possible.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut length = 0;
+    let is_gap = |character: char| character.is_whitespace() || character.is_control();
+    for word in text.split(is_gap).filter(|word| !word.is_empty()) {
+        let letters: Vec<char> = word.chars().collect();
+        for piece in letters.chunks(columns) {
+            if length > 0 && length + 1 + piece.len() > columns {
+                lines.push(std::mem::take(&mut line));
+                length = 0;
+            }
+            if length > 0 {
+                line.push(' ');
+                length += 1;
+            }
+            line.extend(piece);
+            length += piece.len();
+        }
+    }
+    if length > 0 {
+        lines.push(line);
+    }
+    lines
+}
