@@ -5,6 +5,8 @@
 //!   (`parts`), and two states that differ only in what makes no difference count as one (`canon`).
 //! - [`check`]: breadth-first search through all states by stateright, which writes the graph down (`graph`), then
 //!   liveness on that graph (`liveness`).
+//! - [`walk()`]: random walks through the same states, where there are too many of them.
+//! - [`record`]: a counterexample acted out by real nodes, as a trace.
 
 mod action;
 mod canon;
@@ -15,9 +17,15 @@ mod parts;
 mod search;
 mod setup;
 mod state;
+mod topology;
+mod walk;
+mod witness;
 
 pub use action::Action;
 pub use model::Model;
 pub use search::{Counterexample, Effort, Pace, Progress, Report, Stage, Witnessed, check};
 pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
 pub use state::State;
+pub use topology::{Topology, topologies};
+pub use walk::{Walked, walk};
+pub use witness::record;

@@ -1,51 +1,66 @@
 //! Whether whoever waits is served in the end, decided on the graph of all states.
 //!
 //! Two questions, for each node. *Is there hope?* From every state in which it is owed a grant, some continuation without
-//! further disturbance serves it: the states from which one does are found backwards. *Is hope fulfilled?* No fair run
-//! goes round for ever while it waits: a run that does stays, in the end, in one strongly connected component of the
-//! states in which it waits. The component is fair if everything that stays possible in it also happens in it.
+//! further disturbance serves it. *Is hope fulfilled?* No fair run goes round for ever while it waits: a run that does
+//! stays, in the end, in one strongly connected component of the states in which it waits. The component is fair if
+//! everything that stays possible in it also happens in it. Components are found such that whatever one leads to is found
+//! before it, so both questions are answered as soon as a component is complete.
 
 use crate::action::Action;
 use crate::graph::{CUT, Graph};
 
-/// How a waiting node can go unserved.
+/// A way to go on for ever.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Unserved {
-    /// Which node.
-    pub(crate) node: u32,
+pub(crate) struct Endless {
     /// How it comes to that.
     pub(crate) stem: Vec<Action>,
-    /// What then goes on for ever; empty if there is no hope whatever goes on.
+    /// What then goes on; empty if it does not matter what goes on.
     pub(crate) cycle: Vec<Action>,
 }
 
 /// The first node that may never be served, with the shortest way there: hope lost before hope deferred.
-pub(crate) fn unserved(graph: &Graph, nodes: u32) -> Option<Unserved> {
+pub(crate) fn unserved(graph: &Graph, nodes: u32) -> Option<(u32, Endless)> {
     let mut livelock = None;
     for node in 0..nodes {
-        let waiting = Components::of(graph, |state| graph.owed(state) >> node & 1 == 1);
-        let way = |fate| graph.shortest(0, |_, _| true, |state| waiting.fate(state) == Some(fate));
-        if let Some((stem, _)) = way(Fate::Hopeless) {
-            return Some(Unserved { node, stem, cycle: Vec::new() });
+        let scope = Scope { is_inside: |state| graph.owed(state) >> node & 1 == 1, may_take: |a| !a.is_disturbance() };
+        let waiting = Components::of(graph, &scope);
+        let way = |is_bad: fn(Fate) -> bool| graph.shortest(0, |_, _| true, |at| waiting.fate(at).is_some_and(is_bad));
+        if let Some((stem, _)) = way(|fate| !fate.hope) {
+            return Some((node, Endless { stem, cycle: Vec::new() }));
         }
         if livelock.is_none()
-            && let Some((stem, entry)) = way(Fate::MayStay)
+            && let Some((stem, entry)) = way(|fate| fate.may_stay)
         {
-            livelock = Some(Unserved { node, stem, cycle: waiting.cycle(graph, entry) });
+            livelock = Some((node, Endless { stem, cycle: waiting.cycle(graph, scope.may_take, entry) }));
         }
     }
     livelock
 }
 
-/// What can become of a run that has come to a component of the states in which somebody waits.
+/// How messages alone can go round for ever: no request, no release, no timer among them, and none of these due.
+pub(crate) fn restless(graph: &Graph) -> Option<Endless> {
+    let scope = Scope { is_inside: |_| true, may_take: |action| matches!(action, Action::Deliver { .. }) };
+    let components = Components::of(graph, &scope);
+    let goes_round = |state| components.fate(state).is_some_and(|fate| fate.may_stay && fate.turns);
+    let (stem, entry) = graph.shortest(0, |_, _| true, goes_round)?;
+    Some(Endless { stem, cycle: components.cycle(graph, scope.may_take, entry) })
+}
+
+/// The part of the graph in which components are looked for.
+struct Scope<I: Fn(u32) -> bool> {
+    is_inside: I,
+    may_take: fn(Action) -> bool,
+}
+
+/// What can become of a run that has come to a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fate {
-    /// A fair run leaves it, and may end the waiting.
-    Leaves,
-    /// A fair run may stay in it for ever.
-    MayStay,
-    /// Nothing leads to the end of the waiting.
-    Hopeless,
+struct Fate {
+    /// Something leads out of the scope's states.
+    hope: bool,
+    /// A fair run may stay for ever.
+    may_stay: bool,
+    /// There is something to do in it.
+    turns: bool,
 }
 
 /// A set of actions.
@@ -74,7 +89,7 @@ impl Actions {
     }
 }
 
-/// The strongly connected components of a part of the graph, without disturbances.
+/// The strongly connected components of a part of the graph.
 struct Components {
     /// The component of each state; [`CUT`] outside the part. Whatever a component leads to has a smaller number.
     of: Vec<u32>,
@@ -83,8 +98,9 @@ struct Components {
 
 impl Components {
     /// Tarjan's algorithm, with a stack of its own: paths are as long as there are states.
-    fn of(graph: &Graph, is_inside: impl Fn(u32) -> bool) -> Self {
+    fn of<I: Fn(u32) -> bool>(graph: &Graph, scope: &Scope<I>) -> Self {
         const UNSEEN: u32 = 0;
+        let Scope { is_inside, may_take } = scope;
         let states = graph.states() as usize;
         let (mut order, mut low) = (vec![UNSEEN; states], vec![0_u32; states]);
         let mut components = Self { of: vec![CUT; states], fates: Vec::new() };
@@ -106,7 +122,7 @@ impl Components {
                 if *at < graph.span(state).end {
                     let (action, to) = graph.transition(*at);
                     *at += 1;
-                    if to == CUT || action.is_disturbance() || !is_inside(to) {
+                    if to == CUT || !may_take(action) || !is_inside(to) {
                         continue;
                     }
                     if order[to as usize] == UNSEEN {
@@ -122,7 +138,7 @@ impl Components {
                 }
                 if low[state as usize] == order[state as usize] {
                     let start = open.iter().rposition(|&other| other == state).unwrap_or(0);
-                    components.close(graph, &open[start..], &is_inside);
+                    components.close(graph, &open[start..], scope);
                     open.truncate(start);
                 }
             }
@@ -131,7 +147,7 @@ impl Components {
     }
 
     /// These states are one component; all that they lead to is settled.
-    fn close(&mut self, graph: &Graph, members: &[u32], is_inside: impl Fn(u32) -> bool) {
+    fn close<I: Fn(u32) -> bool>(&mut self, graph: &Graph, members: &[u32], scope: &Scope<I>) {
         let number = u32::try_from(self.fates.len()).expect("no more components than states");
         for &state in members {
             self.of[state as usize] = number;
@@ -143,26 +159,22 @@ impl Components {
                 if action.is_fair() {
                     enabled.insert(action);
                 }
-                if action.is_disturbance() {
+                if !(scope.may_take)(action) {
                     continue;
                 }
                 // What was not followed may lead anywhere.
-                if to == CUT || !is_inside(to) {
+                if to == CUT || !(scope.is_inside)(to) {
                     hope = true;
                 } else if self.of[to as usize] == number {
                     taken.insert(action);
                 } else {
-                    hope |= self.fates[self.of[to as usize] as usize] != Fate::Hopeless;
+                    hope |= self.fates[self.of[to as usize] as usize].hope;
                 }
             }
             always_enabled = always_enabled.and(enabled);
         }
         let may_stay = always_enabled.and_not(taken) == Actions::default();
-        self.fates.push(match (hope, may_stay) {
-            (false, _) => Fate::Hopeless,
-            (true, true) => Fate::MayStay,
-            (true, false) => Fate::Leaves,
-        });
+        self.fates.push(Fate { hope, may_stay, turns: taken != Actions::default() });
     }
 
     fn fate(&self, state: u32) -> Option<Fate> {
@@ -171,9 +183,9 @@ impl Components {
     }
 
     /// A way round within the component of `start`, on which every fair action happens or is impossible at times.
-    fn cycle(&self, graph: &Graph, start: u32) -> Vec<Action> {
+    fn cycle(&self, graph: &Graph, may_take: fn(Action) -> bool, start: u32) -> Vec<Action> {
         let component = self.of[start as usize];
-        let inside = |action: Action, to: u32| !action.is_disturbance() && self.of[to as usize] == component;
+        let inside = |action: Action, to: u32| may_take(action) && self.of[to as usize] == component;
         let (mut cycle, mut at, mut settled) = (Vec::new(), start, Actions::default());
         loop {
             // Where something fair is possible that has neither happened nor been impossible on the way so far.

@@ -41,7 +41,7 @@ pub struct Model<P: Protocol> {
 }
 
 impl<P: Protocol<View = LinkEvent>> Model<P> {
-    /// The model of an algorithm within these bounds, its own constants at small scale.
+    /// The model of an algorithm within these bounds.
     pub fn new(setup: Setup, variant: P::Variant, repairs: Repairs) -> Result<Self, SetupError> {
         setup.validate()?;
         let tick = match setup.timing {
@@ -51,8 +51,8 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         Ok(Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick),
+            variant: if setup.small_scale { P::at_small_scale(variant) } else { variant },
             setup,
-            variant: P::at_small_scale(variant),
             repairs,
             faults: boxcar::Vec::new(),
             recorder: None,
@@ -394,6 +394,12 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         all
     }
 
+    /// The nodes that use units, as a set of bits.
+    pub(crate) fn grants(&self, state: &State) -> u8 {
+        let granted = |node: &NodeId| self.parts.seats.get(self.layout.seat(state, *node)).grant.is_some();
+        self.layout.ids().filter(granted).fold(0, |set, node| set | 1 << node.0)
+    }
+
     /// What is wrong with a state, looked at by itself.
     pub fn verdict(&self, state: &State) -> Result<(), Violation> {
         let properties = self.setup.properties;
@@ -430,25 +436,32 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
     }
 
     fn moment(&self, state: &State) -> Result<(), Violation> {
+        let seats = self.layout.seats(state).iter();
+        let nodes = seats.map(|&seat| self.parts.seats.get(seat).seat.node.protocol()).collect();
+        check_moment(self.setup.deployment.k, &Moment::<P> { nodes, flights: self.flights(state).collect() })
+    }
+
+    /// Everything on its way, in the order of senders and receivers.
+    fn flights(&self, state: &State) -> impl Iterator<Item = Flight<'_, P::Message>> {
         let (layout, parts) = (self.layout, &self.parts);
-        let flight = |from, to| {
+        let pairs = layout.ids().flat_map(move |from| layout.ids().map(move |to| (from, to)));
+        pairs.flat_map(move |(from, to)| {
             let channel: PartId = if from == to { EMPTY } else { layout.channel(state, from, to) };
             let messages = parts.channels.get(channel).messages.iter();
             messages.map(move |&message| Flight { from, to, message: &parts.messages.get(message).message })
-        };
-        let nodes = layout.seats(state).iter().map(|&seat| parts.seats.get(seat).seat.node.protocol()).collect();
-        let flights = layout.ids().flat_map(|from| layout.ids().flat_map(move |to| flight(from, to))).collect();
-        check_moment(self.setup.deployment.k, &Moment::<P> { nodes, flights })
+        })
     }
 
-    /// Whether nothing will happen unless somebody asks or something changes.
+    /// Whether nothing will happen unless somebody asks, something changes, or one of those leaves who may stay.
     pub(crate) fn is_quiet(&self, state: &State) -> bool {
         let layout = self.layout;
         let at_rest = |node| {
-            let seat = self.parts.seats.get(layout.seat(state, node));
-            seat.grant.is_none() && seat.seat.timers.is_empty() && layout.own(state, node, Own::Paused) == 0
+            let timers = &self.parts.seats.get(layout.seat(state, node)).seat.timers;
+            timers.is_empty() && layout.own(state, node, Own::Paused) == 0
         };
-        layout.channels(state).iter().all(|&channel| channel == EMPTY) && layout.ids().all(at_rest)
+        layout.channels(state).iter().all(|&channel| channel == EMPTY)
+            && self.grants(state).count_ones() <= u32::from(self.setup.stay)
+            && layout.ids().all(at_rest)
     }
 
     /// Whether the thing of this number is the case: a node is granted, nothing goes on, all units are in use.
@@ -471,3 +484,18 @@ pub(crate) const QUIET: u32 = 8;
 pub(crate) const ALL_IN_USE: u32 = 9;
 /// No state was violated.
 pub(crate) const NOT_VIOLATED: u32 = u32::MAX;
+
+#[cfg(test)]
+impl<P: Protocol<View = LinkEvent>> Model<P> {
+    /// Nodes, messages on their way and armed timers, to compare with another world's.
+    #[allow(clippy::type_complexity)]
+    pub(crate) fn unpacked(
+        &self,
+        state: &State,
+    ) -> (Vec<&Node<P>>, Vec<(NodeId, NodeId, &P::Message)>, Vec<Vec<P::Timer>>) {
+        let seats: Vec<_> = self.layout.seats(state).iter().map(|&seat| &self.parts.seats.get(seat).seat).collect();
+        let armed = seats.iter().map(|seat| seat.timers.iter().map(|(timer, _)| *timer).collect()).collect();
+        let flights = self.flights(state).map(|flight| (flight.from, flight.to, flight.message)).collect();
+        (seats.into_iter().map(|seat| &seat.node).collect(), flights, armed)
+    }
+}

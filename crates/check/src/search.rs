@@ -11,7 +11,7 @@ use stateright::{Checker, HasDiscoveries, Model as _, Property as Expected};
 
 use crate::action::Action;
 use crate::graph::{CUT, Graph, Recorder};
-use crate::liveness::{Unserved, unserved};
+use crate::liveness::{Endless, restless, unserved};
 use crate::model::{ALL_IN_USE, Model, NOT_VIOLATED, QUIET};
 use crate::state::State;
 use crate::{Property, Setup, SetupError};
@@ -286,8 +286,17 @@ pub fn check<P: Protocol<View = LinkEvent>>(
         let graph = recorder.finish();
         report.depth = graph.depth();
         report.liveness = setup.properties.has(Property::Service);
-        let unserved = report.liveness.then(|| unserved(&graph, setup.deployment.nodes)).flatten();
-        report.violation = unserved.map(Counterexample::from);
+        let unserved =
+            || unserved(&graph, setup.deployment.nodes).map(|(node, endless)| Counterexample::starving(node, endless));
+        report.violation = report.liveness.then(unserved).flatten();
+        if report.violation.is_none() && setup.properties.has(Property::Calm) {
+            let endless = restless(&graph);
+            report.violation = endless.map(|Endless { stem, cycle }| Counterexample {
+                violation: Violation::Restless,
+                actions: stem,
+                cycle,
+            });
+        }
     }
     Ok(report)
 }
@@ -301,8 +310,8 @@ fn nearest<P: Protocol<View = LinkEvent>>(model: &Model<P>, graph: &Graph, viola
     Counterexample { violation, actions, cycle: Vec::new() }
 }
 
-impl From<Unserved> for Counterexample {
-    fn from(Unserved { node, stem, cycle }: Unserved) -> Self {
+impl Counterexample {
+    fn starving(node: u32, Endless { stem, cycle }: Endless) -> Self {
         let node = NodeId(node);
         let violation = if cycle.is_empty() { Violation::Hopeless { node } } else { Violation::Livelock { node } };
         Self { violation, actions: stem, cycle }

@@ -59,6 +59,10 @@ pub struct Setup {
     pub spread: u64,
     /// What time means.
     pub timing: Timing,
+    /// So many applications may keep what they use for ever: the others must be served all the same.
+    pub stay: u8,
+    /// Whether the algorithm's own constants are as small as they can be, so that everything happens sooner.
+    pub small_scale: bool,
     /// What must hold.
     pub properties: Properties,
 }
@@ -95,7 +99,9 @@ impl Setup {
             fate: Fate::Returned,
             spread: 6,
             timing: Timing::Untimed,
-            properties: Properties::ALL,
+            stay: 0,
+            small_scale: true,
+            properties: Properties::USUAL,
         }
     }
 
@@ -139,11 +145,14 @@ pub enum Property {
     /// Whoever waits is served once nothing changes any more: nobody is stuck, nobody's hope is lost, and no fair run
     /// goes round for ever without serving somebody.
     Service,
+    /// Messages do not go round for ever by themselves. Not every algorithm claims it: one that keeps tokens moving does
+    /// not.
+    Calm,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Safety, Self::Conservation, Self::Invariant, Self::Service];
+    pub const ALL: [Self; 5] = [Self::Safety, Self::Conservation, Self::Invariant, Self::Service, Self::Calm];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -152,6 +161,7 @@ impl Property {
             Self::Conservation => "conservation",
             Self::Invariant => "invariant",
             Self::Service => "service",
+            Self::Calm => "calm",
         }
     }
 
@@ -164,6 +174,7 @@ impl Property {
             | Violation::Stalled { .. }
             | Violation::Hopeless { .. }
             | Violation::Livelock { .. } => Self::Service,
+            Violation::Restless => Self::Calm,
             _ => Self::Safety,
         }
     }
@@ -174,12 +185,18 @@ impl Property {
 pub struct Properties(u8);
 
 impl Properties {
-    /// All of them.
-    pub const ALL: Self = Self(u8::MAX);
+    /// What every algorithm must keep: all but [`Property::Calm`].
+    pub const USUAL: Self = Self(!(1 << Property::Calm as u8));
 
     /// Whether it is among them.
     pub fn has(self, property: Property) -> bool {
         self.0 & (1 << property as u8) != 0
+    }
+
+    /// This one as well.
+    #[must_use]
+    pub fn with(self, property: Property) -> Self {
+        Self(self.0 | 1 << property as u8)
     }
 
     /// The others.

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.
 
+mod check;
 mod failure;
 mod list;
 mod progress;
@@ -24,6 +25,8 @@ Examples:
   driftlock sim --trace run.jsonl --entries 50      record every step
   driftlock replay run.jsonl                        do the same steps again and compare
   driftlock soak krlf --runs 10000                  random faults, then everybody must be served
+  driftlock check krl                               every order of events in a small network
+  driftlock check krl --as-published                the shortest way to break the paper's text
   driftlock reproduce krl                           the paper's figures, and whether its claims hold
 
 Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";
@@ -46,6 +49,8 @@ enum Command {
     Replay(replay::Args),
     /// Break links at random, heal the network, and see that everybody is served
     Soak(soak::Args),
+    /// Explore every order of events in a small network
+    Check(Box<check::Args>),
     /// Run a paper's experiments, draw its figures and judge its claims
     Reproduce(reproduce::Args),
 }
@@ -56,6 +61,7 @@ fn main() -> ExitCode {
         Command::Sim(args) => sim::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Soak(args) => soak::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {

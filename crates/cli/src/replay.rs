@@ -108,6 +108,12 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             let writer = Writer::new(sink, &trace_header(&plan, *replication));
             replicate(&plan, *replication, Some(writer)).map_err(Failure::write(path))?;
         }
+        Origin::Check { command, .. } => {
+            return Err(Failure::Other(format!(
+                "{}: a counterexample has no simulation to run again; this finds it anew: {command}",
+                path.display()
+            )));
+        }
         Origin::Soak { seed, crowded } => {
             let algorithm = list::named(&header.algorithm)?;
             let names = header.without.iter().map(String::as_str);
@@ -123,10 +129,10 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
 
 /// A sink whose bytes can be had afterwards.
 #[derive(Clone, Default)]
-struct Bytes(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Bytes(Arc<Mutex<Vec<u8>>>);
 
 impl Bytes {
-    fn take(self) -> Vec<u8> {
+    pub(crate) fn take(self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }

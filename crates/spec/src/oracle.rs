@@ -115,6 +115,9 @@ pub enum Violation {
         /// Who waits.
         node: NodeId,
     },
+    /// Traffic without end and without purpose.
+    #[error("messages go round for ever, as fast as they travel, although nobody asks for anything")]
+    Restless,
     /// The clock of the world has come to its end.
     #[error("simulated time has come to its end, after {years} years of seconds")]
     EndOfTime {

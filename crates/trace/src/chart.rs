@@ -80,8 +80,8 @@ enum Fate {
 
 /// What a message is, in a few words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Label {
-    text: String,
+pub(crate) struct Label {
+    pub(crate) text: String,
     permit: Option<Permit>,
 }
 
@@ -355,7 +355,7 @@ impl Drawing {
 }
 
 /// What the run is about: the algorithm, the network and its links at the start.
-fn heading(header: &Header) -> String {
+pub(crate) fn heading(header: &Header) -> String {
     let Deployment { nodes, k, links } = &header.deployment;
     let mut text = clipped(&header.algorithm);
     if !header.without.is_empty() {
@@ -370,7 +370,7 @@ fn heading(header: &Header) -> String {
 }
 
 /// The name and the content of an enum's value as serde writes it: a string without content, or an object of one field.
-fn variant(value: &Value) -> Option<(&str, &Value)> {
+pub(crate) fn variant(value: &Value) -> Option<(&str, &Value)> {
     match value {
         Value::String(name) => Some((name, &Value::Null)),
         Value::Object(fields) if fields.len() == 1 => {
@@ -390,7 +390,7 @@ fn permit(value: &Value) -> Option<Permit> {
 }
 
 /// What a message is called: its kind, the token that it carries and the height that it tells, as far as it has them.
-fn label(message: &Value) -> Label {
+pub(crate) fn label(message: &Value) -> Label {
     let (kind, content) = variant(message).unwrap_or(("message", message));
     let carried = content.pointer("/token/permit").or_else(|| content.get("permit")).and_then(permit);
     let mut text = spoken(kind);
@@ -407,7 +407,7 @@ fn label(message: &Value) -> Label {
 }
 
 /// What a node's own input is called in a row of its own.
-fn words_for(kind: &str, content: &Value) -> String {
+pub(crate) fn words_for(kind: &str, content: &Value) -> String {
     match kind {
         "request" => match content.get("units").and_then(Value::as_u64) {
             Some(units) if units > 1 => format!("requests {units} units"),

@@ -5,13 +5,14 @@
 //! every output, the paper's clauses that it executed and what it changed in the node's status. The last line is the
 //! [`End`], so that a truncated file is known as such.
 //!
-//! [`replay`] feeds the inputs to fresh nodes and compares every output: it needs no seed and no world. [`chart`] draws a
-//! trace as a message sequence chart.
+//! [`replay`] feeds the inputs to fresh nodes and compares every output: it needs no seed and no world. [`transcript`]
+//! tells a trace as text, [`chart`] draws it as a message sequence chart.
 
 pub mod chart;
 mod read;
 mod record;
 pub mod replay;
+pub mod transcript;
 mod write;
 
 pub use read::{ReadError, Reader};

@@ -44,6 +44,15 @@ pub enum Origin {
         /// Whether there are at least as many units as nodes.
         crowded: bool,
     },
+    /// A counterexample of the checker.
+    Check {
+        /// The command that finds it.
+        command: String,
+        /// What has to happen, in the words of docs/check.md.
+        actions: Vec<String>,
+        /// Whether the algorithm's own constants were as small as they can be.
+        small_scale: bool,
+    },
 }
 
 /// A link has formed or failed.

@@ -5,7 +5,7 @@ use driftlock_protocol::{Algorithm, InputOf, K_MAX, LinkEvent, NODES_MAX, Node, 
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{Header, Line, ReadError, Reader, Step};
+use crate::{Header, Line, Origin, ReadError, Reader, Step};
 
 /// What came of a replay that could be carried out.
 #[derive(Clone, PartialEq, Debug)]
@@ -124,6 +124,8 @@ impl Visitor for Replay {
         for &(a, b) in &deployment.links {
             links.form(a, b);
         }
+        let small = matches!(self.reader.header().world, Origin::Check { small_scale: true, .. });
+        let variant = if small { P::at_small_scale(variant) } else { variant };
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, links.of(id))).collect();

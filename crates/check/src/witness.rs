@@ -1,0 +1,168 @@
+//! A counterexample, acted out: real nodes over ideal links take the same actions and record every step.
+
+use std::io;
+
+use driftlock_net::ideal::{Fate, Links};
+use driftlock_protocol::{Demand, Effect, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol};
+use driftlock_trace::Writer;
+
+use crate::search::Counterexample;
+use crate::{Action, Model};
+
+/// Between two actions, in nanoseconds: a time unit.
+const PAUSE: u64 = 1_000_000_000;
+
+/// Writes the steps of `counterexample` as a trace; of a livelock, once round the cycle.
+pub fn record<P: Protocol<View = LinkEvent>>(
+    model: &Model<P>,
+    counterexample: &Counterexample,
+    writer: Writer,
+) -> io::Result<()> {
+    let mut stage = Stage::new(model, Some(writer));
+    for &action in counterexample.actions.iter().chain(&counterexample.cycle) {
+        stage.act(action);
+    }
+    let ended = stage.writer.map(|writer| writer.finish(Some(counterexample.violation.to_string())));
+    ended.unwrap_or(Ok(()))
+}
+
+/// Nodes and links as every other world has them.
+pub(crate) struct Stage<P: Protocol<View = LinkEvent>> {
+    pub(crate) nodes: Vec<Node<P>>,
+    pub(crate) links: Links<P::Message>,
+    /// The timers of each node that are armed, in order.
+    pub(crate) armed: Vec<Vec<P::Timer>>,
+    fate: Fate,
+    now: u64,
+    writer: Option<Writer>,
+}
+
+impl<P: Protocol<View = LinkEvent>> Stage<P> {
+    pub(crate) fn new(model: &Model<P>, writer: Option<Writer>) -> Self {
+        let setup = model.setup();
+        let mut links = Links::new(setup.deployment.nodes);
+        for &(a, b) in &setup.deployment.links {
+            links.form(a, b);
+        }
+        let nodes: Vec<_> =
+            setup.deployment.ids().zip(model.deploy()).map(|(id, node)| Node::new(id, node, links.of(id))).collect();
+        let armed = nodes.iter().map(|_| Vec::new()).collect();
+        Self { nodes, links, armed, fate: setup.fate, now: 0, writer }
+    }
+
+    pub(crate) fn act(&mut self, action: Action) {
+        self.now += PAUSE;
+        match action {
+            Action::Deliver { from, to } => {
+                let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
+                if let Some(message) = self.links.arrive(from, to, incarnation) {
+                    self.input(to, Input::Message { from, incarnation, message });
+                }
+            }
+            Action::Release(node) => self.input(node, Input::Release),
+            Action::Request(node) => self.input(node, Input::Request(Demand::ONE)),
+            Action::Cancel(node) => self.input(node, Input::Cancel),
+            Action::Timer(node, at) => {
+                let timer = self.armed[node.index()].remove(usize::from(at));
+                self.input(node, Input::Timer(timer));
+            }
+            Action::Fail(a, b) => self.fail(a, b),
+            Action::Form(a, b) => {
+                let incarnation = self.links.form(a, b);
+                self.note_link(a, b, true, incarnation);
+                self.input(a, Input::Below(LinkEvent::Up { peer: b, incarnation }));
+                self.input(b, Input::Below(LinkEvent::Up { peer: a, incarnation }));
+            }
+            // Time passes, or does not, without anybody noticing.
+            Action::Tick | Action::TickBut(_) | Action::Pause(_) | Action::Resume(_) => {}
+        }
+    }
+
+    fn fail(&mut self, a: NodeId, b: NodeId) {
+        let Ok(failed) = self.links.fail(a, b) else { return };
+        let incarnation = failed.incarnation;
+        self.note_link(a, b, false, incarnation);
+        self.input(a, Input::Below(LinkEvent::Down { peer: b, incarnation }));
+        self.input(b, Input::Below(LinkEvent::Down { peer: a, incarnation }));
+        if self.fate == Fate::Returned {
+            for (from, to, message) in failed.undelivered {
+                self.input(from, Input::Undelivered { to, message });
+            }
+        }
+    }
+
+    fn note_link(&mut self, a: NodeId, b: NodeId, up: bool, incarnation: driftlock_protocol::Incarnation) {
+        if let Some(writer) = &mut self.writer {
+            writer.link(self.now, (a, b), up, incarnation);
+        }
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // every caller has just made it
+    fn input(&mut self, id: NodeId, input: InputOf<P>) {
+        let node = &mut self.nodes[id.index()];
+        let before = node.protocol().status();
+        let mut out = Outbox::with_clauses();
+        let refused = node.step(input.clone(), &mut out).err();
+        let change = node.protocol().status().change_since(&before);
+        if let Some(writer) = &mut self.writer {
+            writer.step::<P>(self.now, id, &input, out.effects(), refused, change);
+        }
+        let armed = &mut self.armed[id.index()];
+        for effect in out.drain() {
+            match effect {
+                // A counterexample may end with a message to nobody.
+                Effect::Send { to, message, .. } => _ = self.links.send(id, to, message),
+                Effect::Arm { timer, .. } => {
+                    armed.retain(|&other| other != timer);
+                    armed.push(timer);
+                    armed.sort_unstable();
+                }
+                Effect::Disarm { timer } => armed.retain(|&other| other != timer),
+                Effect::Grant(_) | Effect::Clause(_) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use driftlock_protocol::krl::{Forwarding, Krl, Variant};
+    use driftlock_protocol::{Deployment, Repairs};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::{Bound, Setup};
+
+    /// Walks model and stage side by side, and compares everything there is.
+    fn walk(forwarding: Forwarding, fate: Fate, seed: u64) {
+        let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
+        let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links }, Bound::Any);
+        (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
+        (setup.fate, setup.spread) = (fate, u64::MAX);
+        let model = Model::<Krl>::new(setup, Variant::new(forwarding), Repairs::ALL).unwrap();
+        let (mut state, mut stage) = (model.initial(), Stage::new(&model, None));
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for _ in 0..300 {
+            let mut actions = Vec::new();
+            model.enabled(&state, &mut actions);
+            let action = actions[random.random_range(0..actions.len())];
+            stage.act(action);
+            state = model.after(&state, action).unwrap();
+            let (nodes, flights, armed) = model.unpacked(&state);
+            assert_eq!(nodes, stage.nodes.iter().collect::<Vec<_>>(), "after {action}");
+            let ideal: Vec<_> = stage.links.flights().map(|f| (f.from, f.to, f.message)).collect();
+            assert_eq!(flights, ideal, "after {action}");
+            assert_eq!(armed, stage.armed, "after {action}");
+        }
+    }
+
+    #[test]
+    fn the_packed_links_are_the_ideal_links() {
+        for seed in 0..100 {
+            walk(Forwarding::Off, Fate::Returned, seed);
+            walk(Forwarding::Always, Fate::Returned, seed);
+            walk(Forwarding::Off, Fate::Drained, seed);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `driftlock check`: every order of events, in a small network.
+
+// The search itself knows no clock; how long a person is willing to wait for it is measured here.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
+
+mod flags;
+mod verdict;
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use driftlock_check::{
+    Counterexample, Effort, Model, Pace, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies,
+    walk,
+};
+use driftlock_protocol::{Algorithm, LinkEvent, Protocol, Repairs, Visitor};
+use driftlock_trace::chart::Chart;
+use driftlock_trace::{FORMAT, Header, Origin, Reader, VERSION, Writer, transcript};
+pub(crate) use flags::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use verdict::Told;
+
+use crate::failure::{Failure, Outcome};
+use crate::replay::Bytes;
+use crate::results::print;
+
+/// What a check of one network found.
+enum Found {
+    Searched(Report),
+    Walked(Walked),
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let plan = args.plan()?;
+    let graphs = topologies(plan.topology, plan.setup.deployment.nodes);
+    let mut limits = Limits::new(args);
+    for links in graphs {
+        let mut setup = plan.setup.clone();
+        setup.deployment.links = links;
+        let started = Instant::now();
+        let found = plan.algorithm.visit(Explore { args, setup: &setup, repairs: plan.repairs, limits: &mut limits });
+        limits.bar.finish_and_clear();
+        let found = found.map_err(|error| Failure::Other(error.to_string()))?;
+        let told = Told { plan: &plan, setup: &setup, found: &found, took: started.elapsed(), memory: memory_peak() };
+        print(&told.in_format(args.format))?;
+        if let Some(counterexample) = found.counterexample() {
+            let bytes = trace(&plan, &setup, counterexample, &told.command())?;
+            keep(args, &bytes)?;
+            if args.format == flags::Format::Text {
+                let story = transcript::tell(reader(&bytes)?).map_err(damaged)?;
+                print(&format!("\n{story}{}", verdict::advice(args)))?;
+            }
+        }
+        if !told.holds() {
+            return Ok(ExitCode::from(1));
+        }
+        if limits.are_over() {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Found {
+    fn counterexample(&self) -> Option<&Counterexample> {
+        match self {
+            Self::Searched(report) => report.violation.as_ref(),
+            Self::Walked(walked) => walked.violation.as_ref().map(|(_, counterexample)| counterexample),
+        }
+    }
+}
+
+/// The search or the walks, once the type of the algorithm is known.
+struct Explore<'a> {
+    args: &'a Args,
+    setup: &'a Setup,
+    repairs: Repairs,
+    limits: &'a mut Limits,
+}
+
+impl Visitor for Explore<'_> {
+    type Output = Result<Found, SetupError>;
+
+    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+        let limits = self.limits;
+        if let Some(walks) = self.args.walks {
+            let model = Model::<P>::new(self.setup.clone(), variant, self.repairs)?;
+            let seed = self.args.seed;
+            limits.bar.set_length(walks);
+            let walked = driftlock_sim::sweep::in_pool(self.args.threads, || {
+                walk(&model, seed, 0..walks, &|made| limits.after_walks(made))
+            });
+            return Ok(Found::Walked(walked));
+        }
+        let threads = if self.args.threads == 0 { all_cores() } else { self.args.threads };
+        let effort = Effort { threads, liveness: !self.args.safety_only };
+        check::<P>(self.setup, variant, self.repairs, effort, &mut |so_far| limits.after(so_far)).map(Found::Searched)
+    }
+}
+
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// When to give up, and the line that tells how far the search has come.
+struct Limits {
+    bar: ProgressBar,
+    started: Instant,
+    budget: Option<Duration>,
+    states_max: Option<u64>,
+    memory_max: u64,
+}
+
+impl Limits {
+    fn new(args: &Args) -> Self {
+        let bar = ProgressBar::no_length();
+        let template = if args.walks.is_some() { "{pos}/{len} walks, {eta} left" } else { "{spinner} {msg}" };
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Self {
+            bar,
+            started: Instant::now(),
+            budget: args.budget,
+            states_max: args.max_states,
+            memory_max: args.max_memory.0,
+        }
+    }
+
+    fn are_over(&self) -> bool {
+        self.budget.is_some_and(|budget| self.started.elapsed() >= budget)
+    }
+
+    fn after(&mut self, so_far: Progress) -> Pace {
+        let Progress { states, depth, queue, stage, .. } = so_far;
+        self.bar.tick();
+        let what = match stage {
+            Stage::Exploring => "exploring",
+            Stage::Shortening => "violated; looking for the shortest way",
+            Stage::Liveness => "deciding who is served",
+        };
+        let (seconds, memory) = (self.started.elapsed().as_secs_f64(), memory_now());
+        self.bar.set_message(format!(
+            "{what}: {} states, depth {depth}, {} waiting to be looked at, {} states/s, {} MiB",
+            verdict::grouped(states),
+            verdict::grouped(queue),
+            verdict::rate(states, seconds),
+            memory >> 20,
+        ));
+        let over = self.are_over() || self.states_max.is_some_and(|most| states >= most) || memory > self.memory_max;
+        if over { Pace::Enough } else { Pace::On }
+    }
+
+    fn after_walks(&self, made: u64) -> Pace {
+        if made.is_multiple_of(1_024) {
+            self.bar.set_position(made);
+        }
+        if self.are_over() { Pace::Enough } else { Pace::On }
+    }
+}
+
+/// The counterexample as the bytes of a trace.
+fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &str) -> Result<Vec<u8>, Failure> {
+    struct Record<'a>(&'a Setup, Repairs, &'a Counterexample, Writer);
+    impl Visitor for Record<'_> {
+        type Output = Result<(), String>;
+        fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+            let Self(setup, repairs, counterexample, writer) = self;
+            let model = Model::<P>::new(setup.clone(), variant, repairs).map_err(|error| error.to_string())?;
+            record(&model, counterexample, writer).map_err(|error| error.to_string())
+        }
+    }
+    let header = Header {
+        format: FORMAT.into(),
+        version: VERSION,
+        algorithm: plan.algorithm.tag.into(),
+        without: plan.without.clone(),
+        deployment: setup.deployment.clone(),
+        world: Origin::Check {
+            command: command.into(),
+            actions: found.actions.iter().chain(&found.cycle).map(ToString::to_string).collect(),
+            small_scale: setup.small_scale,
+        },
+    };
+    let bytes = Bytes::default();
+    let writer = Writer::new(Box::new(bytes.clone()), &header);
+    plan.algorithm.visit(Record(setup, plan.repairs, found, writer)).map_err(Failure::Other)?;
+    Ok(bytes.take())
+}
+
+fn reader(bytes: &[u8]) -> Result<Reader, Failure> {
+    Reader::new(Box::new(Cursor::new(bytes.to_vec()))).map_err(damaged)
+}
+
+#[allow(clippy::needless_pass_by_value)] // as `map_err` wants it
+fn damaged(error: driftlock_trace::ReadError) -> Failure {
+    Failure::Other(format!("the counterexample can not be told: {error}"))
+}
+
+/// Writes the files that were asked for.
+fn keep(args: &Args, bytes: &[u8]) -> Result<(), Failure> {
+    if let Some(path) = &args.trace {
+        fs::write(path, bytes).map_err(Failure::write(path))?;
+    }
+    for path in &args.chart {
+        let chart = Chart::read(reader(bytes)?).map_err(damaged)?;
+        let drawn = if is_svg(path) { chart.svg() } else { chart.mermaid() };
+        fs::write(path, drawn).map_err(Failure::write(path))?;
+    }
+    Ok(())
+}
+
+fn is_svg(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "svg")
+}
+
+/// The memory in use, in bytes, where the system tells.
+fn memory_now() -> u64 {
+    status_of_self("VmRSS:")
+}
+
+/// The most memory that was in use, in bytes, where the system tells.
+fn memory_peak() -> u64 {
+    status_of_self("VmHWM:")
+}
+
+fn status_of_self(field: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib << 10)
+}
+
+/// Whether an algorithm can be checked with so many units.
+fn units_fit(algorithm: &Algorithm, k: u32) -> Result<(), Failure> {
+    use driftlock_protocol::registry::UnitsRule;
+    if algorithm.units == UnitsRule::One && k != 1 {
+        return Err(Failure::Other(format!("{} shares a single unit: --k {k} makes no sense", algorithm.tag)));
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! The flags of `driftlock check`, and what they mean.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use driftlock_check::{Bound, EVENTS_MAX, Property, Setup, Timing, Topology};
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Algorithm, Deployment, Repairs};
+use driftlock_sim::config::unknown_repair;
+
+use super::units_fit;
+use crate::failure::Failure;
+use crate::{list, progress};
+
+const EXAMPLES: &str = "\
+Every order of events is explored: messages arrive in any order that links allow, applications ask and release, links
+fail and form, timers fire, each as often as the bounds say. In every state at most k units are in use, every permit
+exists once, the algorithm's own lemmas hold, and nobody waits in vain; when all states are known, it is decided on
+their graph whether anybody who waits can be passed over for ever. docs/check.md explains bounds and verdicts.
+
+Examples:
+  driftlock check krl                                       a few seconds
+  driftlock check krl --as-published                        the paper's own text, and how it breaks
+  driftlock check krl --without holder-lowers --ignore invariant --chart deadlock.svg
+  driftlock check krlf --nodes 3 --k 2 --requests 2 --link-changes 0 --topology all
+  driftlock check krl --nodes 4 --k 2 --budget 30s          as far as it comes in 30 s
+  driftlock check krlf --nodes 4 --k 2 --walks 1000000      random walks through the same states
+
+Exit codes: 0 no violation (also when a limit ended the search, which is said), 1 a violation, 2 it could not be run.";
+
+/// The flags of `driftlock check`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of its own
+pub(crate) struct Args {
+    /// The algorithm: see driftlock list
+    algorithm: String,
+    /// How many nodes, up to 8
+    #[arg(long, default_value_t = 3)]
+    nodes: u32,
+    /// How many units, up to 8
+    #[arg(long, default_value_t = 1)]
+    k: u32,
+    /// The links at the start; all is every connected graph in turn
+    #[arg(long, value_enum, default_value = "complete")]
+    topology: Shape,
+    /// Requests of each node: a number, or any
+    #[arg(long, default_value = "1", value_parser = bound)]
+    requests: Bound,
+    /// Requests that each node may withdraw: a number, or any
+    #[arg(long, default_value = "0", value_parser = bound)]
+    cancels: Bound,
+    /// Links that fail, and as many that form: a number, or any
+    #[arg(long, default_value = "1", value_parser = bound)]
+    link_changes: Bound,
+    /// Links that fail, if not as many as form
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    link_failures: Option<Bound>,
+    /// Links that form, if not as many as fail
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    link_formations: Option<Bound>,
+    /// What becomes of messages on a link that fails: returned to their senders, lost, or delivered before it does
+    #[arg(long, value_enum, default_value = "returned")]
+    link_failure: InFlight,
+    /// So many applications may keep their units for ever; whoever waits must be served all the same
+    #[arg(long, default_value_t = 0)]
+    stay: u8,
+    /// Let time pass in ticks instead of letting any armed timer fire
+    #[arg(long)]
+    timed: bool,
+    /// How long a tick is
+    #[arg(long, default_value = "10s", value_parser = duration, requires = "timed")]
+    tick: Duration,
+    /// By how many ticks two clocks may come to differ
+    #[arg(long, default_value_t = 0, requires = "timed")]
+    drift: u8,
+    /// How many times a node may pause
+    #[arg(long, default_value_t = 0, requires = "timed", value_parser = clap::value_parser!(u8).range(..=250))]
+    pauses: u8,
+    /// How far heights may lie apart; what would take them further is counted, not followed
+    #[arg(long, default_value_t = 6)]
+    spread: u64,
+    /// Keep the algorithm's own constants as they are in use, instead of as small as possible
+    #[arg(long)]
+    usual_constants: bool,
+    /// Switch a repair of the paper's text off; may be given several times
+    #[arg(long, value_name = "REPAIR")]
+    without: Vec<String>,
+    /// Switch all repairs off: the paper as published
+    #[arg(long, conflicts_with = "without")]
+    as_published: bool,
+    /// Do not ask for this property; may be given several times
+    #[arg(long, value_name = "PROPERTY", value_parser = property)]
+    ignore: Vec<Property>,
+    /// Ask for this property, too: calm is not asked for otherwise
+    #[arg(long, value_name = "PROPERTY", value_parser = property)]
+    also: Vec<Property>,
+    /// Keep no graph, and so decide no liveness beyond states where nothing moves: takes half the memory
+    #[arg(long)]
+    pub(super) safety_only: bool,
+    /// End after this time, such as 30s, 5m or 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) budget: Option<Duration>,
+    /// End after so many states
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_states: Option<u64>,
+    /// End when this much memory is in use
+    #[arg(long, value_name = "SIZE", default_value = "12GiB", value_parser = size)]
+    pub(super) max_memory: Size,
+    /// Make random walks instead, so many of them
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) walks: Option<u64>,
+    /// The seed of the random walks
+    #[arg(long, default_value_t = 1, requires = "walks")]
+    pub(super) seed: u64,
+    /// Write the counterexample to this file, for driftlock replay
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    /// Draw the counterexample as a message sequence chart: .svg is a picture, anything else is Mermaid
+    #[arg(long, value_name = "FILE")]
+    pub(super) chart: Vec<PathBuf>,
+    /// How the verdict is printed
+    #[arg(long, value_enum, default_value = "text")]
+    pub(super) format: Format,
+    /// Threads to use; 0 is one for each core
+    #[arg(long, default_value_t = 0, value_parser = progress::threads)]
+    pub(super) threads: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    Text,
+    /// One object on one line
+    Json,
+    /// A row of a Markdown table
+    Markdown,
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Size(pub(super) u64);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Shape {
+    Complete,
+    Line,
+    Ring,
+    Star,
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum InFlight {
+    Returned,
+    Drained,
+    Lost,
+}
+
+/// What was asked for.
+pub(super) struct Plan {
+    pub(super) algorithm: &'static Algorithm,
+    pub(super) repairs: Repairs,
+    /// The names of the repairs that are switched off.
+    pub(super) without: Vec<String>,
+    pub(super) topology: Topology,
+    /// As the command line has it.
+    pub(super) shape: String,
+    /// For each network; its links are still to be filled in.
+    pub(super) setup: Setup,
+}
+
+impl Args {
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        let algorithm = list::named(&self.algorithm)?;
+        units_fit(algorithm, self.k)?;
+        let without = if self.as_published {
+            algorithm.repairs().iter().map(|repair| repair.name.to_owned()).collect()
+        } else {
+            self.without.clone()
+        };
+        let names = without.iter().map(String::as_str);
+        let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
+        let topology = match self.topology {
+            Shape::Complete => Topology::Complete,
+            Shape::Line => Topology::Line,
+            Shape::Ring => Topology::Ring,
+            Shape::Star => Topology::Star,
+            Shape::All if self.nodes <= 5 => Topology::All,
+            Shape::All => {
+                return Err(Failure::Other(format!(
+                    "--topology all with {} nodes is more graphs than anybody waits for: take at most 5 nodes",
+                    self.nodes
+                )));
+            }
+        };
+        let shape = self.topology.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let setup = self.setup();
+        Ok(Plan { algorithm, repairs, without, topology, shape, setup })
+    }
+
+    fn setup(&self) -> Setup {
+        let deployment = Deployment { nodes: self.nodes, k: self.k, links: Vec::new() };
+        let mut setup = Setup::still(deployment, self.requests);
+        setup.cancels = self.cancels;
+        setup.failures = self.link_failures.unwrap_or(self.link_changes);
+        setup.formations = self.link_formations.unwrap_or(self.link_changes);
+        setup.fate = match self.link_failure {
+            InFlight::Returned => Fate::Returned,
+            InFlight::Drained => Fate::Drained,
+            InFlight::Lost => Fate::Lost,
+        };
+        setup.spread = self.spread;
+        setup.stay = self.stay;
+        setup.small_scale = !self.usual_constants;
+        if self.timed {
+            setup.timing = Timing::Timed { tick: self.tick, drift: self.drift, pauses: self.pauses };
+        }
+        setup.properties = self.also.iter().fold(setup.properties, |set, &property| set.with(property));
+        setup.properties = self.ignore.iter().fold(setup.properties, |set, &property| set.without(property));
+        setup
+    }
+}
+
+fn bound(text: &str) -> Result<Bound, String> {
+    if text == "any" {
+        return Ok(Bound::Any);
+    }
+    let count = text.parse::<u8>().ok().filter(|&count| count <= EVENTS_MAX);
+    count.map(Bound::Most).ok_or_else(|| format!("a number from 0 to {EVENTS_MAX}, or any"))
+}
+
+fn property(name: &str) -> Result<Property, String> {
+    let names: Vec<_> = Property::ALL.into_iter().map(Property::name).collect();
+    let found = Property::ALL.into_iter().find(|property| property.name() == name);
+    found.ok_or_else(|| format!("the properties are {}", names.join(", ")))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let explain = || "a time such as 30s, 500ms, 5m or 1h".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| explain())?;
+    let milliseconds = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(explain()),
+    };
+    let total = number.checked_mul(milliseconds).filter(|&total| total > 0).ok_or_else(explain)?;
+    Ok(Duration::from_millis(total))
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let explain = || "a size such as 500MiB or 12GiB".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| explain())?;
+    let unit = match &text[digits.len()..] {
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(explain()),
+    };
+    number.checked_mul(unit).filter(|&bytes| bytes > 0).map(Size).ok_or_else(explain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7_200)));
+        assert!(
+            ["", "s", "30", "0s", "-1s", "1.5s", "1d", "99999999999999999999h"].iter().all(|t| duration(t).is_err())
+        );
+        assert_eq!(size("12GiB"), Ok(Size(12 << 30)));
+        assert!(["", "12", "12GB", "0MiB"].iter().all(|text| size(text).is_err()));
+    }
+
+    #[test]
+    fn a_bound_is_a_number_or_any() {
+        assert_eq!((bound("2"), bound("any")), (Ok(Bound::Most(2)), Ok(Bound::Any)));
+        assert!(["251", "-1", "two", ""].iter().all(|text| bound(text).is_err()));
+    }
+}

@@ -1,0 +1,377 @@
+//! What a check found, in words, as JSON and as a row of a table.
+
+use std::time::Duration;
+
+use driftlock_check::{Action, Bound, Counterexample, Property, Report, Setup, Timing, Walked};
+use driftlock_net::ideal::Fate;
+use serde_json::{Value, json};
+
+use super::Found;
+use super::flags::{Args, Format, Plan};
+
+/// Everything that is to be said about the check of one network.
+pub(super) struct Told<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) setup: &'a Setup,
+    pub(super) found: &'a Found,
+    pub(super) took: Duration,
+    /// The most memory that was in use, in bytes.
+    pub(super) memory: u64,
+}
+
+impl Told<'_> {
+    /// Whether everything that was asked for holds as far as it was looked at, and the search was about something.
+    pub(super) fn holds(&self) -> bool {
+        self.found.counterexample().is_none() && self.never_granted().is_empty()
+    }
+
+    pub(super) fn in_format(&self, format: Format) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Json => format!("{}\n", self.json()),
+            Format::Markdown => self.row(),
+        }
+    }
+
+    /// Nodes that no state of a complete search grants anything, although they may ask.
+    fn never_granted(&self) -> Vec<u32> {
+        match self.found {
+            Found::Searched(report) if report.exhaustive && self.setup.requests != Bound::Most(0) => {
+                let granted = |node: &u32| report.witnessed.granted.iter().any(|id| id.0 == *node);
+                (0..self.setup.deployment.nodes).filter(|node| !granted(node)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let body = match self.found {
+            Found::Searched(report) => self.searched(report),
+            Found::Walked(walked) => self.walked(walked),
+        };
+        format!("{}\n{}{body}", self.subject(), line(&self.bounds()))
+    }
+
+    /// The algorithm and the network.
+    fn subject(&self) -> String {
+        let deployment = &self.setup.deployment;
+        let links: Vec<_> = deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+        let network = format!("{} nodes, k = {}, links {}", deployment.nodes, deployment.k, links.join(" "));
+        format!("{}{}: {network}", self.plan.algorithm.tag, self.repairs_off())
+    }
+
+    fn repairs_off(&self) -> String {
+        let all = self.plan.algorithm.repairs().len();
+        match self.plan.without.len() {
+            0 => String::new(),
+            count if count == all => " as published".into(),
+            _ => format!(" without {}", self.plan.without.join(", ")),
+        }
+    }
+
+    fn bounds(&self) -> String {
+        let setup = self.setup;
+        let mut bounds = vec![format!("{} a node", counted(setup.requests, "request"))];
+        if setup.cancels != Bound::Most(0) {
+            bounds.push(format!("{} a node", counted(setup.cancels, "cancellation")));
+        }
+        bounds.push(counted(setup.failures, "link failure"));
+        bounds.push(counted(setup.formations, "link formation"));
+        if setup.failures != Bound::Most(0) {
+            bounds.push(format!("messages on a failing link are {}", fate(setup.fate)));
+        }
+        if setup.stay > 0 {
+            bounds.push(format!("{} may stay for ever", setup.stay));
+        }
+        if let Timing::Timed { tick, drift, pauses } = setup.timing {
+            bounds.push(format!("ticks of {tick:?}, drift {drift}, {pauses} pauses"));
+        }
+        bounds.join(", ")
+    }
+
+    fn searched(&self, report: &Report) -> String {
+        let seconds = self.took.as_secs_f64();
+        let mut text = line(&format!(
+            "{} states, {} transitions, depth {}, in {seconds:.1} s ({} states/s, {} bytes of memory a state)",
+            grouped(report.states),
+            grouped(report.transitions),
+            report.depth,
+            rate(report.states, seconds),
+            grouped(self.memory / report.states.max(1)),
+        ));
+        if let Some(counterexample) = &report.violation {
+            return text + &violated(counterexample);
+        }
+        let asked = Property::ALL.into_iter().filter(|&property| self.setup.properties.has(property));
+        let asked: Vec<_> = asked.map(Property::name).collect();
+        let asked = asked.join(", ");
+        if !report.exhaustive {
+            text +=
+                &line(&format!("no violation of {asked} within {seconds:.0} s; not exhaustive: there are more states"));
+            return text;
+        }
+        text += &line(&format!("no violation of {asked}: every state within the bounds was looked at"));
+        if report.cut > 0 {
+            text += &line(&format!(
+                "not followed: {} transitions that would take heights more than {} apart (--spread)",
+                grouped(report.cut),
+                self.setup.spread
+            ));
+        }
+        if !report.liveness {
+            text += &line("liveness was not decided beyond states in which nothing moves");
+        }
+        text + &self.reached(report)
+    }
+
+    fn reached(&self, report: &Report) -> String {
+        let missing = self.never_granted();
+        if !missing.is_empty() {
+            return line(&format!("but no state grants anything to nodes {missing:?}: the verdict is about nothing"));
+        }
+        let granted = match report.witnessed.granted.len() {
+            0 => "no grant, as nobody asks".to_owned(),
+            _ => "a grant at every node".to_owned(),
+        };
+        let all =
+            if report.witnessed.all_in_use { "all units in use at once" } else { "never all units in use at once" };
+        let quiet = if report.witnessed.quiet { "quiet states" } else { "no quiet state" };
+        line(&format!("met on the way: {granted}; {all}; {quiet}"))
+    }
+
+    fn walked(&self, walked: &Walked) -> String {
+        let seconds = self.took.as_secs_f64();
+        let text = line(&format!(
+            "{} random walks, {} steps, {} grants, in {seconds:.1} s",
+            grouped(walked.walks),
+            grouped(walked.steps),
+            grouped(walked.grants)
+        ));
+        match &walked.violation {
+            Some((number, counterexample)) => format!("{text}  walk {number}:\n{}", violated(counterexample)),
+            None => format!("{text}  no violation; random walks prove nothing\n"),
+        }
+    }
+
+    /// The command that does the same again.
+    pub(super) fn command(&self) -> String {
+        let (plan, setup) = (self.plan, self.setup);
+        let mut command = format!("driftlock check {}", plan.algorithm.tag);
+        let mut flag = |name: &str, value: &str| {
+            command += &format!(" --{name}");
+            if !value.is_empty() {
+                command += &format!(" {value}");
+            }
+        };
+        flag("nodes", &setup.deployment.nodes.to_string());
+        flag("k", &setup.deployment.k.to_string());
+        flag("topology", &plan.shape);
+        flag("requests", &number(setup.requests));
+        if setup.cancels != Bound::Most(0) {
+            flag("cancels", &number(setup.cancels));
+        }
+        if setup.failures == setup.formations {
+            flag("link-changes", &number(setup.failures));
+        } else {
+            flag("link-failures", &number(setup.failures));
+            flag("link-formations", &number(setup.formations));
+        }
+        if setup.fate != Fate::Returned {
+            flag("link-failure", fate(setup.fate));
+        }
+        if setup.stay > 0 {
+            flag("stay", &setup.stay.to_string());
+        }
+        if !setup.small_scale {
+            flag("usual-constants", "");
+        }
+        if let Timing::Timed { tick, drift, pauses } = setup.timing {
+            flag("timed --tick", &format!("{}ms --drift {drift} --pauses {pauses}", tick.as_millis()));
+        }
+        flag("spread", &setup.spread.to_string());
+        if plan.without.len() == plan.algorithm.repairs().len() {
+            flag("as-published", "");
+        } else {
+            plan.without.iter().for_each(|name| flag("without", name));
+        }
+        for property in Property::ALL {
+            let (usual, asked) = (property != Property::Calm, setup.properties.has(property));
+            if usual != asked {
+                flag(if asked { "also" } else { "ignore" }, property.name());
+            }
+        }
+        command
+    }
+
+    fn json(&self) -> Value {
+        let mut object = json!({
+            "algorithm": self.plan.algorithm.tag,
+            "without": self.plan.without,
+            "deployment": self.setup.deployment,
+            "command": self.command(),
+            "seconds": self.took.as_secs_f64(),
+            "memory_bytes": self.memory,
+            "holds": self.holds(),
+            "violation": self.found.counterexample().map(|found| json!({
+                "property": Property::of(&found.violation).name(),
+                "what": found.violation.to_string(),
+                "actions": words(&found.actions),
+                "cycle": words(&found.cycle),
+            })),
+        });
+        let more = match self.found {
+            Found::Searched(report) => json!({
+                "states": report.states,
+                "transitions": report.transitions,
+                "depth": report.depth,
+                "exhaustive": report.exhaustive,
+                "liveness": report.liveness,
+                "not_followed": report.cut,
+                "spread": report.spread,
+            }),
+            Found::Walked(walked) => json!({
+                "walks": walked.walks,
+                "steps": walked.steps,
+                "grants": walked.grants,
+            }),
+        };
+        if let (Some(fields), Value::Object(more)) = (object.as_object_mut(), more) {
+            fields.extend(more);
+        }
+        object
+    }
+
+    /// For docs/verification.md.
+    fn row(&self) -> String {
+        let setup = self.setup;
+        let deployment = &setup.deployment;
+        let bounds = format!(
+            "{}{} | {} | {} | {} | {} | {} + {}",
+            self.plan.algorithm.tag,
+            self.repairs_off(),
+            deployment.nodes,
+            deployment.k,
+            self.plan.shape,
+            number(setup.requests),
+            number(setup.failures),
+            number(setup.formations),
+        );
+        let (size, depth, verdict) = match self.found {
+            Found::Searched(report) => {
+                let verdict = match (&report.violation, report.exhaustive) {
+                    (Some(found), _) => {
+                        format!("violated in {}: {}", counted_steps(found.actions.len()), found.violation)
+                    }
+                    (None, true) if report.liveness => "holds".into(),
+                    (None, true) => "holds; liveness not decided".into(),
+                    (None, false) => "no violation, **not exhaustive**".into(),
+                };
+                (grouped(report.states), report.depth.to_string(), cut_off(verdict, report))
+            }
+            Found::Walked(walked) => {
+                let verdict = match &walked.violation {
+                    Some((number, found)) => format!("walk {number} violated: {}", found.violation),
+                    None => format!("no violation; {} grants", grouped(walked.grants)),
+                };
+                (format!("{} walks", grouped(walked.walks)), format!("{} steps", grouped(walked.steps)), verdict)
+            }
+        };
+        let (seconds, memory) = (self.took.as_secs_f64(), self.memory >> 20);
+        format!("| {bounds} | {size} | {depth} | {seconds:.0} s | {} MiB | {verdict} |\n", grouped(memory))
+    }
+}
+
+/// What can be done with a counterexample.
+pub(super) fn advice(args: &Args) -> String {
+    match (&args.trace, args.chart.first()) {
+        (Some(trace), _) => format!("\ndriftlock replay {} plays it again\n", trace.display()),
+        (None, Some(_)) => String::new(),
+        (None, None) => "\n--trace FILE keeps it for driftlock replay, --chart FILE.svg draws it\n".into(),
+    }
+}
+
+fn cut_off(verdict: String, report: &Report) -> String {
+    if report.cut == 0 { verdict } else { format!("{verdict}; {} not followed", grouped(report.cut)) }
+}
+
+fn violated(counterexample: &Counterexample) -> String {
+    let Counterexample { violation, actions, cycle } = counterexample;
+    let mut text = format!(
+        "  VIOLATED ({}) after {}: {violation}\n",
+        Property::of(violation).name(),
+        counted_steps(actions.len())
+    );
+    text += &format!("    {}\n", words(actions));
+    if !cycle.is_empty() {
+        text += &format!("  and then for ever:\n    {}\n", words(cycle));
+    }
+    text
+}
+
+fn counted_steps(count: usize) -> String {
+    if count == 1 { "1 step".into() } else { format!("{count} steps") }
+}
+
+fn words(actions: &[Action]) -> String {
+    actions.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn number(bound: Bound) -> String {
+    match bound {
+        Bound::Most(count) => count.to_string(),
+        Bound::Any => "any".into(),
+    }
+}
+
+fn counted(bound: Bound, what: &str) -> String {
+    match bound {
+        Bound::Most(1) => format!("1 {what}"),
+        Bound::Most(0) => format!("no {what}"),
+        Bound::Most(count) => format!("{count} {what}s"),
+        Bound::Any => format!("any number of {what}s"),
+    }
+}
+
+fn fate(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Returned => "returned",
+        Fate::Drained => "drained",
+        Fate::Lost => "lost",
+    }
+}
+
+/// A line of its own under the subject.
+fn line(text: &str) -> String {
+    format!("  {text}\n")
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// So many a second, rounded to what can be told apart.
+pub(super) fn rate(count: u64, seconds: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a count, and never negative
+    let rate = (count as f64 / seconds.max(1e-3)) as u64;
+    grouped(if rate > 10_000 { rate / 1_000 * 1_000 } else { rate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!((grouped(0), grouped(999), grouped(1_000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!(grouped(12_345_678), "12,345,678");
+    }
+}
