@@ -114,7 +114,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Copies the rows to where the offsets say.
+    /// Copies the rows to where the offsets say. A state has more than one row if threads had to share a shard.
     fn fill(&mut self, shards: Vec<Rows>) {
         let edges = self.offsets.last().map_or(0, |&end| end as usize);
         (self.to, self.action) = (vec![0; edges], vec![0; edges]);
@@ -122,10 +122,14 @@ impl Graph {
             for (at, &(from, start)) in rows.heads.iter().enumerate() {
                 let (start, length) = (start as usize, rows.end(at) - start as usize);
                 let goal = self.offsets[from as usize] as usize;
+                self.offsets[from as usize] += u32::try_from(length).expect("a short row");
                 self.to[goal..goal + length].copy_from_slice(&rows.to[start..start + length]);
                 self.action[goal..goal + length].copy_from_slice(&rows.action[start..start + length]);
             }
         }
+        // Each offset has moved to the end of its state, which is where the next one begins.
+        self.offsets.pop();
+        self.offsets.insert(0, 0);
     }
 
     pub(crate) fn states(&self) -> u32 {

@@ -209,3 +209,82 @@ impl Components {
         cycle
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use driftlock_protocol::NodeId;
+
+    use super::*;
+    use crate::graph::Recorder;
+
+    const A: Action = Action::Deliver { from: NodeId(0), to: NodeId(1) };
+    const B: Action = Action::Deliver { from: NodeId(1), to: NodeId(0) };
+    const ASK: Action = Action::Request(NodeId(1));
+    const FAIL: Action = Action::Fail(NodeId(0), NodeId(1));
+
+    /// A graph of these transitions, in which node 0 waits in these states.
+    fn graph(transitions: &[(u32, Action, u32)], waiting: &[u32]) -> Graph {
+        let recorder = Recorder::starting_at(0);
+        let most = transitions.iter().map(|&(from, _, to)| from.max(if to == CUT { 0 } else { to })).max().unwrap_or(0);
+        for state in 0..=most {
+            assert_eq!(recorder.index(u64::from(state)), state);
+            recorder.state(state, u8::from(waiting.contains(&state)));
+        }
+        for &(from, action, to) in transitions {
+            recorder.transition(from, action, to);
+        }
+        recorder.finish()
+    }
+
+    fn verdict(transitions: &[(u32, Action, u32)], waiting: &[u32]) -> Option<(Vec<Action>, Vec<Action>)> {
+        unserved(&graph(transitions, waiting), 1).map(|(_, endless)| (endless.stem, endless.cycle))
+    }
+
+    #[test]
+    fn who_is_served_on_every_way_is_served() {
+        assert_eq!(verdict(&[(0, A, 1), (0, B, 2), (1, B, 3), (2, A, 3)], &[0, 1, 2]), None);
+    }
+
+    #[test]
+    fn a_cycle_that_leaves_something_possible_undone_for_ever_is_not_fair() {
+        // Round by A, while B, which would serve, is possible all the time.
+        assert_eq!(verdict(&[(0, A, 1), (1, A, 0), (0, B, 2), (1, B, 2)], &[0, 1]), None);
+    }
+
+    #[test]
+    fn a_cycle_on_which_everything_happens_or_is_impossible_at_times_is_a_livelock() {
+        // B serves, but it is possible in one of the two states only.
+        let transitions = [(0, A, 1), (1, A, 0), (0, B, 2)];
+        assert_eq!(verdict(&transitions, &[0, 1]), Some((vec![], vec![A, A])));
+    }
+
+    #[test]
+    fn requests_need_not_happen() {
+        assert_eq!(verdict(&[(0, A, 1), (1, A, 0), (0, ASK, 2), (1, ASK, 2)], &[0, 1]), Some((vec![], vec![A, A])));
+    }
+
+    #[test]
+    fn hope_that_needs_a_disturbance_is_no_hope() {
+        assert_eq!(verdict(&[(0, A, 1), (1, B, 2), (2, FAIL, 3)], &[1, 2]), Some((vec![A], vec![])));
+    }
+
+    #[test]
+    fn what_was_not_followed_may_serve() {
+        assert_eq!(verdict(&[(0, A, 1), (1, B, CUT)], &[0, 1]), None);
+    }
+
+    #[test]
+    fn the_shortest_way_to_a_livelock_is_told() {
+        let transitions = [(0, A, 1), (1, A, 2), (2, A, 3), (0, B, 3), (3, A, 4), (4, A, 3), (3, B, 5)];
+        assert_eq!(verdict(&transitions, &[3, 4]), Some((vec![B], vec![A, A])));
+    }
+
+    #[test]
+    fn messages_alone_are_restless_and_with_a_timer_among_them_they_are_not() {
+        let timer = Action::Timer(NodeId(0), 0);
+        let endless = restless(&graph(&[(0, ASK, 1), (1, A, 2), (2, B, 1)], &[]));
+        assert_eq!(endless, Some(Endless { stem: vec![ASK], cycle: vec![A, B] }));
+        assert_eq!(restless(&graph(&[(0, ASK, 1), (1, A, 2), (2, timer, 1)], &[])), None);
+        assert_eq!(restless(&graph(&[(0, A, 1), (1, B, 0), (0, timer, 2), (1, timer, 2)], &[])), None);
+    }
+}

@@ -20,6 +20,7 @@ use driftlock_protocol::{Algorithm, LinkEvent, Protocol, Repairs, Visitor};
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, Reader, VERSION, Writer, transcript};
 pub(crate) use flags::Args;
+use flags::Format;
 use indicatif::{ProgressBar, ProgressStyle};
 use verdict::Told;
 
@@ -49,9 +50,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         if let Some(counterexample) = found.counterexample() {
             let bytes = trace(&plan, &setup, counterexample, &told.command())?;
             keep(args, &bytes)?;
-            if args.format == flags::Format::Text {
+            if matches!(args.format, Format::Text | Format::Transcript) {
                 let story = transcript::tell(reader(&bytes)?).map_err(damaged)?;
-                print(&format!("\n{story}{}", verdict::advice(args)))?;
+                let advice = if args.format == Format::Text { verdict::advice(args) } else { String::new() };
+                print(&format!("\n{story}{advice}"))?;
             }
         }
         if !told.holds() {

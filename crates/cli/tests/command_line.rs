@@ -362,3 +362,101 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
     }
     assert_eq!(driftlock(&["reproduce", "fig99"]).code, 2);
 }
+
+fn check(more: &[&str]) -> Said {
+    driftlock(&[&["check"], more].concat())
+}
+
+#[test]
+fn check_needs_no_option_and_says_what_it_looked_at() {
+    let said = check(&["krl"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    for words in ["416,186 states", "every state within the bounds", "not followed: 2,787", "a grant at every node"] {
+        assert!(said.out.contains(words), "{words:?} is missing in\n{}", said.out);
+    }
+}
+
+#[test]
+fn check_finds_a_violation_of_every_algorithm_as_published() {
+    for tag in ["krl", "krlf", "krlf-adaptive", "rl"] {
+        let said = check(&[tag, "--as-published"]);
+        assert_eq!(said.code, 1, "{tag}: {}", said.err);
+        assert!(said.out.contains("VIOLATED") && said.out.contains("as published"), "{}", said.out);
+    }
+}
+
+#[test]
+fn check_keeps_the_counterexample_as_a_trace_and_as_charts() {
+    let scratch = Scratch::new("check");
+    let (trace, svg, mermaid) = (scratch.path("c.jsonl"), scratch.path("c.svg"), scratch.path("c.mmd"));
+    let said = check(&["krl", "--without", "reclaim", "--trace", &trace, "--chart", &svg, "--chart", &mermaid]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("req 1; msg 1>0; down 0-1"), "{}", said.out);
+    let again = driftlock(&["replay", &trace]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert!(again.out.contains("every output is the same") && again.out.contains("the permits held"), "{}", again.out);
+    let rerun = driftlock(&["replay", &trace, "--rerun"]);
+    assert_eq!(rerun.code, 2);
+    assert!(rerun.err.contains("driftlock check krl"), "{}", rerun.err);
+    assert!(fs::read_to_string(svg).unwrap().starts_with("<svg"));
+    assert!(fs::read_to_string(mermaid).unwrap().starts_with("sequenceDiagram"));
+}
+
+#[test]
+fn check_never_claims_a_proof_when_a_limit_ended_it() {
+    let wide = ["krlf", "--nodes", "4", "--k", "2", "--requests", "2", "--link-changes", "2"];
+    for limit in [["--max-states", "20000"], ["--budget", "300ms"], ["--max-memory", "1MiB"]] {
+        let said = check(&[&wide[..], &limit].concat());
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.out.contains("not exhaustive") && !said.out.contains("every state"), "{}", said.out);
+    }
+}
+
+#[test]
+fn check_walks_at_random_where_there_are_too_many_states() {
+    let wide = ["krlf", "--nodes", "5", "--k", "2", "--topology", "ring", "--walks", "300", "--format", "transcript"];
+    let said = check(&wide);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.contains("300 random walks") && said.out.contains("prove nothing"), "{}", said.out);
+    assert_eq!(said.out, check(&[&wide[..], &["--threads", "1"]].concat()).out);
+    let broken = ["krl", "--without", "holder-lowers", "--walks", "300", "--seed", "7", "--format", "transcript"];
+    let said = check(&broken);
+    assert_eq!(said.code, 1);
+    assert_eq!(said.out, check(&broken).out);
+}
+
+#[test]
+fn check_prints_one_json_object_whose_command_does_the_same_again() {
+    let said =
+        check(&["krl", "--k", "2", "--topology", "line", "--stay", "1", "--link-changes", "0", "--format", "json"]);
+    let object: Value = serde_json::from_str(&said.out).expect("one object");
+    assert_eq!(object["holds"], Value::Bool(false));
+    assert_eq!(object["violation"]["property"], "service");
+    let command = object["command"].as_str().expect("a command").strip_prefix("driftlock ").expect("of ours");
+    let words: Vec<_> = command.split(' ').chain(["--format", "json"]).collect();
+    let again: Value = serde_json::from_str(&driftlock(&words).out).expect("one object");
+    assert_eq!(again["violation"], object["violation"]);
+}
+
+#[test]
+fn check_turns_bad_input_away() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["nothing"], "nothing"),
+        (&["krl", "--nodes", "9"], "1 to 8"),
+        (&["krl", "--nodes", "0"], "1 to 8"),
+        (&["krl", "--k", "0"], "1 to 8"),
+        (&["rl", "--k", "2"], "single unit"),
+        (&["krl", "--without", "glue"], "glue"),
+        (&["krl", "--requests", "many"], "any"),
+        (&["krl", "--budget", "soon"], "30s"),
+        (&["krl", "--ignore", "beauty"], "calm"),
+        (&["krl", "--nodes", "6", "--topology", "all"], "at most 5"),
+        (&["krl", "--drift", "1"], "--timed"),
+        (&["krl", "--without", "reclaim", "--trace", "/nowhere/at/all"], "/nowhere/at/all"),
+    ];
+    for (args, words) in cases {
+        let said = check(args);
+        assert_eq!(said.code, 2, "{args:?}: {}", said.out);
+        assert!(said.err.contains(words), "{args:?} says\n{}", said.err);
+    }
+}

@@ -132,6 +132,8 @@ pub(crate) struct Args {
 pub(super) enum Format {
     /// For people
     Text,
+    /// Like text, but without what differs from run to run
+    Transcript,
     /// One object on one line
     Json,
     /// A row of a Markdown table

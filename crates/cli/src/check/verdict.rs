@@ -27,7 +27,8 @@ impl Told<'_> {
 
     pub(super) fn in_format(&self, format: Format) -> String {
         match format {
-            Format::Text => self.text(),
+            Format::Text => self.text(&self.speed()),
+            Format::Transcript => self.text(""),
             Format::Json => format!("{}\n", self.json()),
             Format::Markdown => self.row(),
         }
@@ -44,10 +45,11 @@ impl Told<'_> {
         }
     }
 
-    fn text(&self) -> String {
+    /// With what there is to say about the effort.
+    fn text(&self, effort: &str) -> String {
         let body = match self.found {
-            Found::Searched(report) => self.searched(report),
-            Found::Walked(walked) => self.walked(walked),
+            Found::Searched(report) => self.searched(report, effort),
+            Found::Walked(walked) => walked_through(walked, effort),
         };
         format!("{}\n{}{body}", self.subject(), line(&self.bounds()))
     }
@@ -89,25 +91,37 @@ impl Told<'_> {
         bounds.join(", ")
     }
 
-    fn searched(&self, report: &Report) -> String {
+    /// How long it took, and how much memory.
+    fn speed(&self) -> String {
         let seconds = self.took.as_secs_f64();
+        match self.found {
+            Found::Searched(Report { states, .. }) => format!(
+                ", in {seconds:.1} s ({} states/s, {} bytes of memory a state)",
+                rate(*states, seconds),
+                grouped(self.memory / (*states).max(1)),
+            ),
+            Found::Walked(walked) => format!(", in {seconds:.1} s ({} steps/s)", rate(walked.steps, seconds)),
+        }
+    }
+
+    fn searched(&self, report: &Report, effort: &str) -> String {
         let mut text = line(&format!(
-            "{} states, {} transitions, depth {}, in {seconds:.1} s ({} states/s, {} bytes of memory a state)",
+            "{} states, {} transitions, depth {}{effort}",
             grouped(report.states),
             grouped(report.transitions),
             report.depth,
-            rate(report.states, seconds),
-            grouped(self.memory / report.states.max(1)),
         ));
         if let Some(counterexample) = &report.violation {
-            return text + &violated(counterexample);
+            // How much was looked at before depends on when the threads noticed.
+            return if effort.is_empty() { violated(counterexample) } else { text + &violated(counterexample) };
         }
         let asked = Property::ALL.into_iter().filter(|&property| self.setup.properties.has(property));
         let asked: Vec<_> = asked.map(Property::name).collect();
         let asked = asked.join(", ");
         if !report.exhaustive {
-            text +=
-                &line(&format!("no violation of {asked} within {seconds:.0} s; not exhaustive: there are more states"));
+            text += &line(&format!(
+                "no violation of {asked} so far; not exhaustive: a limit ended the search, and there are more states"
+            ));
             return text;
         }
         text += &line(&format!("no violation of {asked}: every state within the bounds was looked at"));
@@ -137,20 +151,6 @@ impl Told<'_> {
             if report.witnessed.all_in_use { "all units in use at once" } else { "never all units in use at once" };
         let quiet = if report.witnessed.quiet { "quiet states" } else { "no quiet state" };
         line(&format!("met on the way: {granted}; {all}; {quiet}"))
-    }
-
-    fn walked(&self, walked: &Walked) -> String {
-        let seconds = self.took.as_secs_f64();
-        let text = line(&format!(
-            "{} random walks, {} steps, {} grants, in {seconds:.1} s",
-            grouped(walked.walks),
-            grouped(walked.steps),
-            grouped(walked.grants)
-        ));
-        match &walked.violation {
-            Some((number, counterexample)) => format!("{text}  walk {number}:\n{}", violated(counterexample)),
-            None => format!("{text}  no violation; random walks prove nothing\n"),
-        }
     }
 
     /// The command that does the same again.
@@ -287,6 +287,19 @@ pub(super) fn advice(args: &Args) -> String {
         (Some(trace), _) => format!("\ndriftlock replay {} plays it again\n", trace.display()),
         (None, Some(_)) => String::new(),
         (None, None) => "\n--trace FILE keeps it for driftlock replay, --chart FILE.svg draws it\n".into(),
+    }
+}
+
+fn walked_through(walked: &Walked, effort: &str) -> String {
+    let text = line(&format!(
+        "{} random walks, {} steps, {} grants{effort}",
+        grouped(walked.walks),
+        grouped(walked.steps),
+        grouped(walked.grants)
+    ));
+    match &walked.violation {
+        Some((number, counterexample)) => format!("{text}  walk {number}:\n{}", violated(counterexample)),
+        None => format!("{text}  no violation; random walks prove nothing\n"),
     }
 }
 

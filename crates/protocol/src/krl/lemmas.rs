@@ -79,7 +79,7 @@ fn settled_links_agree(moment: &Moment<'_, Krl>) -> Verdict {
     for node in &moment.nodes {
         for neighbour in node.neighbours.iter().filter(|neighbour| neighbour.known) {
             if neighbour.told < node.my_height {
-                return Err(format!("node {} rose without telling {}", node.id, neighbour.id));
+                return Err(format!("node {} stands higher than it has told {}", node.id, neighbour.id));
             }
             let between = |flight: &Flight<'_, _>| {
                 (flight.from, flight.to) == (node.id, neighbour.id)
