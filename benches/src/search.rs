@@ -42,6 +42,7 @@ pub fn krl(threads: NonZeroUsize, _states: u64) -> u64 {
     let links = topologies(Topology::Complete, 3).remove(0);
     let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links }, Bound::Most(1));
     (setup.failures, setup.formations) = (Bound::Most(1), Bound::Most(1));
+    setup.spread = setup.usual_spread();
     let effort = Effort { threads: threads.get(), liveness: true };
     let report = check::<Krl>(&setup, Variant::new(Forwarding::Off), Repairs::ALL, effort, &mut |_| Pace::On);
     report.expect("a sound setup").states

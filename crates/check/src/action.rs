@@ -4,6 +4,9 @@ use std::fmt;
 
 use driftlock_protocol::NodeId;
 
+/// The most timers that a node may have armed: an action's number has room for no more.
+pub(crate) const TIMERS_MAX: usize = 4;
+
 /// One event of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Action {
@@ -48,7 +51,7 @@ impl Action {
         matches!(self, Self::Fail(..) | Self::Form(..) | Self::Pause(_) | Self::Cancel(_))
     }
 
-    /// A number for each action, in the order in which they are tried.
+    /// A number for each action.
     pub(crate) fn code(self) -> u8 {
         let at = |node: NodeId| u8::try_from(node.0).expect("few nodes");
         let pair = |a: NodeId, b: NodeId| at(a) * 8 + at(b);

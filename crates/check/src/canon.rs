@@ -1,8 +1,9 @@
 //! Which states count as one: the fingerprint of a state forgets what makes no difference.
 //!
-//! Heights count up to a common shift, fences up to the last one granted for the same permit, permits up to their names,
-//! incarnations not at all ([`relative::Kind`]). All four are exact: an algorithm only ever compares such numbers, or steps
-//! to the one next to them, so whatever one of the states can do, the other can do too.
+//! Heights count up to a common shift, permits up to their names, fences by whether they are behind the last grant of the
+//! same permit, incarnations not at all ([`Kind`]). All four are exact as long as every permit exists once: an algorithm
+//! only ever compares such numbers, or steps to the one next to them, so whatever one of the states can do, the other can
+//! do too.
 //!
 //! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
 //! a state puts them in.
@@ -200,9 +201,10 @@ impl<'a> Fingerprint<'a> {
                 }
                 Named::Fence(fence) => {
                     let last = self.fences.get(self.permits.trailing_zeros() as usize).copied().unwrap_or_default();
-                    let since = fence.wrapping_sub(last);
+                    // However far it is ahead, the next grant is later than the last one.
+                    let behind = last.saturating_sub(fence);
                     #[allow(clippy::cast_possible_truncation)] // the two halves
-                    self.word(since as u64 ^ ((since >> 64) as u64).rotate_left(32));
+                    self.word(behind as u64 ^ ((behind >> 64) as u64).rotate_left(32));
                 }
             }
         }
@@ -272,14 +274,16 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_counts_from_the_last_grant_of_its_permit() {
+    fn a_fence_counts_by_how_far_it_is_behind_the_last_grant_of_its_permit() {
         let grant = |number, counter| Grant {
             permits: Permits::single(permit(number)),
             fence: Fence { generation: 0, counter },
         };
         let at = |number: u8, counter, fences: &[u128]| fingerprint(&grant(number, counter), fences);
         assert_eq!(at(0, 5, &[4, 0]), at(1, 9, &[0, 8]));
-        assert_ne!(at(0, 5, &[4, 0]), at(0, 5, &[5, 0]));
+        assert_eq!(at(0, 5, &[4, 0]), at(0, 5, &[5, 0]));
+        assert_ne!(at(0, 5, &[5, 0]), at(0, 5, &[6, 0]));
+        assert_ne!(at(0, 5, &[7, 0]), at(0, 5, &[6, 0]));
     }
 
     #[test]

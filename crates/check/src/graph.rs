@@ -156,14 +156,14 @@ impl Graph {
         (Action::of_code(self.action[at as usize]), self.to[at as usize])
     }
 
-    /// The shortest way from `start` to a state that `is_goal`, within the states and actions that `may_pass`; of several,
-    /// the first in the order of actions.
+    /// The shortest way from `start` to a state that `is_goal`, by transitions that `may_pass`, as the actions and where each
+    /// leads; of several, the first in the order of actions.
     pub(crate) fn shortest(
         &self,
         start: u32,
         may_pass: impl Fn(Action, u32) -> bool,
         is_goal: impl Fn(u32) -> bool,
-    ) -> Option<(Vec<Action>, u32)> {
+    ) -> Option<(Vec<(Action, u32)>, u32)> {
         if is_goal(start) {
             return Some((Vec::new(), start));
         }
@@ -189,12 +189,12 @@ impl Graph {
         None
     }
 
-    fn way(parent: &[(u32, u8)], start: u32, goal: u32) -> Vec<Action> {
+    fn way(parent: &[(u32, u8)], start: u32, goal: u32) -> Vec<(Action, u32)> {
         let mut way = Vec::new();
         let mut at = goal;
         while at != start {
             let (before, code) = parent[at as usize];
-            way.push(Action::of_code(code));
+            way.push((Action::of_code(code), at));
             at = before;
         }
         way.reverse();

@@ -14,36 +14,64 @@ use crate::graph::{CUT, Graph};
 pub(crate) struct Endless {
     /// How it comes to that.
     pub(crate) stem: Vec<Action>,
-    /// What then goes on; empty if it does not matter what goes on.
+    /// What then goes on.
     pub(crate) cycle: Vec<Action>,
 }
 
+/// How a node that waits can go unserved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Unserved {
+    /// These actions lead to where nothing serves it any more.
+    Hopeless(Vec<Action>),
+    /// It is passed over for ever.
+    PassedOver(Endless),
+}
+
+/// What is known of service, or of calm.
+pub(crate) struct Decided<T> {
+    /// The nearest way to the worst that can happen.
+    pub(crate) worst: Option<T>,
+    /// From so many states, counted for each node by itself, it depends on what was not followed.
+    pub(crate) undecided: u64,
+}
+
 /// The first node that may never be served, with the shortest way there: hope lost before hope deferred.
-pub(crate) fn unserved(graph: &Graph, nodes: u32) -> Option<(u32, Endless)> {
-    let mut livelock = None;
+pub(crate) fn unserved(graph: &Graph, nodes: u32) -> Decided<(u32, Unserved)> {
+    let mut decided = Decided { worst: None, undecided: 0 };
     for node in 0..nodes {
         let scope = Scope { is_inside: |state| graph.owed(state) >> node & 1 == 1, may_take: |a| !a.is_disturbance() };
         let waiting = Components::of(graph, &scope);
-        let way = |is_bad: fn(Fate) -> bool| graph.shortest(0, |_, _| true, |at| waiting.fate(at).is_some_and(is_bad));
-        if let Some((stem, _)) = way(|fate| !fate.hope) {
-            return Some((node, Endless { stem, cycle: Vec::new() }));
+        let way = |is_bad: fn(Prospect) -> bool| {
+            graph.shortest(0, |_, _| true, |state| waiting.prospect(state).is_some_and(is_bad))
+        };
+        if let Some((way, _)) = way(|prospect| !prospect.hope) {
+            decided.worst = Some((node, Unserved::Hopeless(actions(way))));
+            return decided;
         }
-        if livelock.is_none()
-            && let Some((stem, entry)) = way(|fate| fate.may_stay)
+        if decided.worst.is_none()
+            && let Some((way, entry)) = way(|prospect| prospect.may_stay)
         {
-            livelock = Some((node, Endless { stem, cycle: waiting.cycle(graph, scope.may_take, entry) }));
+            let cycle = waiting.cycle(graph, scope.may_take, entry);
+            decided.worst = Some((node, Unserved::PassedOver(Endless { stem: actions(way), cycle })));
         }
+        decided.undecided += waiting.count(|prospect| !prospect.sure_hope || prospect.might_stay);
     }
-    livelock
+    decided
 }
 
 /// How messages alone can go round for ever: no request, no release, no timer among them, and none of these due.
-pub(crate) fn restless(graph: &Graph) -> Option<Endless> {
+pub(crate) fn restless(graph: &Graph) -> Decided<Endless> {
     let scope = Scope { is_inside: |_| true, may_take: |action| matches!(action, Action::Deliver { .. }) };
     let components = Components::of(graph, &scope);
-    let goes_round = |state| components.fate(state).is_some_and(|fate| fate.may_stay && fate.turns);
-    let (stem, entry) = graph.shortest(0, |_, _| true, goes_round)?;
-    Some(Endless { stem, cycle: components.cycle(graph, scope.may_take, entry) })
+    let goes_round = |state| components.prospect(state).is_some_and(|prospect| prospect.may_stay && prospect.turns);
+    let worst = graph
+        .shortest(0, |_, _| true, goes_round)
+        .map(|(way, entry)| Endless { stem: actions(way), cycle: components.cycle(graph, scope.may_take, entry) });
+    Decided { worst, undecided: components.count(|prospect| prospect.might_stay && !prospect.may_stay) }
+}
+
+fn actions(way: Vec<(Action, u32)>) -> Vec<Action> {
+    way.into_iter().map(|(action, _)| action).collect()
 }
 
 /// The part of the graph in which components are looked for.
@@ -54,11 +82,16 @@ struct Scope<I: Fn(u32) -> bool> {
 
 /// What can become of a run that has come to a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Fate {
-    /// Something leads out of the scope's states.
+#[allow(clippy::struct_excessive_bools)] // five answers to five questions
+struct Prospect {
+    /// Something leads out of the scope's states, or may: what was not followed may lead anywhere.
     hope: bool,
+    /// Something that was followed leads out of the scope's states.
+    sure_hope: bool,
     /// A fair run may stay for ever.
     may_stay: bool,
+    /// A fair run could stay for ever if what was not followed leads back.
+    might_stay: bool,
     /// There is something to do in it.
     turns: bool,
 }
@@ -84,6 +117,10 @@ impl Actions {
         Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
     }
 
+    fn or(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+
     fn and_not(self, other: Self) -> Self {
         Self(std::array::from_fn(|at| self.0[at] & !other.0[at]))
     }
@@ -93,7 +130,9 @@ impl Actions {
 struct Components {
     /// The component of each state; [`CUT`] outside the part. Whatever a component leads to has a smaller number.
     of: Vec<u32>,
-    fates: Vec<Fate>,
+    prospects: Vec<Prospect>,
+    /// How many states each has.
+    sizes: Vec<u32>,
 }
 
 impl Components {
@@ -103,7 +142,7 @@ impl Components {
         let Scope { is_inside, may_take } = scope;
         let states = graph.states() as usize;
         let (mut order, mut low) = (vec![UNSEEN; states], vec![0_u32; states]);
-        let mut components = Self { of: vec![CUT; states], fates: Vec::new() };
+        let mut components = Self { of: vec![CUT; states], prospects: Vec::new(), sizes: Vec::new() };
         let (mut path, mut open, mut seen) = (Vec::<(u32, u32)>::new(), Vec::new(), 0);
         for root in (0..graph.states()).filter(|&state| is_inside(state)) {
             if order[root as usize] != UNSEEN {
@@ -148,11 +187,12 @@ impl Components {
 
     /// These states are one component; all that they lead to is settled.
     fn close<I: Fn(u32) -> bool>(&mut self, graph: &Graph, members: &[u32], scope: &Scope<I>) {
-        let number = u32::try_from(self.fates.len()).expect("no more components than states");
+        let number = u32::try_from(self.prospects.len()).expect("no more components than states");
         for &state in members {
             self.of[state as usize] = number;
         }
-        let (mut always_enabled, mut taken, mut hope) = (Actions::ALL, Actions::default(), false);
+        let (mut always_enabled, mut taken, mut cut) = (Actions::ALL, Actions::default(), Actions::default());
+        let (mut hope, mut sure_hope) = (false, false);
         for &state in members {
             let mut enabled = Actions::default();
             for (action, to) in graph.from(state) {
@@ -162,52 +202,73 @@ impl Components {
                 if !(scope.may_take)(action) {
                     continue;
                 }
-                // What was not followed may lead anywhere.
-                if to == CUT || !(scope.is_inside)(to) {
+                if to == CUT {
+                    cut.insert(action);
                     hope = true;
+                } else if !(scope.is_inside)(to) {
+                    (hope, sure_hope) = (true, true);
                 } else if self.of[to as usize] == number {
                     taken.insert(action);
                 } else {
-                    hope |= self.fates[self.of[to as usize] as usize].hope;
+                    let onward = self.prospects[self.of[to as usize] as usize];
+                    (hope, sure_hope) = (hope || onward.hope, sure_hope || onward.sure_hope);
                 }
             }
             always_enabled = always_enabled.and(enabled);
         }
-        let may_stay = always_enabled.and_not(taken) == Actions::default();
-        self.fates.push(Fate { hope, may_stay, turns: taken != Actions::default() });
+        let undone = always_enabled.and_not(taken);
+        let may_stay = undone == Actions::default();
+        let might_stay = undone.and_not(cut) == Actions::default();
+        let turns = taken != Actions::default();
+        self.prospects.push(Prospect { hope, sure_hope, may_stay, might_stay, turns });
+        self.sizes.push(u32::try_from(members.len()).expect("counted in 32 bits"));
     }
 
-    fn fate(&self, state: u32) -> Option<Fate> {
+    fn prospect(&self, state: u32) -> Option<Prospect> {
         let component = self.of[state as usize];
-        (component != CUT).then(|| self.fates[component as usize])
+        (component != CUT).then(|| self.prospects[component as usize])
+    }
+
+    /// How many states have such prospects.
+    fn count(&self, is_such: impl Fn(Prospect) -> bool) -> u64 {
+        let sizes = self.prospects.iter().zip(&self.sizes);
+        sizes.filter(|(prospect, _)| is_such(**prospect)).map(|(_, &size)| u64::from(size)).sum()
     }
 
     /// A way round within the component of `start`, on which every fair action happens or is impossible at times.
     fn cycle(&self, graph: &Graph, may_take: fn(Action) -> bool, start: u32) -> Vec<Action> {
         let component = self.of[start as usize];
-        let inside = |action: Action, to: u32| may_take(action) && self.of[to as usize] == component;
-        let (mut cycle, mut at, mut settled) = (Vec::new(), start, Actions::default());
+        let inside = |action: Action, to: u32| to != CUT && may_take(action) && self.of[to as usize] == component;
+        let (mut cycle, mut at) = (Vec::new(), start);
+        let mut settled = impossible(graph, start);
         loop {
-            // Where something fair is possible that has neither happened nor been impossible on the way so far.
-            let possible = graph.from(at).filter(|(action, _)| action.is_fair());
-            let mut enabled = Actions::default();
-            possible.for_each(|(action, _)| enabled.insert(action));
-            settled = Actions(std::array::from_fn(|word| settled.0[word] | !enabled.0[word]));
-            let due =
-                |action: Action, to: u32| action.is_fair() && !settled.has(action) && to != CUT && inside(action, to);
-            let next = |state: u32| graph.from(state).find(|&(action, to)| due(action, to));
-            let Some((way, state)) = graph.shortest(at, inside, |state| next(state).is_some()) else { break };
-            cycle.extend(way);
-            let Some((action, to)) = next(state) else { break };
-            cycle.push(action);
-            settled.insert(action);
-            at = to;
+            let due = |state: u32| {
+                graph.from(state).find(|&(action, to)| action.is_fair() && !settled.has(action) && inside(action, to))
+            };
+            let has_news =
+                |state: u32| due(state).is_some() || impossible(graph, state).and_not(settled) != Actions::default();
+            let Some((mut way, end)) = graph.shortest(at, inside, has_news) else { break };
+            // Where nothing new is impossible, something new is taken.
+            way.extend(due(end).filter(|_| impossible(graph, end).and_not(settled) == Actions::default()));
+            for &(action, to) in &way {
+                cycle.push(action);
+                settled.insert(action);
+                settled = settled.or(impossible(graph, to));
+                at = to;
+            }
         }
         if let Some((way, _)) = graph.shortest(at, inside, |state| state == start) {
-            cycle.extend(way);
+            cycle.extend(actions(way));
         }
         cycle
     }
+}
+
+/// What is fair and can not happen in this state, and all that is not fair.
+fn impossible(graph: &Graph, state: u32) -> Actions {
+    let mut enabled = Actions::default();
+    graph.from(state).filter(|(action, _)| action.is_fair()).for_each(|(action, _)| enabled.insert(action));
+    Actions::ALL.and_not(enabled)
 }
 
 #[cfg(test)]
@@ -237,7 +298,10 @@ mod tests {
     }
 
     fn verdict(transitions: &[(u32, Action, u32)], waiting: &[u32]) -> Option<(Vec<Action>, Vec<Action>)> {
-        unserved(&graph(transitions, waiting), 1).map(|(_, endless)| (endless.stem, endless.cycle))
+        unserved(&graph(transitions, waiting), 1).worst.map(|(_, unserved)| match unserved {
+            Unserved::Hopeless(stem) => (stem, Vec::new()),
+            Unserved::PassedOver(Endless { stem, cycle }) => (stem, cycle),
+        })
     }
 
     #[test]
@@ -269,8 +333,20 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_followed_may_serve() {
-        assert_eq!(verdict(&[(0, A, 1), (1, B, CUT)], &[0, 1]), None);
+    fn what_was_not_followed_may_serve_and_leaves_the_question_open() {
+        let transitions = [(0, A, 1), (1, B, CUT)];
+        assert_eq!(verdict(&transitions, &[0, 1]), None);
+        assert_eq!(unserved(&graph(&transitions, &[0, 1]), 1).undecided, 2);
+        assert_eq!(unserved(&graph(&[(0, A, 1), (1, B, CUT), (1, A, 2)], &[0, 1]), 1).undecided, 0);
+    }
+
+    #[test]
+    fn a_cycle_passes_where_something_is_impossible() {
+        const OUT: Action = Action::Release(NodeId(1));
+        // OUT would serve; only state 2 does not offer it, so the way round must pass there.
+        let transitions = [(0, A, 1), (1, B, 0), (1, A, 2), (2, B, 0), (0, OUT, 3), (1, OUT, 3)];
+        let (stem, cycle) = verdict(&transitions, &[0, 1, 2]).expect("it can be passed over");
+        assert_eq!((stem, cycle), (vec![], vec![A, A, B]));
     }
 
     #[test]
@@ -282,9 +358,10 @@ mod tests {
     #[test]
     fn messages_alone_are_restless_and_with_a_timer_among_them_they_are_not() {
         let timer = Action::Timer(NodeId(0), 0);
-        let endless = restless(&graph(&[(0, ASK, 1), (1, A, 2), (2, B, 1)], &[]));
+        let restless = |transitions: &[(u32, Action, u32)]| restless(&graph(transitions, &[])).worst;
+        let endless = restless(&[(0, ASK, 1), (1, A, 2), (2, B, 1)]);
         assert_eq!(endless, Some(Endless { stem: vec![ASK], cycle: vec![A, B] }));
-        assert_eq!(restless(&graph(&[(0, ASK, 1), (1, A, 2), (2, timer, 1)], &[])), None);
-        assert_eq!(restless(&graph(&[(0, A, 1), (1, B, 0), (0, timer, 2), (1, timer, 2)], &[])), None);
+        assert_eq!(restless(&[(0, ASK, 1), (1, A, 2), (2, timer, 1)]), None);
+        assert_eq!(restless(&[(0, A, 1), (1, B, 0), (0, timer, 2), (1, timer, 2)]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The system as a transition system: what may happen in a state, what comes of it, and what must hold.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Flight, LinkEvent, Moment, Node, NodeId, Permits, Protocol, Repairs};
@@ -23,7 +23,8 @@ pub struct Model<P: Protocol> {
     repairs: Repairs,
     pub(crate) layout: Layout,
     pub(crate) parts: Parts<P>,
-    faults: boxcar::Vec<Violation>,
+    /// What was done that must not be done, each once.
+    faults: Mutex<Vec<Violation>>,
     /// Where the transitions are written down, if liveness is to be decided.
     pub(crate) recorder: Option<Arc<Recorder>>,
     /// What was the case at least once, by the numbers of [`Model::is_witness`].
@@ -48,13 +49,13 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             Timing::Untimed => None,
             Timing::Timed { tick, .. } => Some(tick),
         };
-        Ok(Self {
+        let model = Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick),
             variant: if setup.small_scale { P::at_small_scale(variant) } else { variant },
             setup,
             repairs,
-            faults: boxcar::Vec::new(),
+            faults: Mutex::default(),
             recorder: None,
             seen: AtomicU64::new(0),
             cut: AtomicU64::new(0),
@@ -62,7 +63,9 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             expanded: AtomicU64::new(0),
             violated: AtomicU32::new(NOT_VIOLATED),
             stop: AtomicBool::new(false),
-        })
+        };
+        let (_, spread) = model.fingerprint(&model.initial());
+        if spread > model.setup.spread { Err(SetupError::Spread(spread)) } else { Ok(model) }
     }
 
     /// The bounds.
@@ -120,7 +123,8 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             self.own_actions(state, to, actions);
         }
         self.timer_actions(state, actions);
-        for (a, b) in layout.pairs() {
+        let may_change = |node| awake(node) && !self.has_due_timer(state, node);
+        for (a, b) in layout.pairs().filter(|&(a, b)| may_change(a) && may_change(b)) {
             if !layout.is_up(state, a, b) {
                 if layout.common(state, Common::Formations) > 0 {
                     actions.push(Action::Form(a, b));
@@ -181,12 +185,18 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         self.setup.fate != Fate::Drained || idle
     }
 
-    /// What comes of `action`; nothing, if that would take heights too far apart.
-    pub fn after(&self, state: &State, action: Action) -> Option<State> {
+    /// What comes of `action`, and how far heights lie apart then.
+    pub(crate) fn stepped(&self, state: &State, action: Action) -> (State, u64) {
         let mut next = state.clone();
         self.apply(&mut next, action);
         let (fingerprint, spread) = self.fingerprint(&next);
         next.fingerprint = fingerprint;
+        (next, spread)
+    }
+
+    /// What comes of `action`; nothing, if that would take heights too far apart.
+    pub fn after(&self, state: &State, action: Action) -> Option<State> {
+        let (next, spread) = self.stepped(state, action);
         if spread > self.setup.spread {
             self.cut.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -298,7 +308,12 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
 
     fn fault(&self, state: &mut State, violation: Violation) {
         if self.layout.fault(state).is_none() {
-            let fault = self.faults.push(violation);
+            let mut faults = self.faults.lock().expect("no thread panicked");
+            let known = faults.iter().position(|known| *known == violation);
+            let fault = known.unwrap_or_else(|| {
+                faults.push(violation);
+                faults.len() - 1
+            });
             self.layout.set_fault(state, fault);
         }
     }
@@ -407,7 +422,8 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             if properties.has(Property::of(&violation)) { Err(violation) } else { Ok(()) }
         };
         if let Some(fault) = self.layout.fault(state) {
-            return judged(self.faults[fault].clone());
+            let fault = self.faults.lock().expect("no thread panicked")[fault].clone();
+            return judged(fault);
         }
         self.units_in_use(state).or_else(judged)?;
         self.moment(state).or_else(judged)?;

@@ -13,6 +13,7 @@ use driftlock_protocol::{
 use driftlock_spec::Violation;
 use rustc_hash::FxHasher;
 
+use crate::action::TIMERS_MAX;
 use crate::canon::Sketch;
 
 type Table<K, V> = DashMap<K, V, BuildHasherDefault<FxHasher>>;
@@ -173,11 +174,6 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
         parts
     }
 
-    /// How many different seats and channels there are.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.seats.parts.count() as u64, self.channels.parts.count() as u64)
-    }
-
     pub(crate) fn seat(&self, seat: Seat<P>) -> PartId {
         self.seats.id(seat, SeatPart::new)
     }
@@ -280,8 +276,9 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
             _ => None,
         });
         let refused = after.node.step(self.input(before, stimulus), &mut out).err();
-        debug_assert_eq!(refused, None, "an ideal link layer gives no reason to refuse");
-        let mut reaction = Reaction { seat, sends: Box::default(), grant: None, fault: None };
+        // An ideal link layer gives no reason to refuse anything.
+        let fault = refused.map(|refusal| Violation::Lemma(format!("node {id} refuses {stimulus:?}: {refusal}")));
+        let mut reaction = Reaction { seat, sends: Box::default(), grant: None, fault };
         let mut sends = Vec::new();
         for effect in out.drain() {
             match effect {
@@ -291,18 +288,18 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
                     after.timers.retain(|armed| armed.0 != timer);
                     after.timers.push((timer, left));
                     after.timers.sort_unstable_by_key(|armed| armed.0);
+                    assert!(after.timers.len() <= TIMERS_MAX, "a node has at most {TIMERS_MAX} timers armed");
                 }
                 Effect::Disarm { timer } => after.timers.retain(|armed| armed.0 != timer),
                 Effect::Grant(grant) => {
                     let (asked, granted) = (waited.map_or(0, |demand| demand.units.count()), grant.permits.count());
-                    reaction.fault = match () {
-                        () if before.node.grant().is_some() || reaction.grant.is_some() => {
-                            Some(Violation::DoubleGrant { node: id })
-                        }
-                        () if waited.is_none() => Some(Violation::Unasked { node: id }),
-                        () if asked != granted => Some(Violation::PartialGrant { node: id, asked, granted }),
-                        () => None,
-                    };
+                    if before.node.grant().is_some() || reaction.grant.is_some() {
+                        reaction.fault = Some(Violation::DoubleGrant { node: id });
+                    } else if waited.is_none() {
+                        reaction.fault = Some(Violation::Unasked { node: id });
+                    } else if asked != granted {
+                        reaction.fault = Some(Violation::PartialGrant { node: id, asked, granted });
+                    }
                     reaction.grant = Some(grant);
                 }
                 Effect::Clause(_) => {}

@@ -11,7 +11,7 @@ use stateright::{Checker, HasDiscoveries, Model as _, Property as Expected};
 
 use crate::action::Action;
 use crate::graph::{CUT, Graph, Recorder};
-use crate::liveness::{Endless, restless, unserved};
+use crate::liveness::{Endless, Unserved, restless, unserved};
 use crate::model::{ALL_IN_USE, Model, NOT_VIOLATED, QUIET};
 use crate::state::State;
 use crate::{Property, Setup, SetupError};
@@ -72,14 +72,14 @@ pub struct Report {
     pub depth: u32,
     /// Whether every state within the bounds was looked at.
     pub exhaustive: bool,
-    /// Whether liveness was decided.
+    /// Whether the graph was looked at for service and calm, as far as these were asked for.
     pub liveness: bool,
     /// The furthest that heights lay apart.
     pub spread: u64,
     /// Transitions that were not followed because heights would have lain further apart.
     pub cut: u64,
-    /// Different nodes and different channel contents that the states are made of.
-    pub parts: (u64, u64),
+    /// Of service and calm, from so many states it could not be decided: it depends on what was not followed.
+    pub undecided: u64,
     /// What was the case in some state, so that the verdict is not about nothing.
     pub witnessed: Witnessed,
     /// The shortest way to the first violation, if there is one.
@@ -231,7 +231,7 @@ fn pass<P: Protocol<View = LinkEvent>>(
         liveness: false,
         spread: model.spread.load(Ordering::Relaxed),
         cut: model.cut.load(Ordering::Relaxed),
-        parts: model.parts.counts(),
+        undecided: 0,
         witnessed: model.witnessed(),
         violation: None,
     };
@@ -285,35 +285,47 @@ pub fn check<P: Protocol<View = LinkEvent>>(
         progress(Progress { states: report.states, stage: Stage::Liveness, ..Progress::default() });
         let graph = recorder.finish();
         report.depth = graph.depth();
-        report.liveness = setup.properties.has(Property::Service);
-        let unserved =
-            || unserved(&graph, setup.deployment.nodes).map(|(node, endless)| Counterexample::starving(node, endless));
-        report.violation = report.liveness.then(unserved).flatten();
-        if report.violation.is_none() && setup.properties.has(Property::Calm) {
-            let endless = restless(&graph);
-            report.violation = endless.map(|Endless { stem, cycle }| Counterexample {
-                violation: Violation::Restless,
-                actions: stem,
-                cycle,
-            });
-        }
+        decide(&graph, setup, &mut report);
     }
     Ok(report)
+}
+
+/// Service and calm, as far as they are asked for.
+fn decide(graph: &Graph, setup: &Setup, report: &mut Report) {
+    report.liveness = true;
+    if setup.properties.has(Property::Service) {
+        let decided = unserved(graph, setup.deployment.nodes);
+        report.undecided += decided.undecided;
+        report.violation = decided.worst.map(|(node, unserved)| Counterexample::starving(node, unserved));
+    }
+    if setup.properties.has(Property::Calm) && report.violation.is_none() {
+        let decided = restless(graph);
+        report.undecided += decided.undecided;
+        report.violation = decided.worst.map(|Endless { stem, cycle }| Counterexample {
+            violation: Violation::Restless,
+            actions: stem,
+            cycle,
+        });
+    }
 }
 
 /// The way to the state of this number, and what is wrong with it.
 fn nearest<P: Protocol<View = LinkEvent>>(model: &Model<P>, graph: &Graph, violated: u32) -> Counterexample {
     let way = graph.shortest(0, |_, _| true, |state| state == violated);
-    let actions = way.map(|(actions, _)| actions).unwrap_or_default();
+    let actions: Vec<_> = way.map(|(way, _)| way).unwrap_or_default().into_iter().map(|(action, _)| action).collect();
     let end = actions.iter().try_fold(model.initial(), |state, &action| model.after(&state, action));
     let violation = end.and_then(|end| model.verdict(&end).err()).expect("the same actions lead to the same end");
     Counterexample { violation, actions, cycle: Vec::new() }
 }
 
 impl Counterexample {
-    fn starving(node: u32, Endless { stem, cycle }: Endless) -> Self {
+    fn starving(node: u32, unserved: Unserved) -> Self {
         let node = NodeId(node);
-        let violation = if cycle.is_empty() { Violation::Hopeless { node } } else { Violation::Livelock { node } };
-        Self { violation, actions: stem, cycle }
+        match unserved {
+            Unserved::Hopeless(actions) => Self { violation: Violation::Hopeless { node }, actions, cycle: Vec::new() },
+            Unserved::PassedOver(Endless { stem, cycle }) => {
+                Self { violation: Violation::Livelock { node }, actions: stem, cycle }
+            }
+        }
     }
 }

@@ -55,7 +55,8 @@ pub struct Setup {
     pub formations: Bound,
     /// What becomes of the messages on a link that fails.
     pub fate: Fate,
-    /// How far the levels, and the orders, of heights may lie apart; what would take them further is not followed.
+    /// How far the levels, and the orders, of heights may lie apart; what would take them further is not followed. See
+    /// [`Setup::usual_spread`].
     pub spread: u64,
     /// What time means.
     pub timing: Timing,
@@ -82,6 +83,9 @@ pub enum SetupError {
     /// A bound that does not fit.
     #[error("{0} is too large a bound: the most is {EVENTS_MAX}; use \"any\" for no bound at all")]
     TooMany(u8),
+    /// The limit does not even allow the first state.
+    #[error("heights lie {0} apart at the start already: allow at least that (--spread)")]
+    Spread(u64),
     /// A tick of no length.
     #[error("a tick must take some time")]
     NoTick,
@@ -90,22 +94,35 @@ pub enum SetupError {
 impl Setup {
     /// A network in which nothing but requests happens.
     pub fn still(deployment: Deployment, requests: Bound) -> Self {
-        Self {
+        let mut setup = Self {
             deployment,
             requests,
             cancels: Bound::Most(0),
             failures: Bound::Most(0),
             formations: Bound::Most(0),
             fate: Fate::Returned,
-            spread: 6,
+            spread: u64::MAX,
             timing: Timing::Untimed,
             stay: 0,
             small_scale: true,
             properties: Properties::USUAL,
-        }
+        };
+        setup.spread = setup.usual_spread();
+        setup
     }
 
-    pub(crate) fn validate(&self) -> Result<(), SetupError> {
+    /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
+    /// Links that change, or requests without end, can drive heights apart for ever.
+    pub fn usual_spread(&self) -> u64 {
+        let still = [self.failures, self.formations] == [Bound::Most(0); 2];
+        if still && self.requests != Bound::Any {
+            return u64::MAX;
+        }
+        (3 * u64::from(self.deployment.nodes.saturating_sub(1))).max(6)
+    }
+
+    /// Whether it can be explored.
+    pub fn validate(&self) -> Result<(), SetupError> {
         let Deployment { nodes, k, links } = &self.deployment;
         if !(1..=NODES_MAX).contains(nodes) {
             return Err(SetupError::Nodes(*nodes));
@@ -119,17 +136,19 @@ impl Setup {
                 return Err(SetupError::Link(a, b));
             }
         }
-        for bound in [self.requests, self.cancels, self.failures, self.formations] {
-            if let Bound::Most(count @ EVENTS_MAX..) = bound
+        let pauses = match self.timing {
+            Timing::Timed { tick: Duration::ZERO, .. } => return Err(SetupError::NoTick),
+            Timing::Timed { pauses, .. } => Bound::Most(pauses),
+            Timing::Untimed => Bound::Most(0),
+        };
+        for bound in [self.requests, self.cancels, self.failures, self.formations, pauses] {
+            if let Bound::Most(count) = bound
                 && count > EVENTS_MAX
             {
                 return Err(SetupError::TooMany(count));
             }
         }
-        match self.timing {
-            Timing::Timed { tick: Duration::ZERO, .. } => Err(SetupError::NoTick),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 

@@ -32,8 +32,9 @@ pub struct Walked {
 
 /// Makes the walks of these numbers, each drawn from `seed` and its own number alone, until `progress` has had enough.
 ///
-/// Each takes any action that is possible, whichever comes up, until nothing is possible or it has been long enough;
-/// then only messages, releases and timers, until nobody waits. Everything that must hold is checked after every step.
+/// Each takes any action that is possible, whichever comes up, until nothing is left to ask for or to change, or it has
+/// been long enough; then only messages, releases and timers, until nobody waits. Everything that must hold is checked
+/// after every step. How far heights lie apart does not matter here.
 pub fn walk<P: Protocol<View = LinkEvent>>(
     model: &Model<P>,
     seed: u64,
@@ -76,21 +77,18 @@ impl<P: Protocol<View = LinkEvent>> Walker<'_, P> {
         let service = model.setup().properties.has(Property::Service);
         let mut enabled = Vec::new();
         for step in 0..STEPS_MAX + SETTLING_MAX {
-            let in_peace = step >= STEPS_MAX;
-            if in_peace && (!service || model.owed(&state) == 0) {
-                return Ok(());
-            }
             enabled.clear();
             model.enabled(&state, &mut enabled);
+            let in_peace = step >= STEPS_MAX || enabled.iter().all(|action| action.is_fair());
             if in_peace {
                 enabled.retain(|action| action.is_fair());
             }
-            if enabled.is_empty() {
+            let waits = service && model.owed(&state) != 0;
+            if enabled.is_empty() || (in_peace && !waits && model.grants(&state) == 0) {
                 return Ok(());
             }
             let action = enabled[self.random.random_range(0..enabled.len())];
-            // What would take heights too far apart is not followed here either.
-            let Some(next) = model.after(&state, action) else { continue };
+            let (next, _) = model.stepped(&state, action);
             self.actions.push(action);
             self.grants += u64::from(model.grants(&next).count_ones() > model.grants(&state).count_ones());
             state = next;
@@ -98,6 +96,6 @@ impl<P: Protocol<View = LinkEvent>> Walker<'_, P> {
         }
         let owed = model.owed(&state);
         let nodes = (0..model.setup().deployment.nodes).map(NodeId).filter(|node| owed >> node.0 & 1 == 1).collect();
-        Err(Box::new(Violation::Stalled { time_units: u64::from(SETTLING_MAX), nodes }))
+        Err(Box::new(Violation::Starved { nodes }))
     }
 }

@@ -18,16 +18,16 @@ pub fn record<P: Protocol<View = LinkEvent>>(
     counterexample: &Counterexample,
     writer: Writer,
 ) -> io::Result<()> {
-    let mut stage = Stage::new(model, Some(writer));
+    let mut play = Play::new(model, Some(writer));
     for &action in counterexample.actions.iter().chain(&counterexample.cycle) {
-        stage.act(action);
+        play.act(action);
     }
-    let ended = stage.writer.map(|writer| writer.finish(Some(counterexample.violation.to_string())));
+    let ended = play.writer.map(|writer| writer.finish(Some(counterexample.violation.to_string())));
     ended.unwrap_or(Ok(()))
 }
 
 /// Nodes and links as every other world has them.
-pub(crate) struct Stage<P: Protocol<View = LinkEvent>> {
+pub(crate) struct Play<P: Protocol<View = LinkEvent>> {
     pub(crate) nodes: Vec<Node<P>>,
     pub(crate) links: Links<P::Message>,
     /// The timers of each node that are armed, in order.
@@ -37,7 +37,7 @@ pub(crate) struct Stage<P: Protocol<View = LinkEvent>> {
     writer: Option<Writer>,
 }
 
-impl<P: Protocol<View = LinkEvent>> Stage<P> {
+impl<P: Protocol<View = LinkEvent>> Play<P> {
     pub(crate) fn new(model: &Model<P>, writer: Option<Writer>) -> Self {
         let setup = model.setup();
         let mut links = Links::new(setup.deployment.nodes);
@@ -134,26 +134,26 @@ mod tests {
     use super::*;
     use crate::{Bound, Setup};
 
-    /// Walks model and stage side by side, and compares everything there is.
+    /// Walks model and play side by side, and compares everything there is.
     fn walk(forwarding: Forwarding, fate: Fate, seed: u64) {
         let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links }, Bound::Any);
         (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
         (setup.fate, setup.spread) = (fate, u64::MAX);
         let model = Model::<Krl>::new(setup, Variant::new(forwarding), Repairs::ALL).unwrap();
-        let (mut state, mut stage) = (model.initial(), Stage::new(&model, None));
+        let (mut state, mut play) = (model.initial(), Play::new(&model, None));
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for _ in 0..300 {
             let mut actions = Vec::new();
             model.enabled(&state, &mut actions);
             let action = actions[random.random_range(0..actions.len())];
-            stage.act(action);
+            play.act(action);
             state = model.after(&state, action).unwrap();
             let (nodes, flights, armed) = model.unpacked(&state);
-            assert_eq!(nodes, stage.nodes.iter().collect::<Vec<_>>(), "after {action}");
-            let ideal: Vec<_> = stage.links.flights().map(|f| (f.from, f.to, f.message)).collect();
+            assert_eq!(nodes, play.nodes.iter().collect::<Vec<_>>(), "after {action}");
+            let ideal: Vec<_> = play.links.flights().map(|f| (f.from, f.to, f.message)).collect();
             assert_eq!(flights, ideal, "after {action}");
-            assert_eq!(armed, stage.armed, "after {action}");
+            assert_eq!(armed, play.armed, "after {action}");
         }
     }
 

@@ -7,7 +7,7 @@ mod flags;
 mod verdict;
 
 use std::fs;
-use std::io::Cursor;
+use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -37,33 +37,47 @@ enum Found {
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
     let graphs = topologies(plan.topology, plan.setup.deployment.nodes);
-    let mut limits = Limits::new(args);
-    for links in graphs {
+    let (count, started) = (graphs.len(), Instant::now());
+    for (at, links) in graphs.into_iter().enumerate() {
+        let mut limits = Limits::new(args, started);
+        if at > 0 && limits.are_over() {
+            say(&format!("{at} of {count} networks were looked at: the budget is spent\n"))?;
+            break;
+        }
         let mut setup = plan.setup.clone();
         setup.deployment.links = links;
-        let started = Instant::now();
+        let begun = Instant::now();
         let found = plan.algorithm.visit(Explore { args, setup: &setup, repairs: plan.repairs, limits: &mut limits });
         limits.bar.finish_and_clear();
         let found = found.map_err(|error| Failure::Other(error.to_string()))?;
-        let told = Told { plan: &plan, setup: &setup, found: &found, took: started.elapsed(), memory: memory_peak() };
-        print(&told.in_format(args.format))?;
+        let told = Told { plan: &plan, setup: &setup, found: &found, took: begun.elapsed(), memory: memory_peak() };
+        say(&told.in_format(args.format))?;
         if let Some(counterexample) = found.counterexample() {
-            let bytes = trace(&plan, &setup, counterexample, &told.command())?;
-            keep(args, &bytes)?;
-            if matches!(args.format, Format::Text | Format::Transcript) {
-                let story = transcript::tell(reader(&bytes)?).map_err(damaged)?;
-                let advice = if args.format == Format::Text { verdict::advice(args) } else { String::new() };
-                print(&format!("\n{story}{advice}"))?;
-            }
+            tell(args, &trace(&plan, &setup, counterexample, &told.command())?)?;
         }
         if !told.holds() {
             return Ok(ExitCode::from(1));
         }
-        if limits.are_over() {
-            break;
-        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The counterexample in the forms that were asked for.
+fn tell(args: &Args, bytes: &[u8]) -> Result<(), Failure> {
+    if matches!(args.format, Format::Text | Format::Transcript) {
+        let story = transcript::tell(reader(bytes)?).map_err(damaged)?;
+        let advice = if args.format == Format::Text { verdict::advice(args) } else { String::new() };
+        say(&format!("\n{story}{advice}"))?;
+    }
+    keep(args, bytes)
+}
+
+/// Prints. Whoever closes the pipe has read enough, but the verdict is still to come as the exit code.
+fn say(text: &str) -> Result<(), Failure> {
+    match print(text) {
+        Err(Failure::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
 }
 
 impl Found {
@@ -117,17 +131,11 @@ struct Limits {
 }
 
 impl Limits {
-    fn new(args: &Args) -> Self {
+    fn new(args: &Args, started: Instant) -> Self {
         let bar = ProgressBar::no_length();
         let template = if args.walks.is_some() { "{pos}/{len} walks, {eta} left" } else { "{spinner} {msg}" };
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self {
-            bar,
-            started: Instant::now(),
-            budget: args.budget,
-            states_max: args.max_states,
-            memory_max: args.max_memory.0,
-        }
+        Self { bar, started, budget: args.budget, states_max: args.max_states, memory_max: args.max_memory.0 }
     }
 
     fn are_over(&self) -> bool {

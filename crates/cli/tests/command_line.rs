@@ -439,6 +439,15 @@ fn check_prints_one_json_object_whose_command_does_the_same_again() {
 }
 
 #[test]
+fn check_says_what_it_could_not_decide() {
+    let said = check(&["krl", "--topology", "line", "--without", "pace", "--also", "calm"]);
+    assert_eq!(said.code, 0);
+    assert!(said.out.contains("undecided:"), "{}", said.out);
+    let said = check(&["krlf", "--link-changes", "0", "--safety-only", "--also", "calm"]);
+    assert!(said.out.contains("stuck waiters only") && !said.out.contains("calm"), "{}", said.out);
+}
+
+#[test]
 fn check_turns_bad_input_away() {
     let cases: &[(&[&str], &str)] = &[
         (&["nothing"], "nothing"),
@@ -450,8 +459,11 @@ fn check_turns_bad_input_away() {
         (&["krl", "--requests", "many"], "any"),
         (&["krl", "--budget", "soon"], "30s"),
         (&["krl", "--ignore", "beauty"], "calm"),
-        (&["krl", "--nodes", "6", "--topology", "all"], "at most 5"),
+        (&["krl", "--nodes", "6", "--topology", "all"], "more graphs than"),
         (&["krl", "--drift", "1"], "--timed"),
+        (&["krl", "--nodes", "4000000000", "--topology", "line"], "1 to 8"),
+        (&["krl", "--topology", "line", "--spread", "1"], "2 apart"),
+        (&["krl", "--walks", "9", "--max-states", "9"], "--walks"),
         (&["krl", "--without", "reclaim", "--trace", "/nowhere/at/all"], "/nowhere/at/all"),
     ];
     for (args, words) in cases {

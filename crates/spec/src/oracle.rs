@@ -104,7 +104,7 @@ pub enum Violation {
         nodes: Vec<NodeId>,
     },
     /// A waiter that nothing will ever serve.
-    #[error("node {node} waits, and nothing that may still happen leads to its being served")]
+    #[error("node {node} waits, and without a further change nothing leads to its being served")]
     Hopeless {
         /// Who waits.
         node: NodeId,

@@ -1,5 +1,6 @@
 //! The flags of `driftlock check`, and what they mean.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -56,14 +57,15 @@ pub(crate) struct Args {
     link_changes: Bound,
     /// Links that fail, if not as many as form
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
-    link_failures: Option<Bound>,
+    failures: Option<Bound>,
     /// Links that form, if not as many as fail
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
-    link_formations: Option<Bound>,
+    formations: Option<Bound>,
     /// What becomes of messages on a link that fails: returned to their senders, lost, or delivered before it does
     #[arg(long, value_enum, default_value = "returned")]
     link_failure: InFlight,
-    /// So many applications may keep their units for ever; whoever waits must be served all the same
+    /// So many applications may keep their units for ever, and nobody may be stuck behind them (looked for in states in
+    /// which nothing else moves)
     #[arg(long, default_value_t = 0)]
     stay: u8,
     /// Let time pass in ticks instead of letting any armed timer fire
@@ -78,9 +80,10 @@ pub(crate) struct Args {
     /// How many times a node may pause
     #[arg(long, default_value_t = 0, requires = "timed", value_parser = clap::value_parser!(u8).range(..=250))]
     pauses: u8,
-    /// How far heights may lie apart; what would take them further is counted, not followed
-    #[arg(long, default_value_t = 6)]
-    spread: u64,
+    /// How far heights may lie apart, or any; what would take them further is counted, not followed. Without it, three for
+    /// each hop if links change or requests have no end, and any otherwise
+    #[arg(long, value_name = "NUMBER", value_parser = spread)]
+    spread: Option<u64>,
     /// Keep the algorithm's own constants as they are in use, instead of as small as possible
     #[arg(long)]
     usual_constants: bool,
@@ -97,13 +100,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
     also: Vec<Property>,
     /// Keep no graph, and so decide no liveness beyond states where nothing moves: takes half the memory
-    #[arg(long)]
+    #[arg(long, conflicts_with = "walks")]
     pub(super) safety_only: bool,
     /// End after this time, such as 30s, 5m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) budget: Option<Duration>,
-    /// End after so many states
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    /// End after about so many states
+    #[arg(long, value_name = "NUMBER", conflicts_with = "walks", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_states: Option<u64>,
     /// End when this much memory is in use
     #[arg(long, value_name = "SIZE", default_value = "12GiB", value_parser = size)]
@@ -169,6 +172,8 @@ pub(super) struct Plan {
     pub(super) topology: Topology,
     /// As the command line has it.
     pub(super) shape: String,
+    /// How many random walks, and their seed.
+    pub(super) walks: Option<(u64, u64)>,
     /// For each network; its links are still to be filled in.
     pub(super) setup: Setup,
 }
@@ -177,11 +182,13 @@ impl Args {
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let algorithm = list::named(&self.algorithm)?;
         units_fit(algorithm, self.k)?;
-        let without = if self.as_published {
+        let mut without: Vec<String> = if self.as_published {
             algorithm.repairs().iter().map(|repair| repair.name.to_owned()).collect()
         } else {
             self.without.clone()
         };
+        let mut named = BTreeSet::new();
+        without.retain(|name| named.insert(name.clone()));
         let names = without.iter().map(String::as_str);
         let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
         let topology = match self.topology {
@@ -199,21 +206,24 @@ impl Args {
         };
         let shape = self.topology.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         let setup = self.setup();
-        Ok(Plan { algorithm, repairs, without, topology, shape, setup })
+        // Before anybody draws up links for a billion nodes.
+        setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
+        let walks = self.walks.map(|walks| (walks, self.seed));
+        Ok(Plan { algorithm, repairs, without, topology, shape, walks, setup })
     }
 
     fn setup(&self) -> Setup {
         let deployment = Deployment { nodes: self.nodes, k: self.k, links: Vec::new() };
         let mut setup = Setup::still(deployment, self.requests);
         setup.cancels = self.cancels;
-        setup.failures = self.link_failures.unwrap_or(self.link_changes);
-        setup.formations = self.link_formations.unwrap_or(self.link_changes);
+        setup.failures = self.failures.unwrap_or(self.link_changes);
+        setup.formations = self.formations.unwrap_or(self.link_changes);
         setup.fate = match self.link_failure {
             InFlight::Returned => Fate::Returned,
             InFlight::Drained => Fate::Drained,
             InFlight::Lost => Fate::Lost,
         };
-        setup.spread = self.spread;
+        setup.spread = self.spread.unwrap_or_else(|| setup.usual_spread());
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;
         if self.timed {
@@ -231,6 +241,13 @@ fn bound(text: &str) -> Result<Bound, String> {
     }
     let count = text.parse::<u8>().ok().filter(|&count| count <= EVENTS_MAX);
     count.map(Bound::Most).ok_or_else(|| format!("a number from 0 to {EVENTS_MAX}, or any"))
+}
+
+fn spread(text: &str) -> Result<u64, String> {
+    if text == "any" {
+        return Ok(u64::MAX);
+    }
+    text.parse().map_err(|_| "a number, or any".to_owned())
 }
 
 fn property(name: &str) -> Result<Property, String> {

@@ -58,7 +58,9 @@ impl Told<'_> {
     fn subject(&self) -> String {
         let deployment = &self.setup.deployment;
         let links: Vec<_> = deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-        let network = format!("{} nodes, k = {}, links {}", deployment.nodes, deployment.k, links.join(" "));
+        let links = if links.is_empty() { "no links".into() } else { format!("links {}", links.join(" ")) };
+        let nodes = counted(Bound::Most(u8::try_from(deployment.nodes).unwrap_or(u8::MAX)), "node");
+        let network = format!("{nodes}, k = {}, {links}", deployment.k);
         format!("{}{}: {network}", self.plan.algorithm.tag, self.repairs_off())
     }
 
@@ -86,7 +88,7 @@ impl Told<'_> {
             bounds.push(format!("{} may stay for ever", setup.stay));
         }
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
-            bounds.push(format!("ticks of {tick:?}, drift {drift}, {pauses} pauses"));
+            bounds.push(format!("ticks of {tick:?}, drift {drift}, {}", counted(Bound::Most(pauses), "pause")));
         }
         bounds.join(", ")
     }
@@ -105,26 +107,26 @@ impl Told<'_> {
     }
 
     fn searched(&self, report: &Report, effort: &str) -> String {
+        // Without the graph the depth is only about right, and differs from run to run.
+        let depth =
+            if effort.is_empty() && !report.liveness { String::new() } else { format!(", depth {}", report.depth) };
         let mut text = line(&format!(
-            "{} states, {} transitions, depth {}{effort}",
+            "{} states, {} transitions{depth}{effort}",
             grouped(report.states),
             grouped(report.transitions),
-            report.depth,
         ));
         if let Some(counterexample) = &report.violation {
-            // How much was looked at before depends on when the threads noticed.
+            // How much was looked at until then is of no interest to a reader of the counterexample.
             return if effort.is_empty() { violated(counterexample) } else { text + &violated(counterexample) };
         }
-        let asked = Property::ALL.into_iter().filter(|&property| self.setup.properties.has(property));
-        let asked: Vec<_> = asked.map(Property::name).collect();
-        let asked = asked.join(", ");
+        let looked_for = self.looked_for(report);
         if !report.exhaustive {
             text += &line(&format!(
-                "no violation of {asked} so far; not exhaustive: a limit ended the search, and there are more states"
+                "no violation of {looked_for} so far; not exhaustive: a limit ended the search, and there are more states"
             ));
             return text;
         }
-        text += &line(&format!("no violation of {asked}: every state within the bounds was looked at"));
+        text += &line(&format!("no violation of {looked_for}: every state within the bounds was looked at"));
         if report.cut > 0 {
             text += &line(&format!(
                 "not followed: {} transitions that would take heights more than {} apart (--spread)",
@@ -132,10 +134,31 @@ impl Told<'_> {
                 self.setup.spread
             ));
         }
-        if !report.liveness {
-            text += &line("liveness was not decided beyond states in which nothing moves");
+        if report.undecided > 0 {
+            let undecided = grouped(report.undecided);
+            text += &line(&format!(
+                "undecided: {undecided} cases in which service or calm depends on what was not followed"
+            ));
         }
         text + &self.reached(report)
+    }
+
+    /// The properties that were looked for, as far as they were.
+    fn looked_for(&self, report: &Report) -> String {
+        let graph = report.exhaustive && report.liveness;
+        let asked = Property::ALL.into_iter().filter(|&property| self.setup.properties.has(property));
+        let names: Vec<_> =
+            asked
+                .filter(|&property| graph || property != Property::Calm)
+                .map(|property| {
+                    if graph || property != Property::Service {
+                        property.name()
+                    } else {
+                        "service (stuck waiters only)"
+                    }
+                })
+                .collect();
+        if names.is_empty() { "anything, as nothing was asked for".into() } else { names.join(", ") }
     }
 
     fn reached(&self, report: &Report) -> String {
@@ -173,8 +196,8 @@ impl Told<'_> {
         if setup.failures == setup.formations {
             flag("link-changes", &number(setup.failures));
         } else {
-            flag("link-failures", &number(setup.failures));
-            flag("link-formations", &number(setup.formations));
+            flag("failures", &number(setup.failures));
+            flag("formations", &number(setup.formations));
         }
         if setup.fate != Fate::Returned {
             flag("link-failure", fate(setup.fate));
@@ -188,7 +211,9 @@ impl Told<'_> {
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
             flag("timed --tick", &format!("{}ms --drift {drift} --pauses {pauses}", tick.as_millis()));
         }
-        flag("spread", &setup.spread.to_string());
+        if setup.spread != setup.usual_spread() {
+            flag("spread", &if setup.spread == u64::MAX { "any".into() } else { setup.spread.to_string() });
+        }
         if plan.without.len() == plan.algorithm.repairs().len() {
             flag("as-published", "");
         } else {
@@ -199,6 +224,9 @@ impl Told<'_> {
             if usual != asked {
                 flag(if asked { "also" } else { "ignore" }, property.name());
             }
+        }
+        if let Some((walks, seed)) = plan.walks {
+            flag("walks", &format!("{walks} --seed {seed}"));
         }
         command
     }
@@ -227,6 +255,7 @@ impl Told<'_> {
                 "exhaustive": report.exhaustive,
                 "liveness": report.liveness,
                 "not_followed": report.cut,
+                "undecided": report.undecided,
                 "spread": report.spread,
             }),
             Found::Walked(walked) => json!({
@@ -241,6 +270,26 @@ impl Told<'_> {
         object
     }
 
+    /// The links at the start, and what else is not as usual.
+    fn start(&self) -> String {
+        let setup = self.setup;
+        let links: Vec<_> = setup.deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+        let mut start = vec![if self.plan.shape == "all" { links.join(" ") } else { self.plan.shape.clone() }];
+        if setup.cancels != Bound::Most(0) {
+            start.push(format!("{} a node", counted(setup.cancels, "cancellation")));
+        }
+        if setup.fate != Fate::Returned {
+            start.push(format!("messages {}", fate(setup.fate)));
+        }
+        if let Timing::Timed { drift, pauses, .. } = setup.timing {
+            start.push(format!("timed, drift {drift}, {}", counted(Bound::Most(pauses), "pause")));
+        }
+        if setup.properties.has(Property::Calm) {
+            start.push("calm".into());
+        }
+        start.join("; ")
+    }
+
     /// For docs/verification.md.
     fn row(&self) -> String {
         let setup = self.setup;
@@ -251,7 +300,7 @@ impl Told<'_> {
             self.repairs_off(),
             deployment.nodes,
             deployment.k,
-            self.plan.shape,
+            self.start(),
             number(setup.requests),
             number(setup.failures),
             number(setup.formations),
@@ -261,6 +310,9 @@ impl Told<'_> {
                 let verdict = match (&report.violation, report.exhaustive) {
                     (Some(found), _) => {
                         format!("violated in {}: {}", counted_steps(found.actions.len()), found.violation)
+                    }
+                    (None, true) if !self.never_granted().is_empty() => {
+                        format!("about nothing: nodes {:?} are never granted", self.never_granted())
                     }
                     (None, true) if report.liveness => "holds".into(),
                     (None, true) => "holds; liveness not decided".into(),
@@ -304,7 +356,11 @@ fn walked_through(walked: &Walked, effort: &str) -> String {
 }
 
 fn cut_off(verdict: String, report: &Report) -> String {
-    if report.cut == 0 { verdict } else { format!("{verdict}; {} not followed", grouped(report.cut)) }
+    match (report.cut, report.undecided) {
+        (0, _) => verdict,
+        (cut, 0) => format!("{verdict}; {} not followed", grouped(cut)),
+        (cut, undecided) => format!("{verdict}; {} not followed, {} undecided", grouped(cut), grouped(undecided)),
+    }
 }
 
 fn violated(counterexample: &Counterexample) -> String {
