@@ -12,22 +12,49 @@ use crate::Action;
 /// The target of a transition that was not followed.
 pub(crate) const CUT: u32 = u32::MAX;
 
-/// Transitions in the order in which one thread found them: those of a state together, as a row.
-#[derive(Default)]
-struct Rows {
-    /// The state that a row belongs to, and where the row begins.
-    heads: Vec<(u32, u32)>,
-    to: Vec<u32>,
-    action: Vec<u8>,
-    /// States, and the nodes that are owed a grant there.
-    owed: Vec<(u32, u8)>,
+/// A long list in pieces, so that it never has to move to grow: while it did, it would take twice its memory.
+struct Pieces<T>(Vec<Vec<T>>);
+
+impl<T> Pieces<T> {
+    const LENGTH: usize = 1 << 18;
+
+    fn push(&mut self, item: T) {
+        match self.0.last_mut() {
+            Some(last) if last.len() < Self::LENGTH => last.push(item),
+            _ => {
+                let mut piece = Vec::with_capacity(if self.0.is_empty() { 64 } else { Self::LENGTH });
+                piece.push(item);
+                self.0.push(piece);
+            }
+        }
+    }
+
+    fn last_mut(&mut self) -> Option<&mut T> {
+        self.0.last_mut()?.last_mut()
+    }
 }
 
-impl Rows {
-    /// Where the row that begins at `heads[at]` ends.
-    fn end(&self, at: usize) -> usize {
-        self.heads.get(at + 1).map_or(self.to.len(), |&(_, start)| start as usize)
+impl<T> Default for Pieces<T> {
+    fn default() -> Self {
+        Self(Vec::new())
     }
+}
+
+/// The transitions of a state, as far as one thread found them in a row.
+struct Row {
+    state: u32,
+    /// How many there are.
+    length: u8,
+    /// The nodes that are owed a grant in the state; `None` if that was said before.
+    owed: Option<u8>,
+}
+
+/// Transitions in the order in which one thread found them.
+#[derive(Default)]
+struct Found {
+    rows: Pieces<Row>,
+    to: Pieces<u32>,
+    action: Pieces<u8>,
 }
 
 /// Takes transitions from all threads of a search.
@@ -35,7 +62,7 @@ pub(crate) struct Recorder {
     indices: DashMap<u64, u32, BuildHasherDefault<FxHasher>>,
     next: AtomicU32,
     /// Each thread has one of its own, as long as there are not too many threads.
-    shards: Vec<Mutex<Rows>>,
+    shards: Vec<Mutex<Found>>,
 }
 
 const SHARDS: usize = 64;
@@ -61,22 +88,23 @@ impl Recorder {
         *self.indices.entry(fingerprint).or_insert_with(|| self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn shard(&self) -> MutexGuard<'_, Rows> {
+    fn shard(&self) -> MutexGuard<'_, Found> {
         self.shards[SHARD.with(|shard| *shard)].lock().expect("no thread panicked")
     }
 
     pub(crate) fn state(&self, state: u32, owed: u8) {
-        self.shard().owed.push((state, owed));
+        self.shard().rows.push(Row { state, length: 0, owed: Some(owed) });
     }
 
     pub(crate) fn transition(&self, from: u32, action: Action, to: u32) {
-        let mut rows = self.shard();
-        if rows.heads.last().is_none_or(|&(state, _)| state != from) {
-            let start = u32::try_from(rows.to.len()).expect("fewer transitions than 32 bits can count");
-            rows.heads.push((from, start));
+        let mut found = self.shard();
+        match found.rows.last_mut() {
+            Some(row) if row.state == from && row.length < u8::MAX => row.length += 1,
+            // Another thread has written to the shard meanwhile.
+            _ => found.rows.push(Row { state: from, length: 1, owed: None }),
         }
-        rows.to.push(to);
-        rows.action.push(action.code());
+        found.to.push(to);
+        found.action.push(action.code());
     }
 
     /// Everything that was written down, sorted by state.
@@ -84,18 +112,13 @@ impl Recorder {
         let Self { indices, next, shards } = self;
         drop(indices);
         let states = next.into_inner() as usize;
-        let shards: Vec<Rows> =
+        let shards: Vec<Found> =
             shards.into_iter().map(|shard| shard.into_inner().expect("no thread panicked")).collect();
         let mut graph =
             Graph { offsets: vec![0; states + 1], to: Vec::new(), action: Vec::new(), owed: vec![0; states] };
-        for rows in &shards {
-            for (at, &(from, start)) in rows.heads.iter().enumerate() {
-                let length = rows.end(at) - start as usize;
-                graph.offsets[from as usize + 1] += u32::try_from(length).expect("a short row");
-            }
-            for &(state, nodes) in &rows.owed {
-                graph.owed[state as usize] = nodes;
-            }
+        for row in shards.iter().flat_map(|shard| shard.rows.0.iter().flatten()) {
+            graph.offsets[row.state as usize + 1] += u32::from(row.length);
+            graph.owed[row.state as usize] |= row.owed.unwrap_or(0);
         }
         for at in 0..states {
             graph.offsets[at + 1] += graph.offsets[at];
@@ -114,17 +137,18 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Copies the rows to where the offsets say. A state has more than one row if threads had to share a shard.
-    fn fill(&mut self, shards: Vec<Rows>) {
+    /// Puts the transitions where the offsets say. A state has more than one row if threads had to share a shard.
+    fn fill(&mut self, shards: Vec<Found>) {
         let edges = self.offsets.last().map_or(0, |&end| end as usize);
         (self.to, self.action) = (vec![0; edges], vec![0; edges]);
-        for rows in shards {
-            for (at, &(from, start)) in rows.heads.iter().enumerate() {
-                let (start, length) = (start as usize, rows.end(at) - start as usize);
-                let goal = self.offsets[from as usize] as usize;
-                self.offsets[from as usize] += u32::try_from(length).expect("a short row");
-                self.to[goal..goal + length].copy_from_slice(&rows.to[start..start + length]);
-                self.action[goal..goal + length].copy_from_slice(&rows.action[start..start + length]);
+        for Found { rows, to, action } in shards {
+            let mut transitions = to.0.into_iter().flatten().zip(action.0.into_iter().flatten());
+            for row in rows.0.into_iter().flatten() {
+                for (to, action) in transitions.by_ref().take(usize::from(row.length)) {
+                    let at = &mut self.offsets[row.state as usize];
+                    (self.to[*at as usize], self.action[*at as usize]) = (to, action);
+                    *at += 1;
+                }
             }
         }
         // Each offset has moved to the end of its state, which is where the next one begins.

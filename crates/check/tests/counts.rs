@@ -32,8 +32,10 @@ fn explored((tag, nodes, k, topology, requests, changes): Configuration, threads
 }
 
 /// States, transitions, depth, and transitions that were not followed because heights would lie too far apart.
+type Numbers = (u64, u64, u32, u64);
+
 #[rustfmt::skip]
-const TABLE: &[(Configuration, (u64, u64, u32, u64))] = &[
+const TABLE: &[(Configuration, Numbers)] = &[
     (("krl", 3, 1, Topology::Line, 1, 0), (369, 855, 21, 0)),
     (("krl", 3, 1, Topology::Complete, 1, 0), (752, 1_846, 21, 0)),
     (("krl", 3, 1, Topology::Complete, 2, 0), (35_724, 114_578, 42, 0)),
