@@ -1,0 +1,53 @@
+//! Which states count as one.
+
+use driftlock_protocol::{LinkEvent, NodeId, Protocol};
+
+use super::Model;
+use crate::canon::{Extent, Fingerprint};
+use crate::parts::EMPTY;
+use crate::state::{Common, State};
+
+impl<P: Protocol<View = LinkEvent>> Model<P> {
+    /// The fingerprint, and how far heights lie apart. While links may still form, all heights count from the lowest;
+    /// afterwards each part of the network is for itself.
+    pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
+        let (layout, parts) = (self.layout, &self.parts);
+        let ledger = parts.ledgers.get(layout.ledger(state));
+        let mut fingerprint = Fingerprint::new(&ledger.fences);
+        for &word in layout.plain(state) {
+            fingerprint.word(u64::from(word));
+        }
+        let whole = layout.common(state, Common::Formations) > 0;
+        let everybody = u8::MAX >> (8 - layout.seats(state).len());
+        let (mut left, mut spread) = (everybody, 0);
+        while left != 0 {
+            let first = NodeId(left.trailing_zeros());
+            let members = if whole { everybody } else { self.reach(state, first) };
+            left &= !members;
+            spread = spread.max(self.fingerprint_part(state, members, &mut fingerprint));
+        }
+        (fingerprint.finish(), spread)
+    }
+
+    fn fingerprint_part(&self, state: &State, members: u8, fingerprint: &mut Fingerprint<'_>) -> u64 {
+        let (layout, parts) = (self.layout, &self.parts);
+        let inside = || layout.ids().filter(move |node| members >> node.0 & 1 == 1);
+        let seats = || inside().map(|node| &parts.seats.get(layout.seat(state, node)).sketch);
+        let busy = |(from, to): &(NodeId, NodeId)| from != to && layout.channel(state, *from, *to) != EMPTY;
+        let pairs = || inside().flat_map(|from| inside().map(move |to| (from, to))).filter(busy);
+        let channel = |(from, to)| &parts.channels.get(layout.channel(state, from, to)).sketch;
+        let (mut levels, mut orders) = (Extent::NONE, Extent::NONE);
+        for sketch in seats().chain(pairs().map(channel)) {
+            levels = levels.with(sketch.levels);
+            orders = orders.with(sketch.orders);
+        }
+        for sketch in seats() {
+            fingerprint.part(sketch, levels.low, orders.low);
+        }
+        for (from, to) in pairs() {
+            fingerprint.word(u64::from(from.0 * 8 + to.0));
+            fingerprint.part(channel((from, to)), levels.low, orders.low);
+        }
+        levels.spread().max(orders.spread())
+    }
+}

@@ -1,0 +1,126 @@
+//! What must hold in a state, looked at by itself.
+
+use driftlock_protocol::{Flight, LinkEvent, Moment, NodeId, Permits, Protocol};
+use driftlock_spec::{Violation, check_moment};
+
+use super::{ALL_IN_USE, Model, QUIET};
+use crate::Property;
+use crate::parts::{EMPTY, PartId};
+use crate::state::{Own, State};
+
+impl<P: Protocol<View = LinkEvent>> Model<P> {
+    /// The nodes that wait and could be served with the permits in their part of the network, as a set of bits.
+    pub(crate) fn owed(&self, state: &State) -> u8 {
+        let layout = self.layout;
+        let waits = |node| self.parts.seats.get(layout.seat(state, node)).waits_for;
+        let mut owed = 0;
+        for node in layout.ids() {
+            if let Some(units) = waits(node)
+                && units.count() <= self.permits_within(state, self.reach(state, node)).count()
+            {
+                owed |= 1 << node.0;
+            }
+        }
+        owed
+    }
+
+    fn permits_within(&self, state: &State, members: u8) -> Permits {
+        let (layout, parts) = (self.layout, &self.parts);
+        let inside = || layout.ids().filter(move |node| members >> node.0 & 1 == 1);
+        let held =
+            inside().map(|node| parts.seats.get(layout.seat(state, node)).held).fold(Permits::NONE, Permits::union);
+        let mut all = held;
+        for to in inside() {
+            for from in inside().filter(|&from| from != to) {
+                let channel = parts.channels.get(layout.channel(state, from, to));
+                let carried = channel.messages.iter().map(|&message| parts.messages.get(message).permits);
+                all = carried.fold(all, Permits::union);
+            }
+        }
+        all
+    }
+
+    /// The nodes that use units, as a set of bits.
+    pub(crate) fn grants(&self, state: &State) -> u8 {
+        let granted = |node: &NodeId| self.parts.seats.get(self.layout.seat(state, *node)).grant.is_some();
+        self.layout.ids().filter(granted).fold(0, |set, node| set | 1 << node.0)
+    }
+
+    /// What is wrong with a state, looked at by itself.
+    pub fn verdict(&self, state: &State) -> Result<(), Violation> {
+        let properties = self.setup.properties;
+        let judged = |violation: Violation| {
+            if properties.has(Property::of(&violation)) { Err(violation) } else { Ok(()) }
+        };
+        if let Some(fault) = self.layout.fault(state) {
+            let fault = self.faults.lock().expect("no thread panicked")[fault].clone();
+            return judged(fault);
+        }
+        self.units_in_use(state).or_else(judged)?;
+        self.moment(state).or_else(judged)?;
+        let stuck = if properties.has(Property::Service) && self.is_quiet(state) { self.owed(state) } else { 0 };
+        if stuck != 0 {
+            let nodes = self.layout.ids().filter(|node| stuck >> node.0 & 1 == 1).collect();
+            return Err(Violation::Starved { nodes });
+        }
+        Ok(())
+    }
+
+    fn units_in_use(&self, state: &State) -> Result<(), Violation> {
+        let mut in_use = Permits::NONE;
+        for node in self.layout.ids() {
+            let Some(grant) = self.parts.seats.get(self.layout.seat(state, node)).grant else { continue };
+            let (together, k) = (in_use.count() + grant.permits.count(), self.setup.deployment.k);
+            if together > k {
+                return Err(Violation::TooManyInUse { in_use: together, k, node });
+            }
+            if !in_use.common(grant.permits).is_empty() {
+                return Err(Violation::PermitInUse { permits: in_use.common(grant.permits), node });
+            }
+            in_use = in_use.union(grant.permits);
+        }
+        Ok(())
+    }
+
+    fn moment(&self, state: &State) -> Result<(), Violation> {
+        let seats = self.layout.seats(state).iter();
+        let nodes = seats.map(|&seat| self.parts.seats.get(seat).seat.node.protocol()).collect();
+        check_moment(self.setup.deployment.k, &Moment::<P> { nodes, flights: self.flights(state).collect() })
+    }
+
+    /// Everything on its way, in the order of senders and receivers.
+    pub(super) fn flights(&self, state: &State) -> impl Iterator<Item = Flight<'_, P::Message>> {
+        let (layout, parts) = (self.layout, &self.parts);
+        let pairs = layout.ids().flat_map(move |from| layout.ids().map(move |to| (from, to)));
+        pairs.flat_map(move |(from, to)| {
+            let channel: PartId = if from == to { EMPTY } else { layout.channel(state, from, to) };
+            let messages = parts.channels.get(channel).messages.iter();
+            messages.map(move |&message| Flight { from, to, message: &parts.messages.get(message).message })
+        })
+    }
+
+    /// Whether nothing will happen unless somebody asks, something changes, or one of those leaves who may stay.
+    pub(crate) fn is_quiet(&self, state: &State) -> bool {
+        let layout = self.layout;
+        let at_rest = |node| {
+            let timers = &self.parts.seats.get(layout.seat(state, node)).seat.timers;
+            timers.is_empty() && layout.own(state, node, Own::Paused) == 0
+        };
+        layout.channels(state).iter().all(|&channel| channel == EMPTY)
+            && self.grants(state).count_ones() <= u32::from(self.setup.stay)
+            && layout.ids().all(at_rest)
+    }
+
+    /// Whether the thing of this number is the case: a node is granted, nothing goes on, all units are in use.
+    pub(crate) fn is_witness(&self, state: &State, bit: u32) -> bool {
+        let grant = |node| self.parts.seats.get(self.layout.seat(state, node)).grant;
+        match bit {
+            QUIET => self.is_quiet(state),
+            ALL_IN_USE => {
+                let grants = self.layout.ids().filter_map(grant).map(|grant| grant.permits);
+                grants.fold(Permits::NONE, Permits::union) == Permits::first(self.setup.deployment.k)
+            }
+            node => grant(NodeId(node)).is_some(),
+        }
+    }
+}

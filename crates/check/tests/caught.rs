@@ -1,0 +1,162 @@
+//! A protocol with one flaw at a time: each property notices what it is there for, by the shortest way.
+
+use driftlock_check::{Bound, Effort, Pace, Property, Setup, check};
+use driftlock_protocol::{
+    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
+    Status, Units,
+};
+use serde::{Deserialize, Serialize};
+
+const OWNER: NodeId = NodeId(0);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Flaw {
+    /// Whoever asks may enter.
+    TooMany,
+    /// A grant for somebody who has not asked.
+    Unasked,
+    /// Two units where one was asked for.
+    Partial,
+    /// The same fence again.
+    FenceStands,
+    /// A message to a stranger.
+    NoLink,
+    /// The owner forgets its permit.
+    Forgets,
+    /// Nobody answers.
+    Silent,
+    /// Everybody answers, for ever, and nobody is granted.
+    EndlessTalk,
+}
+
+/// Node 0 owns the only permit and never lends it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Flawed {
+    id: NodeId,
+    flaw: Flaw,
+    entries: u64,
+    forgotten: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+struct Word;
+
+impl Flawed {
+    fn enter(&mut self, units: u32, out: &mut Out<Self>) {
+        self.entries += 1;
+        let counter = if self.flaw == Flaw::FenceStands { 1 } else { self.entries * 2 + u64::from(self.id.0) };
+        out.grant(Grant { permits: Permits::first(units), fence: Fence { generation: 0, counter } });
+    }
+}
+
+impl Protocol for Flawed {
+    type Message = Word;
+    type View = LinkEvent;
+    type Timer = ();
+    type Variant = Flaw;
+
+    const KINDS: &'static [&'static str] = &["word"];
+    const REPAIRS: &'static [Repair] = &[];
+
+    fn deploy(deployment: &Deployment, flaw: Flaw, _repairs: Repairs) -> Vec<Self> {
+        deployment.ids().map(|id| Self { id, flaw, entries: 0, forgotten: false }).collect()
+    }
+
+    fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
+        match self.flaw {
+            Flaw::TooMany | Flaw::FenceStands => self.enter(1, out),
+            Flaw::Partial => self.enter(2, out),
+            Flaw::NoLink => out.send(NodeId(2), Word),
+            Flaw::Forgets => self.forgotten = true,
+            Flaw::Unasked | Flaw::EndlessTalk if self.id.0 < 2 => out.send(NodeId(1 - self.id.0), Word),
+            Flaw::Unasked | Flaw::EndlessTalk | Flaw::Silent => {}
+        }
+    }
+
+    fn release(&mut self, _out: &mut Out<Self>) {}
+
+    fn message(&mut self, from: NodeId, Word: Word, out: &mut Out<Self>) {
+        match self.flaw {
+            Flaw::EndlessTalk => out.send(from, Word),
+            _ => self.enter(1, out),
+        }
+    }
+
+    fn undelivered(&mut self, _to: NodeId, _message: Word, _out: &mut Out<Self>) {}
+    fn timer(&mut self, (): (), _out: &mut Out<Self>) {}
+    fn below(&mut self, _view: LinkEvent, _out: &mut Out<Self>) {}
+
+    fn units_max(&self) -> Units {
+        Units::ONE
+    }
+
+    fn held(&self) -> Permits {
+        if self.id == OWNER && !self.forgotten { Permits::first(1) } else { Permits::NONE }
+    }
+
+    fn section(&self) -> Section {
+        Section::Remainder
+    }
+
+    fn status(&self) -> Status {
+        Status { section: Section::Remainder, permits: self.held(), queue: Vec::new(), waits_on: None, height: None }
+    }
+
+    fn permits(_message: &Word) -> Permits {
+        Permits::NONE
+    }
+
+    fn kind(_message: &Word) -> usize {
+        0
+    }
+
+    fn invariant(_moment: &Moment<'_, Self>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What is found, and by which actions.
+fn found(flaw: Flaw) -> (Property, String, String) {
+    let links = vec![(NodeId(0), NodeId(1))];
+    let setup = Setup::still(Deployment { nodes: 3, k: 1, links }, Bound::Most(2));
+    let effort = Effort { threads: 2, liveness: true };
+    let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| Pace::On).unwrap();
+    let found = report.violation.unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
+    let actions: Vec<_> = found.actions.iter().map(ToString::to_string).collect();
+    (Property::of(&found.violation), found.violation.to_string(), actions.join("; "))
+}
+
+#[track_caller]
+fn is_caught(flaw: Flaw, property: Property, words: &str, actions: &str) {
+    let (caught, what, how) = found(flaw);
+    assert_eq!((caught, how.as_str()), (property, actions), "{what}");
+    assert!(what.contains(words), "{what}");
+}
+
+#[test]
+fn more_than_k_units_in_use_are_caught() {
+    is_caught(Flaw::TooMany, Property::Safety, "2 units are in use at once", "req 0; req 1");
+}
+
+#[test]
+fn grants_that_were_not_asked_for_so_are_caught() {
+    is_caught(Flaw::Unasked, Property::Safety, "had not asked for", "req 0; msg 0>1");
+    is_caught(Flaw::Partial, Property::Safety, "asked for 1 units and was granted 2", "req 0");
+    is_caught(Flaw::FenceStands, Property::Safety, "which is not after", "req 0; rel 0; req 0");
+}
+
+#[test]
+fn a_message_without_a_link_is_caught() {
+    is_caught(Flaw::NoLink, Property::Safety, "without a link", "req 0");
+}
+
+#[test]
+fn a_permit_that_vanishes_is_caught() {
+    is_caught(Flaw::Forgets, Property::Conservation, "should be {0}", "req 0");
+}
+
+#[test]
+fn a_waiter_that_nobody_serves_is_caught_in_silence_and_in_endless_talk() {
+    is_caught(Flaw::Silent, Property::Service, "nodes [0] wait", "req 0");
+    is_caught(Flaw::EndlessTalk, Property::Service, "without a further change nothing leads", "req 0");
+}
