@@ -297,14 +297,14 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             let channel = self.parts.sent(layout.channel(state, node, to), message);
             layout.set_channel(state, node, to, channel);
         }
+        if let Some(violation) = &reaction.fault {
+            self.fault(state, violation.clone());
+        }
         if let Some(grant) = reaction.grant {
             match self.parts.granted(layout.ledger(state), node, grant) {
                 Ok(ledger) => layout.set_ledger(state, ledger),
                 Err(violation) => self.fault(state, violation),
             }
-        }
-        if let Some(violation) = &reaction.fault {
-            self.fault(state, violation.clone());
         }
     }
 
