@@ -142,7 +142,7 @@ fn more_than_k_units_in_use_are_caught() {
 fn grants_that_were_not_asked_for_so_are_caught() {
     is_caught(Flaw::Unasked, Property::Safety, "had not asked for", "req 0; msg 0>1");
     is_caught(Flaw::Partial, Property::Safety, "asked for 1 units and was granted 2", "req 0");
-    is_caught(Flaw::FenceStands, Property::Safety, "which is not after", "req 0; rel 0; req 0");
+    is_caught(Flaw::FenceStands, Property::Safety, "which is not after", "req 0; req 1");
 }
 
 #[test]
