@@ -57,15 +57,22 @@ struct Found {
     action: Pieces<u8>,
 }
 
+/// What one thread writes, on cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Found>);
+
 /// Takes transitions from all threads of a search.
 pub(crate) struct Recorder {
     indices: DashMap<u64, u32, BuildHasherDefault<FxHasher>>,
     next: AtomicU32,
     /// Each thread has one of its own, as long as there are not too many threads.
-    shards: Vec<Mutex<Found>>,
+    shards: Vec<Shard>,
 }
 
 const SHARDS: usize = 64;
+/// So many locks that threads rarely meet at one.
+const LOCKS: usize = 1 << 10;
 
 thread_local! {
     /// Which shard this thread writes to.
@@ -78,9 +85,9 @@ thread_local! {
 impl Recorder {
     /// With the state of this fingerprint as number 0.
     pub(crate) fn starting_at(fingerprint: u64) -> Self {
-        let indices = DashMap::default();
+        let indices = DashMap::with_hasher_and_shard_amount(BuildHasherDefault::default(), LOCKS);
         indices.insert(fingerprint, 0);
-        Self { indices, next: AtomicU32::new(1), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self { indices, next: AtomicU32::new(1), shards: (0..SHARDS).map(|_| Shard::default()).collect() }
     }
 
     /// The number of the state with this fingerprint.
@@ -89,7 +96,7 @@ impl Recorder {
     }
 
     fn shard(&self) -> MutexGuard<'_, Found> {
-        self.shards[SHARD.with(|shard| *shard)].lock().expect("no thread panicked")
+        self.shards[SHARD.with(|shard| *shard)].0.lock().expect("no thread panicked")
     }
 
     pub(crate) fn state(&self, state: u32, owed: u8) {
@@ -113,7 +120,7 @@ impl Recorder {
         drop(indices);
         let states = next.into_inner() as usize;
         let shards: Vec<Found> =
-            shards.into_iter().map(|shard| shard.into_inner().expect("no thread panicked")).collect();
+            shards.into_iter().map(|shard| shard.0.into_inner().expect("no thread panicked")).collect();
         let mut graph =
             Graph { offsets: vec![0; states + 1], to: Vec::new(), action: Vec::new(), owed: vec![0; states] };
         for row in shards.iter().flat_map(|shard| shard.rows.0.iter().flatten()) {
