@@ -50,7 +50,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let found = plan.algorithm.visit(Explore { args, setup: &setup, repairs: plan.repairs, limits: &mut limits });
         limits.bar.finish_and_clear();
         let found = found.map_err(|error| Failure::Other(error.to_string()))?;
-        let told = Told { plan: &plan, setup: &setup, found: &found, took: begun.elapsed(), memory: memory_peak() };
+        let took = begun.elapsed();
+        let explored = limits.explored.map_or(took, |ended| ended - begun);
+        let told = Told { plan: &plan, setup: &setup, found: &found, took, explored, memory: memory_peak() };
         say(&told.in_format(args.format))?;
         if let Some(counterexample) = found.counterexample() {
             tell(args, &trace(&plan, &setup, counterexample, &told.command())?)?;
@@ -125,6 +127,8 @@ fn all_cores() -> usize {
 struct Limits {
     bar: ProgressBar,
     started: Instant,
+    /// When all states were known.
+    explored: Option<Instant>,
     budget: Option<Duration>,
     states_max: Option<u64>,
     memory_max: u64,
@@ -135,7 +139,14 @@ impl Limits {
         let bar = ProgressBar::no_length();
         let template = if args.walks.is_some() { "{pos}/{len} walks, {eta} left" } else { "{spinner} {msg}" };
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self { bar, started, budget: args.budget, states_max: args.max_states, memory_max: args.max_memory.0 }
+        Self {
+            bar,
+            started,
+            explored: None,
+            budget: args.budget,
+            states_max: args.max_states,
+            memory_max: args.max_memory.0,
+        }
     }
 
     fn are_over(&self) -> bool {
@@ -145,6 +156,9 @@ impl Limits {
     fn after(&mut self, so_far: Progress) -> Pace {
         let Progress { states, depth, queue, stage, .. } = so_far;
         self.bar.tick();
+        if stage == Stage::Liveness {
+            self.explored = Some(Instant::now());
+        }
         let what = match stage {
             Stage::Exploring => "exploring",
             Stage::Shortening => "violated; looking for the shortest way",

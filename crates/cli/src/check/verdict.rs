@@ -15,6 +15,8 @@ pub(super) struct Told<'a> {
     pub(super) setup: &'a Setup,
     pub(super) found: &'a Found,
     pub(super) took: Duration,
+    /// Until all states were known; the rest was for deciding liveness.
+    pub(super) explored: Duration,
     /// The most memory that was in use, in bytes.
     pub(super) memory: u64,
 }
@@ -99,7 +101,7 @@ impl Told<'_> {
         match self.found {
             Found::Searched(Report { states, .. }) => format!(
                 ", in {seconds:.1} s ({} states/s, {} bytes of memory a state)",
-                rate(*states, seconds),
+                rate(*states, self.explored.as_secs_f64()),
                 grouped(self.memory / (*states).max(1)),
             ),
             Found::Walked(walked) => format!(", in {seconds:.1} s ({} steps/s)", rate(walked.steps, seconds)),
