@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use driftlock_protocol::{Deployment, NodeId, Permit, Permits};
 use serde_json::Value;
 
+use crate::replay::permits_at_start;
 use crate::{Header, Line, LinkChange, ReadError, Reader, Step};
 
 /// In a larger network a node has a lifeline only if something happens to it.
@@ -176,7 +177,7 @@ impl Drawing {
             bars: Vec::new(),
             violation: None,
         };
-        Self {
+        let mut drawing = Self {
             chart,
             nodes: (0..drawn).map(NodeId).collect(),
             under_way: BTreeMap::new(),
@@ -184,7 +185,11 @@ impl Drawing {
             phases: BTreeMap::new(),
             held: BTreeMap::new(),
             mentioned: BTreeSet::new(),
+        };
+        for (node, permits) in (0..).map(NodeId).zip(permits_at_start(header).unwrap_or_default()) {
+            drawing.hold(node, permits);
         }
+        drawing
     }
 
     fn finish(mut self) -> Chart {
@@ -197,6 +202,7 @@ impl Drawing {
                 self.bar(node, BarKind::Holding, from, end);
             }
         }
+        self.chart.bars.retain(|bar| self.nodes.contains(&bar.node));
         self.chart.lifelines = self.nodes.into_iter().collect();
         self.chart
     }
@@ -329,7 +335,7 @@ impl Drawing {
         }
     }
 
-    /// A trace does not say who has the permits at the start: it is whoever is the first to use a permit.
+    /// Who has a permit at the start is known if the algorithm is; else it is whoever is the first to use it.
     fn mention(&mut self, node: NodeId, permit: Option<Permit>) {
         let Some(permit) = permit else { return };
         if self.mentioned.insert(permit) {

@@ -1,7 +1,9 @@
 //! Doing again what a trace says, with fresh nodes, and comparing every output.
 
 use driftlock_net::ideal::Links;
-use driftlock_protocol::{Algorithm, InputOf, K_MAX, LinkEvent, NODES_MAX, Node, Outbox, Protocol, Repairs, Visitor};
+use driftlock_protocol::{
+    Algorithm, InputOf, K_MAX, LinkEvent, NODES_MAX, Node, Outbox, Permits, Protocol, Repairs, Visitor,
+};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -91,6 +93,19 @@ pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     let repairs = algorithm.repairs_without(names).map_err(unknown)?;
     check_deployment(reader.header())?;
     algorithm.visit(Replay { reader, algorithm, repairs })
+}
+
+/// The permits that each node has at the start, if the algorithm is known and the deployment makes sense.
+pub(crate) fn permits_at_start(header: &Header) -> Option<Vec<Permits>> {
+    struct Deploy<'a>(&'a Header);
+    impl Visitor for Deploy<'_> {
+        type Output = Vec<Permits>;
+        fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+            P::deploy(&self.0.deployment, variant, Repairs::ALL).iter().map(P::held).collect()
+        }
+    }
+    check_deployment(header).ok()?;
+    Some(Algorithm::named(&header.algorithm)?.visit(Deploy(header)))
 }
 
 fn check_deployment(header: &Header) -> Result<(), ReplayError> {

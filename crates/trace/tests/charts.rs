@@ -462,3 +462,13 @@ fn the_words_fit_the_messages_of_krl() {
     );
     assert_eq!(bars(&chart.svg(), HOLDING).len(), 2, "first the one has the token, then the other");
 }
+
+#[test]
+fn who_holds_a_token_at_the_start_is_known_from_the_algorithm() {
+    let request = r#"{"t":1,"node":2,"in":{"request":{"units":1,"priority":0}},"out":[]}"#;
+    let end = r#"{"end":{"steps":1}}"#;
+    let holding = |header: &str| bars(&read_after(header, &[request, end]).expect("a trace").svg(), HOLDING).len();
+    let unknown = holding(&header(3).replace("\"krl\"", "\"nobody's\""));
+    assert_eq!(unknown, 0);
+    assert_eq!(holding(&header(3)), 1, "node 0 has the token, though it takes no step");
+}
