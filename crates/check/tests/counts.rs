@@ -46,10 +46,12 @@ const TABLE: &[(Configuration, Numbers)] = &[
     (("krl", 3, 1, Topology::Line, 1, 1), (131_816, 402_510, 38, 5_600)),
     (("krl", 3, 2, Topology::Complete, 1, 1), (56_127, 204_378, 30, 0)),
     (("krl", 3, 1, Topology::Complete, 1, 1), (416_186, 1_519_386, 48, 2_787)),
+    (("krl", 3, 2, Topology::Line, 2, 1), (899_434, 3_438_079, 50, 19_077)),
     (("rl", 3, 1, Topology::Line, 1, 1), (131_816, 402_510, 38, 5_600)),
     (("krlf", 3, 1, Topology::Line, 1, 0), (3_270, 8_052, 34, 0)),
     (("krlf", 3, 1, Topology::Complete, 1, 0), (179_437, 551_689, 73, 0)),
     (("krlf", 3, 2, Topology::Line, 1, 0), (36_495, 93_996, 53, 0)),
+    (("krlf", 3, 1, Topology::Line, 1, 1), (1_246_558, 3_893_985, 61, 102_153)),
     (("krlf-adaptive", 3, 1, Topology::Complete, 1, 0), (1_848, 4_318, 21, 0)),
     (("krlf-adaptive", 3, 2, Topology::Line, 1, 1), (87_977, 267_655, 40, 2_473)),
 ];
