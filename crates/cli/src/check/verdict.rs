@@ -352,6 +352,10 @@ fn walked_through(walked: &Walked, effort: &str) -> String {
         grouped(walked.grants)
     ));
     match &walked.violation {
+        // How many walks the other threads made meanwhile differs from run to run.
+        Some((number, counterexample)) if effort.is_empty() => {
+            format!("  walk {number}:\n{}", violated(counterexample))
+        }
         Some((number, counterexample)) => format!("{text}  walk {number}:\n{}", violated(counterexample)),
         None => format!("{text}  no violation; random walks prove nothing\n"),
     }
