@@ -21,6 +21,8 @@ pub enum UnitsRule {
     FewerThanNodes,
     /// Exactly one.
     One,
+    /// Any number, and a request may ask for several at once, up to all of them.
+    Several,
 }
 
 /// An algorithm that can be asked for by name.

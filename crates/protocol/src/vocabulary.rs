@@ -45,6 +45,11 @@ impl Units {
     /// A single unit.
     pub const ONE: Self = Self(NonZeroU16::MIN);
 
+    /// So many units, unless there are none or more than fit.
+    pub fn new(count: u32) -> Option<Self> {
+        u16::try_from(count).ok().and_then(NonZeroU16::new).map(Self)
+    }
+
     /// The number itself.
     pub fn count(self) -> u32 {
         u32::from(self.0.get())
@@ -56,18 +61,44 @@ impl Units {
 #[serde(transparent)]
 pub struct Priority(pub u32);
 
-/// What an application asks for.
+/// By when a request should be granted: the smaller number is the earlier. Algorithms compare deadlines with one another and
+/// never with a clock, so the unit of time is the application's own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Deadline(pub u64);
+
+impl Deadline {
+    /// Whenever it may be: later than every other.
+    pub const NONE: Self = Self(u64::MAX);
+
+    /// Whether there is none.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+    fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// What an application asks for. An algorithm that knows nothing of priorities or deadlines serves all demands alike.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Demand {
     /// All of these or nothing.
     pub units: Units,
-    /// Algorithms without priorities serve all demands alike.
+    /// How urgent it is.
     pub priority: Priority,
+    /// By when it should be granted.
+    #[serde(default, skip_serializing_if = "Deadline::is_none")]
+    pub deadline: Deadline,
 }
 
 impl Demand {
-    /// One unit at the lowest priority.
-    pub const ONE: Self = Self { units: Units::ONE, priority: Priority(0) };
+    /// One unit at the lowest priority, whenever it may be.
+    pub const ONE: Self = Self { units: Units::ONE, priority: Priority(0), deadline: Deadline::NONE };
 }
 
 /// A number that only grows with every grant of a permit, so that a resource can refuse a holder that is late.

@@ -255,7 +255,7 @@ impl Config {
             UnitsRule::One | UnitsRule::FewerThanNodes if k >= nodes => {
                 return Err(ConfigError::TooManyUnits { algorithm: tag, k, nodes });
             }
-            UnitsRule::One | UnitsRule::FewerThanNodes => {}
+            UnitsRule::One | UnitsRule::FewerThanNodes | UnitsRule::Several => {}
         }
         for (name, value, least, most) in [
             ("entries", self.entries, 1, ENTRIES_MAX),
