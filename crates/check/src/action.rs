@@ -6,6 +6,8 @@ use driftlock_protocol::NodeId;
 
 /// The most timers that a node may have armed: an action's number has room for no more.
 pub(crate) const TIMERS_MAX: usize = 4;
+/// The most demands that applications may choose from, for the same reason.
+pub const DEMANDS_MAX: usize = 7;
 
 /// One event of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,8 +29,8 @@ pub enum Action {
     Tick,
     /// A tick passes at all nodes but this one, whose clock is slow.
     TickBut(NodeId),
-    /// The application asks for a unit.
-    Request(NodeId),
+    /// The application makes the demand of this number, in the order of [`crate::Setup::demands`].
+    Request(NodeId, u8),
     /// The application withdraws its request.
     Cancel(NodeId),
     /// A node stops for a while.
@@ -61,7 +63,8 @@ impl Action {
             Self::Timer(node, timer) => 72 + at(node) * 4 + timer,
             Self::Resume(node) => 104 + at(node),
             Self::TickBut(node) => 112 + at(node),
-            Self::Request(node) => 120 + at(node),
+            Self::Request(node, 0) => 120 + at(node),
+            Self::Request(node, demand) => 201 + (demand - 1) * 8 + at(node),
             Self::Cancel(node) => 128 + at(node),
             Self::Pause(node) => 136 + at(node),
             Self::Tick => 144,
@@ -78,12 +81,13 @@ impl Action {
             72..104 => Self::Timer(node((code - 72) / 4), (code - 72) % 4),
             104..112 => Self::Resume(node(code - 104)),
             112..120 => Self::TickBut(node(code - 112)),
-            120..128 => Self::Request(node(code - 120)),
+            120..128 => Self::Request(node(code - 120), 0),
             128..136 => Self::Cancel(node(code - 128)),
             136..144 => Self::Pause(node(code - 136)),
             144 => Self::Tick,
             145..173 => ends(code - 145, Self::Fail),
-            _ => ends(code - 173, Self::Form),
+            173..201 => ends(code - 173, Self::Form),
+            _ => Self::Request(node((code - 201) % 8), (code - 201) / 8 + 1),
         }
     }
 }
@@ -99,7 +103,7 @@ fn ends(edge: u8, make: fn(NodeId, NodeId) -> Action) -> Action {
     make(NodeId(u32::from(edge - b * (b - 1) / 2)), NodeId(u32::from(b)))
 }
 
-/// As scripts and transcripts have it: `msg 1>2`, `req 0`, `down 0-2`.
+/// As scripts and transcripts have it: `msg 1>2`, `req 0` (`req 0.1` for the second demand of several), `down 0-2`.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -110,7 +114,8 @@ impl fmt::Display for Action {
             Self::Resume(node) => write!(f, "resume {node}"),
             Self::Tick => write!(f, "tick"),
             Self::TickBut(node) => write!(f, "tick but {node}"),
-            Self::Request(node) => write!(f, "req {node}"),
+            Self::Request(node, 0) => write!(f, "req {node}"),
+            Self::Request(node, demand) => write!(f, "req {node}.{demand}"),
             Self::Cancel(node) => write!(f, "cancel {node}"),
             Self::Pause(node) => write!(f, "pause {node}"),
             Self::Fail(a, b) => write!(f, "down {a}-{b}"),
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_action_has_a_code_of_its_own() {
-        for code in 0..201 {
+        for code in 0..201 + 8 * 6 {
             let action = Action::of_code(code);
             let loops = matches!(action, Action::Deliver { from, to } if from == to);
             assert!(loops || action.code() == code, "{action}");

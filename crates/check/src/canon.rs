@@ -1,9 +1,11 @@
 //! Which states count as one: the fingerprint of a state forgets what makes no difference.
 //!
-//! Heights count up to a common shift, permits up to their names, fences by whether they are behind the last grant of the
-//! same permit, incarnations not at all ([`Kind`]). All four are exact as long as every permit exists once: an algorithm
-//! only ever compares such numbers, or steps to the one next to them, so whatever one of the states can do, the other can
-//! do too.
+//! Heights count up to a common shift, and so do counts together with the ranks that are made from them; permits count up to
+//! their names, fences by whether they are behind the last grant of the same permit, incarnations not at all ([`Kind`]). All
+//! of it is exact as long as every permit exists once: an algorithm only ever compares such numbers, or steps to the one
+//! next to them, so whatever one of the states can do, the other can do too. A fence is looked at beside the lowest of the
+//! permits that were named before it: several permits are named together when they were granted together, under one fence, or
+//! are free in a token whose fence is later than the last grant of each of them.
 //!
 //! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
 //! a state puts them in.
@@ -56,8 +58,8 @@ impl Extent {
 
 /// The hash of a part, with its relative numbers left open.
 ///
-/// Each level and order is multiplied by a constant of its place, and the products are added up; so the hash of a part
-/// whose heights are all shifted takes one multiplication for the levels and one for the orders, however many there are.
+/// Each relative number is multiplied by a constant of its place, and the products are added up; so the hash of a part
+/// whose numbers are all shifted takes one multiplication for the numbers of a kind, however many there are.
 #[derive(Default, Debug)]
 pub(crate) struct Sketch {
     /// Of everything else, and of where the relative numbers stand.
@@ -66,11 +68,39 @@ pub(crate) struct Sketch {
     level_weight: u64,
     order_sum: u64,
     order_weight: u64,
+    count_sum: u64,
+    count_weight: u64,
     named: Box<[Named]>,
     /// Of its levels.
     pub(crate) levels: Extent,
     /// Of its orders within a level.
     pub(crate) orders: Extent,
+    /// Of its counts; ranks are not among them.
+    pub(crate) counts: Extent,
+}
+
+/// What the relative numbers of a state are counted from: the lowest of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extents {
+    levels: Extent,
+    orders: Extent,
+    counts: Extent,
+}
+
+impl Extents {
+    /// Also of this part.
+    pub(crate) fn with(self, sketch: &Sketch) -> Self {
+        Self {
+            levels: self.levels.with(sketch.levels),
+            orders: self.orders.with(sketch.orders),
+            counts: self.counts.with(sketch.counts),
+        }
+    }
+
+    /// How far numbers of a kind lie apart.
+    pub(crate) fn spread(self) -> u64 {
+        self.levels.spread().max(self.orders.spread()).max(self.counts.spread())
+    }
 }
 
 impl Sketch {
@@ -80,11 +110,13 @@ impl Sketch {
         Self { named: sketcher.named.into(), ..sketcher.sketch }
     }
 
-    /// With heights counted from `level` and `order`.
-    fn hash(&self, level: i64, order: i64) -> u64 {
-        let levels = self.level_sum.wrapping_sub(self.level_weight.wrapping_mul(level.cast_unsigned()));
-        let orders = self.order_sum.wrapping_sub(self.order_weight.wrapping_mul(order.cast_unsigned()));
-        self.fixed.wrapping_add(levels).wrapping_add(orders)
+    /// With relative numbers counted from the lowest.
+    fn hash(&self, all: Extents) -> u64 {
+        let from = |sum: u64, weight: u64, low: i64| sum.wrapping_sub(weight.wrapping_mul(low.cast_unsigned()));
+        let levels = from(self.level_sum, self.level_weight, all.levels.low);
+        let orders = from(self.order_sum, self.order_weight, all.orders.low);
+        let counts = from(self.count_sum, self.count_weight, all.counts.low);
+        self.fixed.wrapping_add(levels).wrapping_add(orders).wrapping_add(counts)
     }
 }
 
@@ -119,6 +151,13 @@ impl Sketcher {
                 sketch.orders.note(word.cast_signed());
                 sketch.order_sum = sketch.order_sum.wrapping_add(weight.wrapping_mul(word));
                 sketch.order_weight = sketch.order_weight.wrapping_add(weight);
+            }
+            Kind::Count | Kind::Rank => {
+                if kind == Kind::Count {
+                    sketch.counts.note(word.cast_signed());
+                }
+                sketch.count_sum = sketch.count_sum.wrapping_add(weight.wrapping_mul(word));
+                sketch.count_weight = sketch.count_weight.wrapping_add(weight);
             }
             #[allow(clippy::cast_possible_truncation)]
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
@@ -189,9 +228,9 @@ impl<'a> Fingerprint<'a> {
         self.hash = mix(self.hash, word).wrapping_add(word);
     }
 
-    /// Adds a part, its heights counted from `level` and `order`.
-    pub(crate) fn part(&mut self, sketch: &Sketch, level: i64, order: i64) {
-        self.word(sketch.hash(level, order));
+    /// Adds a part, its relative numbers counted from the lowest of all.
+    pub(crate) fn part(&mut self, sketch: &Sketch, all: Extents) {
+        self.word(sketch.hash(all));
         for named in &sketch.named {
             match *named {
                 Named::Permits(permits) => {
@@ -240,7 +279,7 @@ mod tests {
     fn fingerprint(part: &impl Hash, fences: &[u128]) -> u64 {
         let sketch = Sketch::of(part);
         let mut fingerprint = Fingerprint::new(fences);
-        fingerprint.part(&sketch, sketch.levels.low, sketch.orders.low);
+        fingerprint.part(&sketch, Extents::default().with(&sketch));
         fingerprint.finish()
     }
 

@@ -21,7 +21,7 @@ mod topology;
 mod walk;
 mod witness;
 
-pub use action::Action;
+pub use action::{Action, DEMANDS_MAX};
 pub use model::Model;
 pub use search::{Counterexample, Effort, Pace, Progress, Report, Stage, Witnessed, check};
 pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};

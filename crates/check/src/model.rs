@@ -53,7 +53,7 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         };
         let model = Self {
             layout: Layout::new(setup.deployment.nodes),
-            parts: Parts::new(tick),
+            parts: Parts::new(tick, setup.demands.clone()),
             variant: if setup.small_scale { P::at_small_scale(variant) } else { variant },
             setup,
             repairs,
@@ -142,10 +142,11 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         if seat.grant.is_some() {
             actions.push(Action::Release(node));
         }
-        if seat.may_ask && layout.own(state, node, Own::Requests) > 0 {
-            actions.push(Action::Request(node));
+        if seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
+            let demands = (0..).zip(&self.setup.demands).filter(|(_, demand)| seat.seat.node.may_ask(**demand));
+            actions.extend(demands.map(|(at, _)| Action::Request(node, at)));
         }
-        if seat.waits_for.is_some() && layout.own(state, node, Own::Cancels) > 0 {
+        if seat.waits && layout.own(state, node, Own::Cancels) > 0 {
             actions.push(Action::Cancel(node));
         }
     }
@@ -220,9 +221,9 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             }
             Action::Release(node) => self.input(state, node, Stimulus::Release),
             Action::Timer(node, timer) => self.input(state, node, Stimulus::Timer(timer)),
-            Action::Request(node) => {
+            Action::Request(node, demand) => {
                 layout.spend_own(state, node, Own::Requests);
-                self.input(state, node, Stimulus::Request);
+                self.input(state, node, Stimulus::Request(demand));
             }
             Action::Cancel(node) => {
                 layout.spend_own(state, node, Own::Cancels);

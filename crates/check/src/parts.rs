@@ -62,12 +62,13 @@ pub(crate) struct Seat<P: Protocol> {
 pub(crate) struct SeatPart<P: Protocol> {
     pub(crate) seat: Seat<P>,
     pub(crate) sketch: Sketch,
-    /// The units its application waits for.
-    pub(crate) waits_for: Option<Units>,
-    /// Whether its application may ask.
-    pub(crate) may_ask: bool,
+    /// Whether its application waits.
+    pub(crate) waits: bool,
+    /// The units that the protocol waits for, whether or not anybody still wants them.
+    pub(crate) pending: Option<Units>,
     pub(crate) grant: Option<Grant>,
     pub(crate) held: Permits,
+    pub(crate) has_token: bool,
 }
 
 impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
@@ -75,10 +76,11 @@ impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
         let (node, sketch) = (&seat.node, Sketch::of(&seat));
         let grant = node.grant();
         Self {
-            waits_for: node.demand().map(|demand| demand.units),
-            may_ask: grant.is_none() && node.demand().is_none(),
+            waits: node.demand().is_some(),
+            pending: node.pending().map(|demand| demand.units),
             grant,
             held: node.protocol().held(),
+            has_token: node.protocol().has_token(),
             sketch,
             seat,
         }
@@ -89,6 +91,7 @@ impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
 pub(crate) struct MessagePart<M> {
     pub(crate) message: M,
     pub(crate) permits: Permits,
+    pub(crate) is_token: bool,
 }
 
 /// What is on its way from one node to another, the next to arrive first.
@@ -128,7 +131,7 @@ pub(crate) struct Reaction {
 /// Everything that can happen to a node, by numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Stimulus {
-    Request,
+    Request(u8),
     Cancel,
     Release,
     Message { from: NodeId, message: PartId },
@@ -151,6 +154,8 @@ pub(crate) struct Parts<P: Protocol> {
     later: Table<PartId, PartId>,
     /// How long a tick is, if time is counted.
     tick: Option<Duration>,
+    /// What applications may ask for.
+    demands: Vec<Demand>,
 }
 
 /// The number of the channel on which nothing is on its way.
@@ -158,7 +163,7 @@ pub(crate) const EMPTY: PartId = 0;
 
 impl<P: Protocol<View = LinkEvent>> Parts<P> {
     /// With timers that count in ticks, or with timers that just are armed.
-    pub(crate) fn new(tick: Option<Duration>) -> Self {
+    pub(crate) fn new(tick: Option<Duration>, demands: Vec<Demand>) -> Self {
         let parts = Self {
             seats: Interned::new(),
             messages: Interned::new(),
@@ -168,6 +173,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
             longer: Table::default(),
             later: Table::default(),
             tick,
+            demands,
         };
         let empty = parts.channel(Box::default());
         debug_assert_eq!(empty, EMPTY);
@@ -179,7 +185,11 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
     }
 
     fn message(&self, message: P::Message) -> PartId {
-        self.messages.id(message, |message| MessagePart { permits: P::permits(&message), message })
+        self.messages.id(message, |message| MessagePart {
+            permits: P::permits(&message),
+            is_token: P::is_token(&message),
+            message,
+        })
     }
 
     fn channel(&self, messages: Box<[PartId]>) -> PartId {
@@ -272,7 +282,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
         }
         let mut out = Outbox::new();
         let waited = before.node.demand().or(match stimulus {
-            Stimulus::Request => Some(Demand::ONE),
+            Stimulus::Request(demand) => Some(self.demands[usize::from(demand)]),
             _ => None,
         });
         let refused = after.node.step(self.input(before, stimulus), &mut out).err();
@@ -311,7 +321,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
     fn input(&self, seat: &Seat<P>, stimulus: Stimulus) -> InputOf<P> {
         let message = |id| self.messages.get(id).message.clone();
         match stimulus {
-            Stimulus::Request => Input::Request(Demand::ONE),
+            Stimulus::Request(demand) => Input::Request(self.demands[usize::from(demand)]),
             Stimulus::Cancel => Input::Cancel,
             Stimulus::Release => Input::Release,
             Stimulus::Message { from, message: id } => Input::Message {

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, NodeId};
+use driftlock_protocol::{Demand, Deployment, NodeId};
 use driftlock_spec::Violation;
 use thiserror::Error;
+
+use crate::action::DEMANDS_MAX;
 
 /// The most nodes that can be explored.
 pub const NODES_MAX: u32 = 8;
@@ -47,6 +49,8 @@ pub struct Setup {
     pub deployment: Deployment,
     /// Requests of each node.
     pub requests: Bound,
+    /// What a request may ask for: each request is one of these, whichever the application likes.
+    pub demands: Vec<Demand>,
     /// Requests that each node may withdraw.
     pub cancels: Bound,
     /// Links that fail.
@@ -80,6 +84,17 @@ pub enum SetupError {
     /// A link that leads nowhere, or is there twice.
     #[error("the link {0}-{1} leads nowhere, or is there twice")]
     Link(NodeId, NodeId),
+    /// Nothing to ask for, or too much to choose from.
+    #[error("{0} different demands: the checker takes 1 to {DEMANDS_MAX}; give fewer units, priorities or deadlines")]
+    Demands(usize),
+    /// A demand that can never be granted.
+    #[error("{asked} units were asked for, but there are only k = {k}")]
+    Demand {
+        /// Units asked for.
+        asked: u32,
+        /// Units that there are.
+        k: u32,
+    },
     /// A bound that does not fit.
     #[error("{0} is too large a bound: the most is {EVENTS_MAX}; use \"any\" for no bound at all")]
     TooMany(u8),
@@ -97,6 +112,7 @@ impl Setup {
         let mut setup = Self {
             deployment,
             requests,
+            demands: vec![Demand::ONE],
             cancels: Bound::Most(0),
             failures: Bound::Most(0),
             formations: Bound::Most(0),
@@ -135,6 +151,12 @@ impl Setup {
             if a == b || a.0 >= *nodes || b.0 >= *nodes || again {
                 return Err(SetupError::Link(a, b));
             }
+        }
+        if !(1..=DEMANDS_MAX).contains(&self.demands.len()) {
+            return Err(SetupError::Demands(self.demands.len()));
+        }
+        if let Some(asked) = self.demands.iter().map(|demand| demand.units.count()).find(|asked| asked > k) {
+            return Err(SetupError::Demand { asked, k: *k });
         }
         let pauses = match self.timing {
             Timing::Timed { tick: Duration::ZERO, .. } => return Err(SetupError::NoTick),

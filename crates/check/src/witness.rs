@@ -32,6 +32,7 @@ pub(crate) struct Play<P: Protocol<View = LinkEvent>> {
     pub(crate) links: Links<P::Message>,
     /// The timers of each node that are armed, in order.
     pub(crate) armed: Vec<Vec<P::Timer>>,
+    demands: Vec<Demand>,
     fate: Fate,
     now: u64,
     writer: Option<Writer>,
@@ -47,7 +48,7 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
         let nodes: Vec<_> =
             setup.deployment.ids().zip(model.deploy()).map(|(id, node)| Node::new(id, node, links.of(id))).collect();
         let armed = nodes.iter().map(|_| Vec::new()).collect();
-        Self { nodes, links, armed, fate: setup.fate, now: 0, writer }
+        Self { nodes, links, armed, demands: setup.demands.clone(), fate: setup.fate, now: 0, writer }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -60,7 +61,10 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
                 }
             }
             Action::Release(node) => self.input(node, Input::Release),
-            Action::Request(node) => self.input(node, Input::Request(Demand::ONE)),
+            Action::Request(node, demand) => {
+                let demand = self.demands[usize::from(demand)];
+                self.input(node, Input::Request(demand));
+            }
             Action::Cancel(node) => self.input(node, Input::Cancel),
             Action::Timer(node, at) => {
                 let timer = self.armed[node.index()].remove(usize::from(at));

@@ -3,6 +3,7 @@
 // The search itself knows no clock; how long a person is willing to wait for it is measured here.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod demands;
 mod flags;
 mod verdict;
 
@@ -16,7 +17,7 @@ use driftlock_check::{
     Counterexample, Effort, Model, Pace, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies,
     walk,
 };
-use driftlock_protocol::{Algorithm, LinkEvent, Protocol, Repairs, Visitor};
+use driftlock_protocol::{Algorithm, Demand, LinkEvent, Protocol, Repairs, Units, Visitor};
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, Reader, VERSION, Writer, transcript};
 pub(crate) use flags::Args;
@@ -255,11 +256,16 @@ fn status_of_self(field: &str) -> u64 {
     line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib << 10)
 }
 
-/// Whether an algorithm can be checked with so many units.
-fn units_fit(algorithm: &Algorithm, k: u32) -> Result<(), Failure> {
+/// Whether an algorithm can be checked with so many units, and can ever grant these demands.
+fn units_fit(algorithm: &Algorithm, k: u32, demands: &[Demand]) -> Result<(), Failure> {
     use driftlock_protocol::registry::UnitsRule;
+    let tag = algorithm.tag;
     if algorithm.units == UnitsRule::One && k != 1 {
-        return Err(Failure::Other(format!("{} shares a single unit: --k {k} makes no sense", algorithm.tag)));
+        return Err(Failure::Other(format!("{tag} shares a single unit: --k {k} makes no sense")));
+    }
+    let several = demands.iter().any(|demand| demand.units != Units::ONE);
+    if algorithm.units != UnitsRule::Several && several {
+        return Err(Failure::Other(format!("{tag} grants one unit at a time: leave --units away, or check hok")));
     }
     Ok(())
 }

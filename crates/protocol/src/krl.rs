@@ -29,7 +29,8 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::height::{self, Height};
+use crate::dag::{Dag, Neighbour, pacing};
+use crate::height::Height;
 use crate::{
     Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
     Status, Units,
@@ -38,14 +39,11 @@ use crate::{
 pub mod forwarding;
 mod lemmas;
 mod message;
-mod neighbour;
-pub mod pacing;
 pub mod repair;
 
+pub use crate::dag::Timer;
 pub use forwarding::Forwarding;
-pub use message::{Message, Timer, Token};
-use neighbour::Neighbour;
-use pacing::Reversal;
+pub use message::{Message, Token};
 
 /// Which of the algorithms of this file, and with which constants of our own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,10 +68,8 @@ pub struct Krl {
     id: NodeId,
     /// *status*.
     status: Section,
-    /// *N* and the arrays over it, by id.
-    neighbours: Vec<Neighbour>,
-    /// *myHeight*.
-    my_height: Height,
+    /// *N*, *myHeight*, *height*, *receivedLI*, *forming*, *formHeight* and *visited*.
+    dag: Dag,
     /// The tokens held and not in use. *numTokens* counts these and the one in use, *tokenHolder* says that there is one.
     idle: Vec<Token>,
     /// The token under which the application is in the CS: it can not be given away.
@@ -84,8 +80,6 @@ pub struct Krl {
     queue: VecDeque<NodeId>,
     forwarding: Forwarding,
     load: forwarding::PerceivedLoad,
-    pace: pacing::Pace,
-    limits: pacing::Limits,
     repairs: Repairs,
 }
 
@@ -101,36 +95,29 @@ impl Protocol for Krl {
     /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
         let Variant { forwarding, limits } = variant;
-        let heights = height::initial(deployment, |id| id.0 < deployment.k);
-        let adjacency = deployment.adjacency();
+        let limits = repairs.has(repair::PACE).then_some(limits);
+        let places = Dag::deploy(deployment, |id| id.0 < deployment.k, limits);
         deployment
             .ids()
-            .map(|id| {
+            .zip(places)
+            .map(|(id, dag)| {
                 let permits =
                     Permits::first(deployment.k).iter().filter(|p| p.index() % deployment.nodes as usize == id.index());
                 let idle: Vec<_> = permits.map(|permit| Token { permit, fence: Fence::default() }).collect();
-                let my_height = heights[id.index()];
-                let neighbours = adjacency[id.index()]
-                    .iter()
-                    .map(|&peer| Neighbour { known: true, ..Neighbour::new(heights[peer.index()], my_height) })
-                    .collect();
                 let mut node = Self {
                     id,
                     status: Section::Remainder,
-                    neighbours,
-                    my_height,
+                    dag,
                     idle,
                     in_use: None,
                     next: Some(id),
                     queue: VecDeque::new(),
                     forwarding,
                     load: forwarding::PerceivedLoad::default(),
-                    pace: pacing::Pace::default(),
-                    limits,
                     repairs,
                 };
                 if !node.token_holder() {
-                    node.next = node.lowest_neighbour(|_| true).map(|at| node.neighbours[at].id);
+                    node.next = node.dag.lowest_neighbour(|_| true).map(|at| node.dag.neighbours[at].id);
                 }
                 node
             })
@@ -203,7 +190,7 @@ impl Protocol for Krl {
             permits: self.held(),
             queue: self.queue.iter().copied().collect(),
             waits_on: self.next.filter(|_| !self.queue.is_empty() && !self.token_holder()),
-            height: Some(self.my_height),
+            height: Some(self.dag.my_height),
         }
     }
 
@@ -239,7 +226,7 @@ impl Krl {
             self.give_token_to_next(out);
         } else if self.queue.len() == 1 {
             out.clause("request.4");
-            if self.pace.paused && self.has_no_lower_neighbour() {
+            if self.dag.pace.paused && self.dag.has_no_lower_neighbour() {
                 // Nobody to ask: all are higher, and would not listen. The reversal that is due will send it.
                 self.forget_next();
             } else {
@@ -262,7 +249,7 @@ impl Krl {
         out.clause("release.2");
         self.status = Section::Remainder;
         let may_lower = self.token_holder() || !self.repairs.has(repair::RELEASE_HOLDS);
-        if self.forwarding == Forwarding::Off && may_lower && self.has_no_higher_neighbour() {
+        if self.forwarding == Forwarding::Off && may_lower && self.dag.has_no_higher_neighbour() {
             out.clause("release.4");
             self.lower_height(out);
         }
@@ -270,14 +257,14 @@ impl Krl {
 
     /// When Request(h) received at node i from node j.
     fn on_request(&mut self, j: NodeId, h: Height, out: &mut Out<Self>) {
-        let Some(at) = self.position(j) else { return };
-        if self.neighbours[at].unacknowledged > 0 {
+        let Some(at) = self.dag.position(j) else { return };
+        if self.dag.neighbours[at].unacknowledged > 0 {
             // A token is on its way to j, which will ask again if that does not do.
             out.clause("recv-request.1");
             return;
         }
-        self.neighbours[at].height = h;
-        if self.my_height < h {
+        self.dag.neighbours[at].height = h;
+        if self.dag.my_height < h {
             out.clause("recv-request.3");
             self.enqueue(j);
         }
@@ -286,11 +273,11 @@ impl Krl {
             if !self.queue.is_empty() && !self.idle.is_empty() {
                 out.clause("recv-request.6");
                 self.give_token_to_next(out);
-            } else if self.repairs.has(repair::RECLAIM) && self.has_no_higher_neighbour() {
+            } else if self.repairs.has(repair::RECLAIM) && self.dag.has_no_higher_neighbour() {
                 // A node that rose, then got its token back, may learn only now that it stands above all others.
                 self.lower_height(out);
             }
-        } else if self.has_no_lower_neighbour() {
+        } else if self.dag.has_no_lower_neighbour() {
             out.clause("recv-request.9");
             self.raise_height(out);
         } else if (self.queue.len() == 1 && self.queue[0] == j) || self.must_reroute() {
@@ -304,19 +291,19 @@ impl Krl {
     fn on_token(&mut self, j: NodeId, h: Height, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
         out.clause("recv-token.1");
         self.idle.push(token);
-        self.reset_pace(out);
-        if let Some(at) = self.position(j) {
-            self.neighbours[at].height = h;
-            self.neighbours[at].visited = self.forwarding != Forwarding::Off;
+        self.dag.reset_pace(out);
+        if let Some(at) = self.dag.position(j) {
+            self.dag.neighbours[at].height = h;
+            self.dag.neighbours[at].visited = self.forwarding != Forwarding::Off;
         }
-        let (before, lowered) = (self.my_height, h.just_below(self.id));
+        let (before, lowered) = (self.dag.my_height, h.just_below(self.id));
         let lowers = before > h;
         if lowers {
             out.clause("recv-token.5");
-            self.my_height = lowered;
+            self.dag.my_height = lowered;
         }
         out.clause("recv-token.8");
-        let height = if self.repairs.has(repair::ACKNOWLEDGE) { self.my_height } else { lowered };
+        let height = if self.repairs.has(repair::ACKNOWLEDGE) { self.dag.my_height } else { lowered };
         let told_if_crossed = self.repairs.has(repair::LINK_INFO);
         let others = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height < before };
         self.tell(height, Some(j), |k| k.id == j || (lowers && others(k)), out);
@@ -328,25 +315,25 @@ impl Krl {
 
     /// When LinkInfo(h) received at node i from node j.
     fn on_link_info(&mut self, j: NodeId, h: Height, acknowledges: bool, out: &mut Out<Self>) {
-        let Some(at) = self.position(j) else { return };
-        let my_height = self.my_height;
-        let neighbour = &mut self.neighbours[at];
+        let Some(at) = self.dag.position(j) else { return };
+        let my_height = self.dag.my_height;
+        let neighbour = &mut self.dag.neighbours[at];
         neighbour.known = true;
         if neighbour.forming.take().is_some_and(|form_height| form_height != my_height) {
             out.clause("recv-link-info.3");
             self.send(at, Message::LinkInfo { height: my_height, acknowledges: None }, out);
         }
         self.note_height(at, h, acknowledges, out);
-        if self.my_height > self.neighbours[at].height {
+        if self.dag.my_height > self.dag.neighbours[at].height {
             out.clause("recv-link-info.7");
             self.delete(j);
         }
         if self.token_holder() {
-            if self.has_no_higher_neighbour() {
+            if self.dag.has_no_higher_neighbour() {
                 out.clause("recv-link-info.10");
                 self.lower_height(out);
             }
-        } else if self.has_no_lower_neighbour() {
+        } else if self.dag.has_no_lower_neighbour() {
             out.clause("recv-link-info.12");
             self.raise_height(out);
         } else if self.must_reroute() {
@@ -359,8 +346,8 @@ impl Krl {
     /// Lines 5 and 6 of the `LinkInfo`'s receipt: what counts of the height that j reports.
     fn note_height(&mut self, at: usize, h: Height, acknowledges: bool, out: &mut Out<Self>) {
         let awaited =
-            if self.repairs.has(repair::ACKNOWLEDGE) { acknowledges } else { self.neighbours[at].height == h };
-        let neighbour = &mut self.neighbours[at];
+            if self.repairs.has(repair::ACKNOWLEDGE) { acknowledges } else { self.dag.neighbours[at].height == h };
+        let neighbour = &mut self.dag.neighbours[at];
         if neighbour.unacknowledged > 0 && awaited {
             out.clause("recv-link-info.6");
             neighbour.unacknowledged -= 1;
@@ -374,25 +361,25 @@ impl Krl {
     /// When failure of link to j detected at node i.
     fn on_link_failure(&mut self, j: NodeId, out: &mut Out<Self>) {
         out.clause("link-failure.1");
-        self.neighbours.retain(|neighbour| neighbour.id != j);
+        self.dag.fail(j);
         self.delete(j);
-        self.reset_pace(out);
+        self.dag.reset_pace(out);
         if self.repairs.has(repair::PENDING_REQUEST) && self.next == Some(j) {
             self.next = None;
         }
         let holder_lowers = self.repairs.has(repair::HOLDER_LOWERS);
         if !self.token_holder() {
-            if self.has_no_lower_neighbour() {
+            if self.dag.has_no_lower_neighbour() {
                 out.clause("link-failure.6");
                 self.raise_height(out);
-            } else if !self.queue.is_empty() && !self.next.is_some_and(|next| self.is_neighbour(next)) {
+            } else if !self.queue.is_empty() && !self.next.is_some_and(|next| self.dag.is_neighbour(next)) {
                 out.clause("link-failure.8");
                 self.forward_request(out);
-            } else if !holder_lowers && self.has_no_higher_neighbour() {
+            } else if !holder_lowers && self.dag.has_no_higher_neighbour() {
                 out.clause("link-failure.10");
                 self.lower_height(out);
             }
-        } else if holder_lowers && self.has_no_higher_neighbour() {
+        } else if holder_lowers && self.dag.has_no_higher_neighbour() {
             out.clause("link-failure.10");
             self.lower_height(out);
         }
@@ -401,13 +388,9 @@ impl Krl {
     /// When formation of link to j detected at node i; both versions.
     fn on_link_formation(&mut self, j: NodeId, out: &mut Out<Self>) {
         out.clause("link-formation.1");
-        // j's height is not known yet; until it is, the entry is not in N and its height is never looked at.
-        let unknown = Height { id: j, ..self.my_height };
-        let entry = Neighbour { forming: Some(self.my_height), ..Neighbour::new(unknown, self.my_height) };
-        let at = self.neighbours.partition_point(|neighbour| neighbour.id < j);
-        self.neighbours.insert(at, entry);
-        self.send(at, Message::LinkInfo { height: self.my_height, acknowledges: None }, out);
-        if self.reset_pace(out) {
+        let at = self.dag.form(j);
+        self.send(at, Message::LinkInfo { height: self.dag.my_height, acknowledges: None }, out);
+        if self.dag.reset_pace(out) {
             self.reverse_if_needed(out);
         }
     }
@@ -419,9 +402,9 @@ impl Krl {
         }
         out.clause("undelivered");
         self.idle.push(token);
-        self.reset_pace(out);
+        self.dag.reset_pace(out);
         self.serve_or_keep(None, out);
-        if self.token_holder() && self.has_no_higher_neighbour() {
+        if self.token_holder() && self.dag.has_no_higher_neighbour() {
             self.lower_height(out);
         }
     }
@@ -431,10 +414,10 @@ impl Krl {
 impl Krl {
     /// Procedure `ForwardRequest()`.
     fn forward_request(&mut self, out: &mut Out<Self>) {
-        if let Some(lowest) = self.lowest_neighbour(|_| true) {
+        if let Some(lowest) = self.dag.lowest_neighbour(|_| true) {
             out.clause("forward-request.1");
-            self.next = Some(self.neighbours[lowest].id);
-            self.send(lowest, Message::Request { height: self.my_height }, out);
+            self.next = Some(self.dag.neighbours[lowest].id);
+            self.send(lowest, Message::Request { height: self.dag.my_height }, out);
         } else {
             self.forget_next();
         }
@@ -455,7 +438,7 @@ impl Krl {
             out.grant(Grant { permits: Permits::single(token.permit), fence: token.fence });
             return;
         }
-        let Some(at) = self.position(next) else {
+        let Some(at) = self.dag.position(next) else {
             debug_assert!(false, "Q holds none but neighbours");
             self.idle.push(token);
             return;
@@ -464,18 +447,18 @@ impl Krl {
         self.send_token(at, token, None, out);
         if !self.token_holder() && !self.queue.is_empty() {
             out.clause("give-token.10");
-            self.send(at, Message::Request { height: self.my_height }, out);
+            self.send(at, Message::Request { height: self.dag.my_height }, out);
         }
     }
 
     /// Lines 6 to 8 of `GiveTokenToNext()` and 8 to 10 of `PickLowest&ForwardToken()`.
     fn send_token(&mut self, at: usize, token: Token, onward: Option<u8>, out: &mut Out<Self>) {
-        let counts = self.repairs.has(repair::ACKNOWLEDGE);
-        self.reset_pace(out);
-        let neighbour = &mut self.neighbours[at];
-        neighbour.height = self.my_height.just_below(neighbour.id);
-        neighbour.unacknowledged = if counts { neighbour.unacknowledged + 1 } else { 1 };
-        self.send(at, Message::Token { height: self.my_height, token, onward }, out);
+        self.dag.reset_pace(out);
+        self.dag.hand_down(at);
+        if !self.repairs.has(repair::ACKNOWLEDGE) {
+            self.dag.neighbours[at].unacknowledged = 1;
+        }
+        self.send(at, Message::Token { height: self.dag.my_height, token, onward }, out);
     }
 
     /// What both versions do with a token that is free here: `GiveTokenToNext()`, or keep it, or forward it.
@@ -494,19 +477,14 @@ impl Krl {
 
     /// Procedure `RaiseHeight()`.
     fn raise_height(&mut self, out: &mut Out<Self>) {
-        let raised = self.next_reversal(out).and_then(|reversal| match reversal {
-            Reversal::Partial => self.my_height.raised(self.known_heights()),
-            Reversal::Full => self.my_height.above_all(self.known_heights()),
-        });
-        let Some(raised) = raised else {
+        let Some(raised) = self.dag.raise(out) else {
             // Whatever was asked of a neighbour that is higher now, or gone, can not be asked anew yet.
             self.forget_next();
             return;
         };
         out.clause("raise-height.1");
-        self.my_height = raised;
         self.tell(raised, None, |_| true, out);
-        for neighbour in &self.neighbours {
+        for neighbour in &self.dag.neighbours {
             if neighbour.known && neighbour.height < raised {
                 self.queue.retain(|&waiting| waiting != neighbour.id);
             }
@@ -519,13 +497,8 @@ impl Krl {
 
     /// Procedure `LowerHeight()`.
     fn lower_height(&mut self, out: &mut Out<Self>) {
-        let lowered = self.next_reversal(out).and_then(|reversal| match reversal {
-            Reversal::Partial => self.my_height.lowered(self.known_heights()),
-            Reversal::Full => self.my_height.below_all(self.known_heights()),
-        });
-        let Some(lowered) = lowered else { return };
+        let Some(lowered) = self.dag.lower(out) else { return };
         out.clause("lower-height.1");
-        self.my_height = lowered;
         let told_if_crossed = self.repairs.has(repair::LINK_INFO);
         let turned = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height > lowered };
         self.tell(lowered, None, turned, out);
@@ -539,16 +512,6 @@ impl Krl {
         self.in_use.is_some() || !self.idle.is_empty()
     }
 
-    /// *myHeight < height\[k\] for all k in N*.
-    fn has_no_lower_neighbour(&self) -> bool {
-        self.known_heights().all(|height| self.my_height < height)
-    }
-
-    /// *myHeight > height\[k\] for all k in N*.
-    fn has_no_higher_neighbour(&self) -> bool {
-        self.known_heights().all(|height| self.my_height > height)
-    }
-
     /// *|Q| > 0 and myHeight < height\[next\]*: the request that was sent to `next` will not be served. With
     /// [`repair::PENDING_REQUEST`] the same holds when there is no `next`.
     fn must_reroute(&self) -> bool {
@@ -556,28 +519,9 @@ impl Krl {
             return false;
         }
         match self.next {
-            Some(next) => self.known_heights().any(|height| height.id == next && self.my_height < height),
+            Some(next) => self.dag.known_heights().any(|height| height.id == next && self.dag.my_height < height),
             None => self.repairs.has(repair::PENDING_REQUEST),
         }
-    }
-
-    /// The heights of all k in N.
-    fn known_heights(&self) -> impl Iterator<Item = Height> + Clone + '_ {
-        self.neighbours.iter().filter(|neighbour| neighbour.known).map(|neighbour| neighbour.height)
-    }
-
-    /// Where the lowest of the neighbours of choice stands in the list.
-    fn lowest_neighbour(&self, choose: impl Fn(&Neighbour) -> bool) -> Option<usize> {
-        let chosen = self.neighbours.iter().enumerate().filter(|(_, neighbour)| neighbour.known && choose(neighbour));
-        chosen.min_by_key(|(_, neighbour)| neighbour.height).map(|(at, _)| at)
-    }
-
-    fn is_neighbour(&self, id: NodeId) -> bool {
-        self.position(id).is_some_and(|at| self.neighbours[at].known)
-    }
-
-    fn position(&self, id: NodeId) -> Option<usize> {
-        self.neighbours.binary_search_by_key(&id, |neighbour| neighbour.id).ok()
     }
 
     fn forget_next(&mut self) {
@@ -597,6 +541,58 @@ impl Krl {
     fn delete(&mut self, id: NodeId) {
         if let Some(at) = self.queue.iter().position(|&waiting| waiting == id) {
             self.queue.remove(at);
+        }
+    }
+}
+
+/// Who is told of a new height.
+impl Krl {
+    /// Sends `LinkInfo` to the neighbours of choice, as one broadcast.
+    fn tell(
+        &mut self,
+        height: Height,
+        acknowledges: Option<NodeId>,
+        choose: impl Fn(&Neighbour) -> bool,
+        out: &mut Out<Self>,
+    ) {
+        out.multicast(self.dag.tell(height, choose), &Message::LinkInfo { height, acknowledges });
+    }
+
+    /// [`repair::LINK_INFO`], for the one neighbour whose height has just been learned.
+    fn tell_if_crossed(&mut self, at: usize, out: &mut Out<Self>) {
+        let height = self.dag.my_height;
+        if self.repairs.has(repair::LINK_INFO) && self.dag.neighbours[at].has_crossed(height) {
+            self.send(at, Message::LinkInfo { height, acknowledges: None }, out);
+        }
+    }
+
+    /// Sends a message, which tells the receiver this node's height on the way.
+    fn send(&mut self, at: usize, message: Message, out: &mut Out<Self>) {
+        let neighbour = &mut self.dag.neighbours[at];
+        neighbour.told = self.dag.my_height;
+        out.send(neighbour.id, message);
+    }
+}
+
+/// What the [`pacing`] of reversals comes down to here.
+impl Krl {
+    /// The pause is over.
+    fn on_pace(&mut self, out: &mut Out<Self>) {
+        let reversals = self.dag.begin_turn();
+        self.reverse_if_needed(out);
+        self.dag.end_turn(reversals);
+    }
+
+    /// The reversal that had to wait, if it is still needed; else the request that waited with it.
+    fn reverse_if_needed(&mut self, out: &mut Out<Self>) {
+        if self.token_holder() {
+            if self.dag.has_no_higher_neighbour() {
+                self.lower_height(out);
+            }
+        } else if self.dag.has_no_lower_neighbour() {
+            self.raise_height(out);
+        } else if self.must_reroute() {
+            self.forward_request(out);
         }
     }
 }

@@ -8,7 +8,9 @@
 //! - [`link`]: what the link layer tells an algorithm that stands on it.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
+//! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
+//! - [`hok`]: several units at once from one token, the most urgent request first.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
 //! - [`registry`]: the list of all algorithms, and how a world is run with one of them.
 //!
@@ -20,7 +22,9 @@
 
 extern crate alloc;
 
+pub mod dag;
 pub mod height;
+pub mod hok;
 pub mod krl;
 pub mod link;
 pub mod node;

@@ -144,6 +144,23 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
         }
     }
 
+    /// What the protocol waits for now, whether or not anybody still wants it.
+    pub fn pending(&self) -> Option<Demand> {
+        match self.phase {
+            Phase::Waiting(demand) | Phase::Withdrawn(demand) => Some(demand),
+            Phase::Idle | Phase::Holding(_) => None,
+        }
+    }
+
+    /// Whether the application may ask for this now. A cancelled request can only be taken up again as it was.
+    pub fn may_ask(&self, demand: Demand) -> bool {
+        match self.phase {
+            Phase::Idle => true,
+            Phase::Withdrawn(earlier) => earlier == demand,
+            Phase::Waiting(_) | Phase::Holding(_) => false,
+        }
+    }
+
     /// The incarnation of the link to `peer`, if there is one.
     pub fn incarnation(&self, peer: NodeId) -> Option<Incarnation> {
         self.links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| self.links[at].1)

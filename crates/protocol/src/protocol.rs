@@ -59,6 +59,10 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     fn units_max(&self) -> Units;
     /// The permits this node holds, in use or not.
     fn held(&self) -> Permits;
+    /// Whether it holds what a node must have to be granted anything. Usually that is the permits themselves.
+    fn has_token(&self) -> bool {
+        !self.held().is_empty()
+    }
     /// The section of its application, as the paper's variable has it.
     fn section(&self) -> Section;
     /// What it shows of itself.
@@ -66,6 +70,10 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 
     /// The permits that a message carries.
     fn permits(message: &Self::Message) -> Permits;
+    /// Whether a message carries what [`Self::has_token`] speaks of.
+    fn is_token(message: &Self::Message) -> bool {
+        !Self::permits(message).is_empty()
+    }
     /// The index of a message's kind in [`Self::KINDS`].
     fn kind(message: &Self::Message) -> usize;
 

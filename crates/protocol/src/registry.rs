@@ -1,6 +1,7 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
-use crate::krl::{Forwarding, Krl, Variant};
+use crate::hok::{self, Hok, Policy};
+use crate::krl::{self, Forwarding, Krl};
 use crate::{LinkEvent, Protocol, Repair, Repairs};
 
 /// Where an algorithm comes from.
@@ -103,15 +104,35 @@ const WALTER_CAO_MOHANTY_2001: Paper = Paper {
     year: 2001,
 };
 
+const JIANG_2003: Paper = Paper {
+    authors: "Jehn-Ruey Jiang",
+    title: "A prioritized h-out of-k mutual exclusion algorithm with maximum degree of concurrency for mobile ad hoc \
+            networks and distributed systems",
+    year: 2003,
+};
+
+/// How many grants of waiting a unit less is worth to `hok-fewest`.
+const UNIT: u16 = 16;
+
 registry! {
-    "krl": Krl = Variant::new(Forwarding::Off), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "k tokens on a link-reversal DAG; an idle token rests where it was last used";
-    "krlf": Krl = Variant::new(Forwarding::Always), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf": Krl = krl::Variant::new(Forwarding::Always), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "krl with token forwarding: an idle token travels on until somebody wants it";
-    "krlf-adaptive": Krl = Variant::new(Forwarding::Adaptive), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf-adaptive": Krl = krl::Variant::new(Forwarding::Adaptive), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
         "krlf that forwards an idle token only as far as the load a node perceives warrants";
-    "rl": Krl = Variant::new(Forwarding::Off), UnitsRule::One, WALTER_CAO_MOHANTY_2001,
+    "rl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::One, WALTER_CAO_MOHANTY_2001,
         "krl with a single token (k = 1): the RL algorithm that krl generalises";
+    "hok": Hok = hok::Variant::new(Policy::Priority), UnitsRule::Several, JIANG_2003,
+        "several units at once from one token: the highest priority first, and waiting makes urgent";
+    "hok-strict": Hok = hok::Variant::new(Policy::Strict), UnitsRule::Several, JIANG_2003,
+        "hok without aging: the highest priority always goes first, the lowest may wait for ever";
+    "hok-fewest": Hok = hok::Variant::new(Policy::FewestUnits { unit: UNIT }), UnitsRule::Several, JIANG_2003,
+        "hok that serves the fewest units first, for as many as possible in the CS at once";
+    "hok-edf": Hok = hok::Variant::new(Policy::EarliestDeadline), UnitsRule::Several, JIANG_2003,
+        "hok that serves the earliest deadline first";
+    "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, JIANG_2003,
+        "the first-come baseline of hok: a large request holds up whoever came later";
 }
 
 #[cfg(test)]

@@ -20,10 +20,15 @@ pub enum Kind {
     Permits,
     /// A link's incarnation: between ideal links, which deliver nothing late, it does not matter at all.
     Incarnation,
+    /// How many events of some kind somebody has heard of: a common shift of all such counts changes nothing.
+    Count,
+    /// A place in an order that moves with the counts: shifted as they are.
+    Rank,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation];
+    const ALL: [Self; 7] =
+        [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation, Self::Count, Self::Rank];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.
     pub fn hash<H: Hasher>(self, value: u128, hasher: &mut H) {

@@ -224,6 +224,16 @@ impl Permits {
         Self(self.0 & !other.0)
     }
 
+    /// The `count` lowest of the permits, or all of them if there are fewer.
+    #[must_use]
+    pub fn lowest(self, count: u32) -> Self {
+        let mut rest = self.0;
+        for _ in 0..count {
+            rest &= rest.wrapping_sub(1);
+        }
+        Self(self.0 & !rest)
+    }
+
     /// The permit numbers in growing order.
     pub fn iter(self) -> impl Iterator<Item = Permit> {
         let mut rest = self.0;
@@ -281,6 +291,8 @@ mod tests {
         assert_eq!(a.common(b), Permits::single(Permit(2)));
         assert_eq!(a.without(b), Permits::first(2));
         assert_eq!(a.union(b).count(), 4);
+        assert_eq!((b.lowest(0), b.lowest(1), b.lowest(2)), (Permits::NONE, Permits::single(Permit(2)), b));
+        assert_eq!(b.lowest(9), b);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use driftlock_protocol::{LinkEvent, NodeId, Protocol};
 
 use super::Model;
-use crate::canon::{Extent, Fingerprint};
+use crate::canon::{Extents, Fingerprint};
 use crate::parts::EMPTY;
 use crate::state::{Common, State};
 
 impl<P: Protocol<View = LinkEvent>> Model<P> {
-    /// The fingerprint, and how far heights lie apart. While links may still form, all heights count from the lowest;
+    /// The fingerprint, and how far heights lie apart. While links may still form, all heights count from the lowest of all;
     /// afterwards each part of the network is for itself.
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);
@@ -36,18 +36,14 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         let busy = |(from, to): &(NodeId, NodeId)| from != to && layout.channel(state, *from, *to) != EMPTY;
         let pairs = || inside().flat_map(|from| inside().map(move |to| (from, to))).filter(busy);
         let channel = |(from, to)| &parts.channels.get(layout.channel(state, from, to)).sketch;
-        let (mut levels, mut orders) = (Extent::NONE, Extent::NONE);
-        for sketch in seats().chain(pairs().map(channel)) {
-            levels = levels.with(sketch.levels);
-            orders = orders.with(sketch.orders);
-        }
+        let all = seats().chain(pairs().map(channel)).fold(Extents::default(), Extents::with);
         for sketch in seats() {
-            fingerprint.part(sketch, levels.low, orders.low);
+            fingerprint.part(sketch, all);
         }
         for (from, to) in pairs() {
             fingerprint.word(u64::from(from.0 * 8 + to.0));
-            fingerprint.part(channel((from, to)), levels.low, orders.low);
+            fingerprint.part(channel((from, to)), all);
         }
-        levels.spread().max(orders.spread())
+        all.spread()
     }
 }

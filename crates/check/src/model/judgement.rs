@@ -1,6 +1,6 @@
 //! What must hold in a state, looked at by itself.
 
-use driftlock_protocol::{Flight, LinkEvent, Moment, NodeId, Permits, Protocol};
+use driftlock_protocol::{Flight, LinkEvent, Moment, NodeId, Permits, Protocol, Units};
 use driftlock_spec::{Violation, check_moment};
 
 use super::{ALL_IN_USE, Model, QUIET};
@@ -9,35 +9,41 @@ use crate::parts::{EMPTY, PartId};
 use crate::state::{Own, State};
 
 impl<P: Protocol<View = LinkEvent>> Model<P> {
-    /// The nodes that wait and could be served with the permits in their part of the network, as a set of bits.
+    /// The nodes that wait and must be served in time, as a set of bits.
+    ///
+    /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has, the
+    /// others may have to wait behind that: an algorithm that serves in some order can not know that it is in vain.
     pub(crate) fn owed(&self, state: &State) -> u8 {
         let layout = self.layout;
-        let waits = |node| self.parts.seats.get(layout.seat(state, node)).waits_for;
+        let waits = |node: &NodeId| self.parts.seats.get(layout.seat(state, *node)).waits;
         let mut owed = 0;
-        for node in layout.ids() {
-            if let Some(units) = waits(node)
-                && units.count() <= self.permits_within(state, self.reach(state, node)).count()
-            {
+        for node in layout.ids().filter(waits) {
+            if self.can_serve(state, self.reach(state, node)) {
                 owed |= 1 << node.0;
             }
         }
         owed
     }
 
-    fn permits_within(&self, state: &State, members: u8) -> Permits {
+    /// Whether these nodes, and what is on its way between them, have a token and the units for each of their requests.
+    fn can_serve(&self, state: &State, members: u8) -> bool {
         let (layout, parts) = (self.layout, &self.parts);
         let inside = || layout.ids().filter(move |node| members >> node.0 & 1 == 1);
-        let held =
-            inside().map(|node| parts.seats.get(layout.seat(state, node)).held).fold(Permits::NONE, Permits::union);
-        let mut all = held;
+        let (mut permits, mut has_token, mut largest) = (Permits::NONE, false, 0);
         for to in inside() {
+            let seat = parts.seats.get(layout.seat(state, to));
+            permits = permits.union(seat.held);
+            has_token |= seat.has_token;
+            largest = largest.max(seat.pending.map_or(0, Units::count));
             for from in inside().filter(|&from| from != to) {
-                let channel = parts.channels.get(layout.channel(state, from, to));
-                let carried = channel.messages.iter().map(|&message| parts.messages.get(message).permits);
-                all = carried.fold(all, Permits::union);
+                for &message in &parts.channels.get(layout.channel(state, from, to)).messages {
+                    let message = parts.messages.get(message);
+                    permits = permits.union(message.permits);
+                    has_token |= message.is_token;
+                }
             }
         }
-        all
+        has_token && largest <= permits.count()
     }
 
     /// The nodes that use units, as a set of bits.

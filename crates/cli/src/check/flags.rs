@@ -10,6 +10,7 @@ use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, Repairs};
 use driftlock_sim::config::unknown_repair;
 
+use super::demands::Menu;
 use super::units_fit;
 use crate::failure::Failure;
 use crate::{list, progress};
@@ -25,6 +26,8 @@ Examples:
   driftlock check krl --as-published                        the paper's own text, and how it breaks
   driftlock check krl --without holder-lowers --ignore invariant --chart deadlock.svg
   driftlock check krlf --nodes 3 --k 2 --requests 2 --link-changes 0 --topology all
+  driftlock check hok --nodes 3 --k 3 --units 1..3 --link-changes 0
+  driftlock check hok --k 2 --units 1,2 --priorities 0,1    every request chooses
   driftlock check krl --nodes 4 --k 2 --budget 30s          as far as it comes in 30 s
   driftlock check krlf --nodes 4 --k 2 --walks 1000000      random walks through the same states
 
@@ -49,6 +52,8 @@ pub(crate) struct Args {
     /// Requests of each node: a number, or any
     #[arg(long, default_value = "1", value_parser = bound)]
     requests: Bound,
+    #[command(flatten)]
+    menu: Menu,
     /// Requests that each node may withdraw: a number, or any
     #[arg(long, default_value = "0", value_parser = bound)]
     cancels: Bound,
@@ -172,6 +177,8 @@ pub(super) struct Plan {
     pub(super) topology: Topology,
     /// As the command line has it.
     pub(super) shape: String,
+    /// What a request may ask for.
+    pub(super) menu: Menu,
     /// How many random walks, and their seed.
     pub(super) walks: Option<(u64, u64)>,
     /// For each network; its links are still to be filled in.
@@ -181,7 +188,6 @@ pub(super) struct Plan {
 impl Args {
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let algorithm = list::named(&self.algorithm)?;
-        units_fit(algorithm, self.k)?;
         let mut without: Vec<String> = if self.as_published {
             algorithm.repairs().iter().map(|repair| repair.name.to_owned()).collect()
         } else {
@@ -205,16 +211,18 @@ impl Args {
             }
         };
         let shape = self.topology.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        let setup = self.setup();
+        let setup = self.setup()?;
+        units_fit(algorithm, self.k, &setup.demands)?;
         // Before anybody draws up links for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
         let walks = self.walks.map(|walks| (walks, self.seed));
-        Ok(Plan { algorithm, repairs, without, topology, shape, walks, setup })
+        Ok(Plan { algorithm, repairs, without, topology, shape, walks, menu: self.menu.clone(), setup })
     }
 
-    fn setup(&self) -> Setup {
+    fn setup(&self) -> Result<Setup, Failure> {
         let deployment = Deployment { nodes: self.nodes, k: self.k, links: Vec::new() };
         let mut setup = Setup::still(deployment, self.requests);
+        setup.demands = self.menu.demands()?;
         setup.cancels = self.cancels;
         setup.failures = self.failures.unwrap_or(self.link_changes);
         setup.formations = self.formations.unwrap_or(self.link_changes);
@@ -231,7 +239,7 @@ impl Args {
         }
         setup.properties = self.also.iter().fold(setup.properties, |set, &property| set.with(property));
         setup.properties = self.ignore.iter().fold(setup.properties, |set, &property| set.without(property));
-        setup
+        Ok(setup)
     }
 }
 

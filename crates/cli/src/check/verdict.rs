@@ -78,6 +78,7 @@ impl Told<'_> {
     fn bounds(&self) -> String {
         let setup = self.setup;
         let mut bounds = vec![format!("{} a node", counted(setup.requests, "request"))];
+        bounds.extend(self.plan.menu.flags().into_iter().map(|(name, numbers)| format!("{name} {numbers}")));
         if setup.cancels != Bound::Most(0) {
             bounds.push(format!("{} a node", counted(setup.cancels, "cancellation")));
         }
@@ -192,6 +193,7 @@ impl Told<'_> {
         flag("k", &setup.deployment.k.to_string());
         flag("topology", &plan.shape);
         flag("requests", &number(setup.requests));
+        plan.menu.flags().into_iter().for_each(|(name, numbers)| flag(name, numbers));
         if setup.cancels != Bound::Most(0) {
             flag("cancels", &number(setup.cancels));
         }
@@ -303,7 +305,14 @@ impl Told<'_> {
             deployment.nodes,
             deployment.k,
             self.start(),
-            number(setup.requests),
+            number(setup.requests)
+                + &self
+                    .plan
+                    .menu
+                    .flags()
+                    .iter()
+                    .map(|(name, numbers)| format!(", {name} {numbers}"))
+                    .collect::<String>(),
             number(setup.failures),
             number(setup.formations),
         );

@@ -65,17 +65,17 @@ impl Krl {
 
     /// Procedure `PickLowest&ForwardToken()`. False without a neighbour to send it to.
     fn pick_lowest_and_forward_token(&mut self, onward: u8, out: &mut Out<Self>) -> bool {
-        if self.neighbours.iter().all(|neighbour| !neighbour.known || neighbour.visited) {
+        if self.dag.neighbours.iter().all(|neighbour| !neighbour.known || neighbour.visited) {
             out.clause("pick-lowest.2");
-            for neighbour in &mut self.neighbours {
+            for neighbour in &mut self.dag.neighbours {
                 neighbour.visited = false;
             }
         }
-        let lowest = self.lowest_neighbour(|neighbour| !neighbour.visited);
+        let lowest = self.dag.lowest_neighbour(|neighbour| !neighbour.visited);
         let (Some(at), Some(token)) = (lowest, self.idle.last().copied()) else { return false };
         out.clause("pick-lowest.10");
         self.idle.pop();
-        let next = &mut self.neighbours[at];
+        let next = &mut self.dag.neighbours[at];
         next.visited = true;
         self.next = Some(next.id);
         self.send_token(at, token, Some(onward), out);

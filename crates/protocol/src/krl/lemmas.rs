@@ -4,7 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Krl;
-use crate::{Flight, Moment, NodeId, Protocol, Section};
+use crate::dag::lemmas::{directions_agree, has_a_way_out};
+use crate::{Moment, NodeId, Protocol, Section};
 
 type Verdict = Result<(), String>;
 
@@ -14,12 +15,14 @@ pub(super) fn hold(moment: &Moment<'_, Krl>) -> Verdict {
     for node in &moment.nodes {
         queue_is_sound(node)?;
         section_agrees_with_state(node)?;
-        requests_have_a_way_out(node)?;
+        if !node.token_holder() {
+            has_a_way_out(&node.dag)?;
+        }
         if !crowded {
             requests_have_a_way_in(node)?;
         }
     }
-    settled_links_agree(moment)?;
+    directions_agree(&moment.nodes, |node| &node.dag, &moment.flights)?;
     if moment.flights.is_empty() {
         request_chains_end_at_holders(moment)?;
     }
@@ -30,7 +33,7 @@ pub(super) fn hold(moment: &Moment<'_, Krl>) -> Verdict {
 fn queue_is_sound(node: &Krl) -> Verdict {
     let id = node.id;
     for (at, &waiting) in node.queue.iter().enumerate() {
-        if waiting != id && !node.is_neighbour(waiting) {
+        if waiting != id && !node.dag.is_neighbour(waiting) {
             return Err(format!("node {id} queues {waiting}, which is no neighbour"));
         }
         if node.queue.iter().skip(at + 1).any(|&other| other == waiting) {
@@ -55,49 +58,19 @@ fn section_agrees_with_state(node: &Krl) -> Verdict {
     Ok(())
 }
 
-/// A non-holder with neighbours has a lower one, as far as it knows.
-fn requests_have_a_way_out(node: &Krl) -> Verdict {
-    if node.is_settled() && !node.token_holder() && node.has_no_lower_neighbour() {
-        return Err(format!("node {} holds no token and has no lower neighbour", node.id));
-    }
-    Ok(())
-}
-
 /// A holder with neighbours has a higher one, as far as it knows, unless it waits for an acknowledgement and will see to
 /// it then. The paper assumes k < n: where everybody holds a token, the topmost node can not have a higher neighbour.
 fn requests_have_a_way_in(node: &Krl) -> Verdict {
-    let acknowledged = node.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
-    if node.is_settled() && acknowledged && node.token_holder() && node.has_no_higher_neighbour() {
+    let acknowledged = node.dag.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
+    if node.dag.is_settled() && acknowledged && node.token_holder() && node.dag.has_no_higher_neighbour() {
         return Err(format!("node {} holds a token and has no higher neighbour", node.id));
-    }
-    Ok(())
-}
-
-/// Where nothing is in flight between two neighbours, both know the true direction of their link. As true heights are
-/// totally ordered, the directions that nodes go by are then free of cycles.
-fn settled_links_agree(moment: &Moment<'_, Krl>) -> Verdict {
-    for node in &moment.nodes {
-        for neighbour in node.neighbours.iter().filter(|neighbour| neighbour.known) {
-            if neighbour.told < node.my_height {
-                return Err(format!("node {} stands higher than it has told {}", node.id, neighbour.id));
-            }
-            let between = |flight: &Flight<'_, _>| {
-                (flight.from, flight.to) == (node.id, neighbour.id)
-                    || (flight.to, flight.from) == (node.id, neighbour.id)
-            };
-            let truth = moment.nodes[neighbour.id.index()].my_height;
-            let agrees = (neighbour.height > node.my_height) == (truth > node.my_height);
-            if !agrees && !moment.flights.iter().any(between) {
-                return Err(format!("node {} has the direction of its link to {} wrong", node.id, neighbour.id));
-            }
-        }
     }
     Ok(())
 }
 
 /// With nothing in flight, every waiter's request has been passed on, hop by hop, to a token holder.
 fn request_chains_end_at_holders(moment: &Moment<'_, Krl>) -> Verdict {
-    if moment.nodes.iter().any(|node| node.pace.paused) {
+    if moment.nodes.iter().any(|node| node.dag.pace.paused) {
         return Ok(());
     }
     for waiter in moment.nodes.iter().filter(|node| node.status == Section::Waiting) {
@@ -116,7 +89,7 @@ fn chain_ends_at_holder(moment: &Moment<'_, Krl>, waiter: &Krl) -> Verdict {
         let next: &Krl = match node.next {
             Some(next) => moment.nodes[next.index()],
             // Without a neighbour there is nobody to ask.
-            None if node.known_heights().next().is_none() => return Ok(()),
+            None if node.dag.known_heights().next().is_none() => return Ok(()),
             None => return broken("has nobody to ask"),
         };
         if !next.queue.contains(&node.id) {
@@ -133,11 +106,4 @@ fn tokens(moment: &Moment<'_, Krl>) -> usize {
     let held = moment.nodes.iter().map(|node| node.held().count());
     let carried = moment.flights.iter().map(|flight| Krl::permits(flight.message).count());
     held.chain(carried).sum::<u32>() as usize
-}
-
-impl Krl {
-    /// Has neighbours, and has no reversal to make up for.
-    fn is_settled(&self) -> bool {
-        !self.pace.paused && self.known_heights().next().is_some()
-    }
 }

@@ -50,11 +50,3 @@ pub struct Token {
     /// Of its latest grant.
     pub fence: Fence,
 }
-
-/// The timers of the algorithm; the paper has none.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Timer {
-    /// See [`super::pacing`].
-    Pace,
-}

@@ -1,8 +1,8 @@
 //! What a node does when its reversals lead nowhere.
 //!
-//! The paper allows partitions but does not say what happens in a part without a token, where everybody raises its
-//! height over everybody else for ever, or in a part where all hold tokens, where everybody lowers it for ever; both as
-//! fast as messages travel. When the parts meet again, their heights may be thousands of levels apart, and partial
+//! Where the network is partitioned, everybody in a part without a token raises its height over everybody else for ever, and
+//! in a part where all hold tokens everybody lowers it for ever; both as fast as messages travel. The papers do not say
+//! what to do about it. When the parts meet again, their heights may be thousands of levels apart, and partial
 //! reversal, which climbs one level above the lowest neighbour, takes as many steps.
 //!
 //! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own links changed,
@@ -11,8 +11,18 @@
 
 use core::time::Duration;
 
-use super::{Krl, Timer, repair};
-use crate::Out;
+use serde::{Deserialize, Serialize};
+
+use super::Dag;
+use crate::Outbox;
+
+/// The timer of whoever reverses links; the papers have none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// The pause before the next reversal is over.
+    Pace,
+}
 
 /// How long a node goes on before it slows down.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -35,11 +45,11 @@ pub const PAUSE: Duration = Duration::from_secs(20);
 
 /// How a node stands with its reversals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// Reversals since something else happened.
     reversals: u16,
     /// Whether it waits for the timer before the next one.
-    pub(super) paused: bool,
+    pub(crate) paused: bool,
 }
 
 /// How far a reversal goes.
@@ -51,26 +61,24 @@ pub(super) enum Reversal {
     Full,
 }
 
-impl Krl {
+impl Dag {
     /// The reversal that may be made now. If none, the timer is armed.
-    pub(super) fn next_reversal(&mut self, out: &mut Out<Self>) -> Option<Reversal> {
-        if !self.repairs.has(repair::PACE) {
-            return Some(Reversal::Partial);
-        }
-        if self.pace.reversals < 2 * self.limits.patience {
+    pub(super) fn next_reversal<M: Clone>(&mut self, out: &mut Outbox<M, Timer>) -> Option<Reversal> {
+        let Some(Limits { patience, .. }) = self.limits else { return Some(Reversal::Partial) };
+        if self.pace.reversals < 2 * patience {
             self.pace.reversals += 1;
-            return Some(if self.pace.reversals <= self.limits.patience { Reversal::Partial } else { Reversal::Full });
+            return Some(if self.pace.reversals <= patience { Reversal::Partial } else { Reversal::Full });
         }
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * self.limits.patience)));
+            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * patience)));
         }
         None
     }
 
     /// A token came or went, or a link changed: reversals may lead somewhere again. Tells whether one had to wait.
-    pub(super) fn reset_pace(&mut self, out: &mut Out<Self>) -> bool {
+    pub(crate) fn reset_pace<M: Clone>(&mut self, out: &mut Outbox<M, Timer>) -> bool {
         let paused = self.pace.paused;
         self.pace = Pace::default();
         if paused {
@@ -79,24 +87,18 @@ impl Krl {
         paused
     }
 
-    /// The pause is over.
-    pub(super) fn on_pace(&mut self, out: &mut Out<Self>) {
+    /// The pause is over: the reversal that waited may be made. Tells how many there were, for [`Dag::end_turn`].
+    pub(crate) fn begin_turn(&mut self) -> u16 {
         let reversals = self.pace.reversals;
-        self.pace = Pace { reversals: 2 * self.limits.patience - 1, paused: false };
-        self.reverse_if_needed(out);
-        self.pace.reversals = (reversals + 1).min(2 * self.limits.patience + self.limits.doublings);
+        let patience = self.limits.map_or(0, |limits| limits.patience);
+        self.pace = Pace { reversals: (2 * patience).saturating_sub(1), paused: false };
+        reversals
     }
 
-    /// The reversal that had to wait, if it is still needed; else the request that waited with it.
-    pub(super) fn reverse_if_needed(&mut self, out: &mut Out<Self>) {
-        if self.token_holder() {
-            if self.has_no_higher_neighbour() {
-                self.lower_height(out);
-            }
-        } else if self.has_no_lower_neighbour() {
-            self.raise_height(out);
-        } else if self.must_reroute() {
-            self.forward_request(out);
+    /// The next pause comes at once, and may be longer.
+    pub(crate) fn end_turn(&mut self, reversals: u16) {
+        if let Some(Limits { patience, doublings }) = self.limits {
+            self.pace.reversals = (reversals + 1).min(2 * patience + doublings);
         }
     }
 }
