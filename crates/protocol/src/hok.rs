@@ -254,7 +254,7 @@ impl Hok {
             self.give_token_to_front(out);
         } else if self.queue.len() == 1 {
             out.clause("request.2");
-            self.ask(out);
+            self.forward_request(out);
         }
     }
 
@@ -533,9 +533,11 @@ impl Hok {
         }
     }
 
-    /// Procedure `forwardRequest()`.
+    /// Procedure `forwardRequest()`. With [`repair::PENDING_REQUEST`] only downhill: a higher neighbour would not listen, and
+    /// the reversal that is due will send it then.
     fn forward_request(&mut self, out: &mut Out<Self>) {
-        let (Some(lowest), Some(front)) = (self.dag.lowest_neighbour(|_| true), self.queue.front()) else {
+        let lowest = self.way_down(!self.repairs.has(repair::PENDING_REQUEST));
+        let (Some(lowest), Some(front)) = (lowest, self.queue.front()) else {
             self.forget_next();
             return;
         };
@@ -548,9 +550,7 @@ impl Hok {
     /// Procedure `forwardRelease(r)`.
     fn forward_release(&mut self, permits: Permits, out: &mut Out<Self>) {
         let keeps = self.repairs.has(repair::KEEP_RELEASE);
-        let lowest = self.dag.lowest_neighbour(|_| true);
-        let leads_down = |&at: &usize| !keeps || self.dag.neighbours[at].height < self.dag.my_height;
-        let Some(at) = lowest.filter(leads_down) else {
+        let Some(at) = self.way_down(!keeps) else {
             if keeps {
                 self.released = self.released.union(permits);
             }
@@ -592,16 +592,6 @@ impl Hok {
         }
     }
 
-    /// Sends the first request of an empty queue on, unless there is nobody to ask: all are higher, and would not listen.
-    /// The reversal that is due will send it then.
-    fn ask(&mut self, out: &mut Out<Self>) {
-        if self.dag.pace.paused && self.dag.has_no_lower_neighbour() {
-            self.forget_next();
-        } else {
-            self.forward_request(out);
-        }
-    }
-
     /// The pause between reversals is over.
     fn on_pace(&mut self, out: &mut Out<Self>) {
         let reversals = self.dag.begin_turn();
@@ -619,6 +609,12 @@ impl Hok {
         } else if self.must_reroute() {
             self.forward_request(out);
         }
+    }
+
+    /// The lowest neighbour: lower than this node, unless `any` will do.
+    fn way_down(&self, any: bool) -> Option<usize> {
+        let lowest = self.dag.lowest_neighbour(|_| true);
+        lowest.filter(|&at| any || self.dag.neighbours[at].height < self.dag.my_height)
     }
 
     /// *tokenHolder*.
