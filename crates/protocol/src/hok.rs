@@ -320,7 +320,7 @@ impl Hok {
                 out.clause("recv-request.4");
                 self.give_token_to_front(out);
             }
-        } else if self.queue.len() == 1 || self.must_reroute() {
+        } else if self.is_first(j) || self.must_reroute() {
             out.clause("recv-request.5");
             self.forward_request(out);
         } else if !self.repairs.has(repair::UPDATE_FRONT) && self.queue.front().is_some_and(|front| front.node == j) {
@@ -637,6 +637,11 @@ impl Hok {
             Some(next) => self.dag.known_heights().any(|height| height.id == next && self.dag.my_height < height),
             None => self.repairs.has(repair::PENDING_REQUEST),
         }
+    }
+
+    /// *|Q| = 1*, of the request that has just come from j.
+    fn is_first(&self, j: NodeId) -> bool {
+        self.queue.len() == 1 && (self.queue.contains(j) || !self.repairs.has(repair::ASK_ONCE))
     }
 
     fn forget_next(&mut self) {
