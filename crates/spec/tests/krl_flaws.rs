@@ -3,9 +3,10 @@
 
 mod stage;
 
-use driftlock_protocol::krl::{Forwarding, repair};
+use driftlock_protocol::krl::{Forwarding, Krl, Variant, repair};
 use driftlock_protocol::{Repair, Repairs};
-use stage::Stage;
+
+type Stage = stage::Stage<Krl>;
 
 /// Nodes, tokens and links.
 type Network = (u32, u32, &'static [(u32, u32)]);
@@ -17,7 +18,7 @@ const TRIANGLE_2: Network = (3, 2, TRIANGLE.2);
 const RING_4: Network = (4, 3, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
 
 fn played((nodes, k, links): Network, forwarding: Forwarding, repairs: Repairs, script: &str) -> Stage {
-    let mut stage = Stage::new(nodes, k, links, forwarding, repairs);
+    let mut stage = Stage::new(nodes, k, links, Variant::new(forwarding), repairs);
     stage.play(script);
     stage
 }

@@ -4,12 +4,18 @@
 mod stage;
 
 use driftlock_protocol::Repairs;
-use driftlock_protocol::krl::Forwarding;
-use stage::Stage;
+use driftlock_protocol::krl::{Forwarding, Krl, Variant};
+
+type Stage = stage::Stage<Krl>;
+
+/// With the usual constants.
+fn staged(nodes: u32, k: u32, links: &[(u32, u32)], forwarding: Forwarding, repairs: Repairs) -> Stage {
+    Stage::new(nodes, k, links, Variant::new(forwarding), repairs)
+}
 
 /// Figures 2 and 3 (a): nodes 2 and 3 ask node 0, node 4 asks node 1; both holders are in their CS.
 fn figure_2a(repairs: Repairs) -> Stage {
-    let mut stage = Stage::new(5, 2, &[(0, 2), (0, 3), (2, 3), (2, 4), (1, 4)], Forwarding::Off, repairs);
+    let mut stage = staged(5, 2, &[(0, 2), (0, 3), (2, 3), (2, 4), (1, 4)], Forwarding::Off, repairs);
     stage.request(0);
     stage.request(1);
     for node in [3, 2, 4] {
@@ -92,7 +98,7 @@ fn section_4_3_figure_3_dynamic_operation() {
 
 #[test]
 fn section_4_3_a_node_that_loses_its_last_outgoing_link_raises_its_height() {
-    let mut stage = Stage::new(3, 1, &[(0, 1), (1, 2), (0, 2)], Forwarding::Off, Repairs::ALL);
+    let mut stage = staged(3, 1, &[(0, 1), (1, 2), (0, 2)], Forwarding::Off, Repairs::ALL);
     stage.request(0);
     stage.request(2);
     stage.drive(100);
@@ -114,7 +120,7 @@ fn section_4_3_a_node_that_loses_its_last_outgoing_link_raises_its_height() {
 #[test]
 fn section_4_4_figure_4_an_idle_token_stays_in_krl_while_others_wait() {
     // Node 0 holds an idle token at one end, node 1 is in its CS at the other, and the waiters stand near node 1.
-    let mut stage = Stage::new(6, 2, &[(0, 2), (2, 3), (3, 1), (1, 4), (1, 5)], Forwarding::Off, Repairs::ALL);
+    let mut stage = staged(6, 2, &[(0, 2), (2, 3), (3, 1), (1, 4), (1, 5)], Forwarding::Off, Repairs::ALL);
     for node in [1, 4, 5] {
         stage.request(node);
     }
@@ -125,7 +131,7 @@ fn section_4_4_figure_4_an_idle_token_stays_in_krl_while_others_wait() {
 
 #[test]
 fn section_4_4_a_forwarded_token_goes_to_the_lowest_unvisited_neighbour_until_somebody_wants_it() {
-    let mut stage = Stage::new(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Always, Repairs::ALL);
+    let mut stage = staged(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Always, Repairs::ALL);
     stage.request(0);
     stage.release(0);
     let mut visits = Vec::new();
@@ -152,7 +158,7 @@ fn section_4_4_a_forwarded_token_goes_to_the_lowest_unvisited_neighbour_until_so
 #[test]
 fn section_4_4_a_node_does_not_forward_to_the_neighbour_it_last_forwarded_to() {
     // More tokens than nodes, so that node 0 has two to forward before anything comes back.
-    let mut stage = Stage::new(3, 4, &[(0, 1), (0, 2)], Forwarding::Always, Repairs::ALL);
+    let mut stage = staged(3, 4, &[(0, 1), (0, 2)], Forwarding::Always, Repairs::ALL);
     stage.play("req 0; rel 0; req 0; rel 0");
     assert_eq!((stage.in_flight(0, 1), stage.in_flight(0, 2)), (vec!["token"], vec!["token"]));
     assert_eq!(stage.violation, None);
@@ -160,7 +166,7 @@ fn section_4_4_a_node_does_not_forward_to_the_neighbour_it_last_forwarded_to() {
 
 #[test]
 fn section_7_in_an_idle_network_the_adaptive_variant_does_not_forward() {
-    let mut stage = Stage::new(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Adaptive, Repairs::ALL);
+    let mut stage = staged(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Adaptive, Repairs::ALL);
     for _ in 0..3 {
         stage.request(2);
         stage.drive(100);

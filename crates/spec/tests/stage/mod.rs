@@ -4,10 +4,10 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use driftlock_net::ideal::Links;
-use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
+use driftlock_protocol::krl::Timer;
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs, Section,
-    Status,
+    Demand, Deployment, Effect, Flight, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox, Protocol, Repairs,
+    Section, Status,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 
@@ -16,32 +16,42 @@ pub(crate) fn id(number: u32) -> NodeId {
     NodeId(number)
 }
 
-pub(crate) struct Stage {
+pub(crate) struct Stage<P: Protocol> {
     k: u32,
-    nodes: Vec<Node<Krl>>,
-    links: Links<Message>,
+    nodes: Vec<Node<P>>,
+    links: Links<P::Message>,
     oracle: Oracle,
+    /// What `req 0.1` in a script asks for is the second of these.
+    pub(crate) demands: Vec<Demand>,
     /// The clauses that were executed, in order.
     pub(crate) clauses: Vec<&'static str>,
     /// The first thing that was wrong.
     pub(crate) violation: Option<Violation>,
 }
 
-impl Stage {
-    pub(crate) fn new(nodes: u32, k: u32, links: &[(u32, u32)], forwarding: Forwarding, repairs: Repairs) -> Self {
+impl<P: Protocol<View = LinkEvent, Timer = Timer>> Stage<P> {
+    pub(crate) fn new(nodes: u32, k: u32, links: &[(u32, u32)], variant: P::Variant, repairs: Repairs) -> Self {
         let pairs: Vec<_> = links.iter().map(|&(a, b)| (id(a), id(b))).collect();
         let deployment = Deployment { nodes, k, links: pairs.clone() };
         let mut links = Links::new(nodes);
         for &(a, b) in &pairs {
             links.form(a, b);
         }
-        let protocols = Krl::deploy(&deployment, Variant::new(forwarding), repairs);
-        let nodes_ready = deployment.ids().zip(protocols).map(|(id, krl)| Node::new(id, krl, links.of(id))).collect();
-        Self { k, nodes: nodes_ready, links, oracle: Oracle::new(nodes, k), clauses: Vec::new(), violation: None }
+        let protocols = P::deploy(&deployment, variant, repairs);
+        let nodes_ready = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, links.of(id))).collect();
+        Self {
+            k,
+            nodes: nodes_ready,
+            links,
+            oracle: Oracle::new(nodes, k),
+            demands: vec![Demand::ONE],
+            clauses: Vec::new(),
+            violation: None,
+        }
     }
 
     /// One input of one node; what it sends is put on its way.
-    pub(crate) fn input(&mut self, node: u32, input: InputOf<Krl>) {
+    pub(crate) fn input(&mut self, node: u32, input: InputOf<P>) {
         let mut out = Outbox::with_clauses();
         match &input {
             Input::Request(demand) => self.oracle.requested(id(node), *demand),
@@ -71,7 +81,7 @@ impl Stage {
     }
 
     pub(crate) fn check(&mut self) {
-        let moment = Moment::<Krl> {
+        let moment = Moment::<P> {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
             flights: self.links.flights().collect(),
         };
@@ -80,8 +90,19 @@ impl Stage {
     }
 
     pub(crate) fn request(&mut self, node: u32) {
-        self.input(node, Input::Request(Demand::ONE));
+        self.ask(node, Demand::ONE);
+    }
+
+    /// A request for several units, or one that is more urgent than another.
+    pub(crate) fn ask(&mut self, node: u32, demand: Demand) {
+        self.input(node, Input::Request(demand));
         self.check();
+    }
+
+    /// What the shell says to a request that can not be.
+    pub(crate) fn refusal(&self, node: u32, demand: Demand) -> Option<String> {
+        let refused = self.nodes[node as usize].clone().step(Input::Request(demand), &mut Outbox::new());
+        refused.err().map(|error| error.to_string())
     }
 
     pub(crate) fn release(&mut self, node: u32) {
@@ -129,14 +150,16 @@ impl Stage {
         self.check();
     }
 
-    /// Plays a script: `req 2` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to 2, `up 0-2` and
+    /// Plays a script: `req 2`, `req 2.1` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to 2, `up 0-2` and
     /// `down 0-2` are the link's, and `timer 1` ends the pause of node 1.
     pub(crate) fn play(&mut self, script: &str) {
         for action in script.split(';').map(str::trim).filter(|action| !action.is_empty()) {
             let (verb, object) = action.split_once(' ').expect("a verb and an object");
-            let numbers: Vec<u32> = object.split(['>', '-']).map(|number| number.parse().expect("a node")).collect();
+            let numbers: Vec<u32> =
+                object.split(['>', '-', '.']).map(|number| number.parse().expect("a node")).collect();
             match (verb, &numbers[..]) {
-                ("req", &[node]) => self.request(node),
+                ("req", &[node]) => self.ask(node, self.demands[0]),
+                ("req", &[node, demand]) => self.ask(node, self.demands[demand as usize]),
                 ("rel", &[node]) => self.release(node),
                 ("msg", &[from, to]) => self.deliver(from, to),
                 ("up", &[a, b]) => self.link_up(a, b),
@@ -185,7 +208,7 @@ impl Stage {
 
     /// The kinds of the messages in flight from one node to another.
     pub(crate) fn in_flight(&self, from: u32, to: u32) -> Vec<&'static str> {
-        let between = |flight: &driftlock_protocol::Flight<'_, Message>| flight.from == id(from) && flight.to == id(to);
-        self.links.flights().filter(between).map(|flight| Krl::KINDS[Krl::kind(flight.message)]).collect()
+        let between = |flight: &Flight<'_, P::Message>| flight.from == id(from) && flight.to == id(to);
+        self.links.flights().filter(between).map(|flight| P::KINDS[P::kind(flight.message)]).collect()
     }
 }

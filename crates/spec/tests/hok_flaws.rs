@@ -1,0 +1,168 @@
+//! What goes wrong without each repair of the paper's text, by the shortest way found in exhaustive search; and that it
+//! does not with it.
+
+mod stage;
+
+use driftlock_protocol::hok::{Hok, Policy, Variant, repair};
+use driftlock_protocol::{Demand, Priority, Repair, Repairs, Units};
+
+type Stage = stage::Stage<Hok>;
+
+/// Nodes, units and links.
+type Network = (u32, u32, &'static [(u32, u32)]);
+
+const PAIR: Network = (2, 1, &[(0, 1)]);
+const LINE_3: Network = (3, 1, &[(0, 1), (1, 2)]);
+const LINE_3_2: Network = (3, 2, LINE_3.2);
+const LINE_4: Network = (4, 1, &[(0, 1), (1, 2), (2, 3)]);
+
+/// In scripts, `req 0.1` is for two units, and `req 0.2` is urgent.
+fn played((nodes, k, links): Network, policy: Policy, repairs: Repairs, script: &str) -> Stage {
+    let mut stage = Stage::new(nodes, k, links, Variant::new(policy), repairs);
+    let two = Demand { units: Units::new(2).expect("at least one"), ..Demand::ONE };
+    stage.demands = vec![Demand::ONE, two, Demand { priority: Priority(1), ..Demand::ONE }];
+    stage.play(script);
+    stage
+}
+
+/// Without some repairs.
+fn without(repairs: &[Repair], network: Network, script: &str) -> Stage {
+    let repairs = repairs.iter().fold(Repairs::ALL, |all, repair| all.without(*repair));
+    played(network, Policy::Priority, repairs, script)
+}
+
+/// With all repairs, after the script and everything that follows from it.
+fn repaired(network: Network, script: &str) -> Stage {
+    let mut stage = played(network, Policy::Priority, Repairs::ALL, script);
+    stage.drive(100);
+    assert_eq!(stage.violation, None);
+    stage
+}
+
+#[test]
+fn keep_own_a_request_that_was_dequeued_is_lost_in_14_steps() {
+    let script = "req 0; req 1.1; msg 1>0; rel 0; msg 0>1; msg 1>0; msg 1>2; req 2; msg 2>1; msg 0>1; msg 1>2; msg 2>1; \
+                  msg 1>2; rel 2";
+    assert_eq!(without(&[repair::KEEP_OWN], LINE_3_2, script).stuck(), [1]);
+    // With it, node 1 waits at the front of its own queue, and node 2 comes after it.
+    let mut stage = repaired(LINE_3_2, "req 0; req 1.1; msg 1>0; rel 0; msg 0>1; req 2");
+    assert!(stage.is_critical(1));
+    stage.release(1);
+    stage.drive(100);
+    assert!(stage.is_critical(2));
+}
+
+#[test]
+fn release_serves_a_pair_deadlocks_in_4_steps() {
+    let script = "req 0; req 1; msg 1>0; rel 0";
+    assert_eq!(without(&[repair::RELEASE_SERVES, repair::SHARE_IN_CS], PAIR, script).stuck(), [1]);
+    assert!(repaired(PAIR, script).is_critical(1));
+    assert!(without(&[repair::SHARE_IN_CS], PAIR, script).in_flight(0, 1).contains(&"token"));
+}
+
+#[test]
+fn as_published_a_pair_deadlocks_in_4_steps() {
+    assert_eq!(played(PAIR, Policy::Priority, Repairs::NONE, "req 0; req 1; msg 1>0; rel 0").stuck(), [1]);
+}
+
+#[test]
+fn share_in_cs_a_free_unit_is_kept_from_whoever_asks_in_3_steps() {
+    let (script, two_units) = ("req 0; req 1; msg 1>0", (2, 2, PAIR.2));
+    let mut stage = without(&[repair::SHARE_IN_CS], two_units, script);
+    assert_eq!((stage.drive(100), stage.is_critical(1)), (0, false), "although a unit is free");
+    assert!(repaired(two_units, script).is_critical(1));
+}
+
+#[test]
+fn ask_once_requests_multiply_in_a_part_without_the_token() {
+    let reversals = |repairs: &[Repair]| {
+        let mut stage = without(repairs, LINE_3, "req 1; req 2; down 0-1; msg 2>1; msg 1>2; msg 2>1; msg 2>1");
+        let mut most = 0;
+        for _ in 0..40 {
+            for (from, to) in [(1, 2), (2, 1)] {
+                most = most.max(stage.in_flight(from, to).len());
+                while stage.in_flight(from, to).contains(&"link") {
+                    stage.deliver(from, to);
+                }
+            }
+        }
+        most
+    };
+    assert!(reversals(&[repair::ASK_ONCE]) > 20, "every request that is not taken is answered with another one");
+    assert!(reversals(&[]) < 6);
+}
+
+#[test]
+fn release_aside_a_request_waits_at_a_node_that_never_got_it_in_20_steps() {
+    let script = "req 0; req 2; msg 2>1; msg 1>0; rel 0; msg 0>1; msg 1>0; req 1; msg 1>2; msg 1>2; rel 2; down 1-2; \
+                  msg 1>0; msg 1>0; up 1-2; msg 2>1; msg 0>1; msg 0>1; msg 1>2; msg 1>2";
+    assert_eq!(without(&[repair::RELEASE_ASIDE], LINE_3_2, script).stuck(), [1]);
+    assert!(repaired(LINE_3_2, script).is_critical(1));
+}
+
+#[test]
+fn received_link_a_node_without_the_token_has_no_way_to_it_after_6_steps() {
+    let script = "req 2; msg 2>1; msg 1>0; down 1-2; req 1; msg 1>0";
+    let violation = without(&[repair::RECEIVED_LINK], LINE_3, script).violation.expect("a broken lemma").to_string();
+    assert!(violation.contains("has no lower neighbour"), "{violation}");
+    assert!(repaired(LINE_3, script).is_critical(1));
+}
+
+#[test]
+fn forming_a_height_that_was_not_told_deadlocks_in_12_steps() {
+    let script =
+        "req 2; msg 2>1; msg 1>0; msg 0>1; msg 1>0; up 0-2; msg 0>2; down 1-2; msg 1>0; msg 2>0; msg 2>0; msg 0>1";
+    assert_eq!(without(&[repair::FORMING], LINE_3, script).stuck(), [2]);
+    assert!(repaired(LINE_3, script).is_critical(2));
+}
+
+#[test]
+fn pending_request_a_request_made_without_neighbours_is_lost_in_5_steps() {
+    let script = "req 2; up 0-2; msg 2>0; down 1-2; msg 0>2";
+    assert_eq!(without(&[repair::PENDING_REQUEST], LINE_3, script).stuck(), [2]);
+    assert!(repaired(LINE_3, script).is_critical(2));
+}
+
+#[test]
+fn keep_release_units_without_a_way_to_the_token_are_gone_in_6_steps() {
+    let script = "req 0; req 1; msg 1>0; rel 0; msg 0>1; down 0-1";
+    let violation = without(&[repair::KEEP_RELEASE], LINE_3, script).violation.expect("a lost unit").to_string();
+    assert!(violation.contains("permits"), "{violation}");
+    let mut stage = repaired(LINE_3, script);
+    assert!(!stage.is_critical(1), "its unit is out of reach");
+    stage.link_up(0, 2);
+    stage.drive(100);
+    assert!(stage.is_critical(1), "and comes when there is a way");
+}
+
+#[test]
+fn update_front_the_own_request_is_not_told_and_the_wrong_one_is_served_first() {
+    let urgent_behind = |repairs| {
+        let mut stage = played(LINE_4, Policy::Strict, repairs, "req 0; req 1; msg 1>0; msg 0>1; msg 1>0; msg 1>2");
+        stage.play("req 3; msg 3>2; msg 2>1; req 2.2");
+        stage.drive(100);
+        stage.release(0);
+        stage.drive(100);
+        (0..4).find(|&node| stage.is_critical(node))
+    };
+    assert_eq!(urgent_behind(Repairs::ALL.without(repair::UPDATE_FRONT)), Some(1));
+    assert_eq!(urgent_behind(Repairs::ALL), Some(2), "which has the highest priority");
+}
+
+#[test]
+fn reclaim_the_token_on_a_failing_link_is_gone_in_3_steps() {
+    let script = "req 1; msg 1>0; down 0-1";
+    assert_eq!(without(&[repair::RECLAIM], LINE_3, script).holders(), [0; 0]);
+    assert_eq!(repaired(LINE_3, script).holders(), [0]);
+}
+
+#[test]
+fn pace_a_part_without_the_token_falls_silent() {
+    let mut stage = played(LINE_3, Policy::Priority, Repairs::ALL, "down 0-1");
+    while !stage.clauses.contains(&"pause") {
+        stage.play("msg 1>2; msg 2>1");
+    }
+    assert_eq!(stage.drive(100), 0);
+    let mut stage = without(&[repair::PACE], LINE_3, "down 0-1");
+    assert_eq!(stage.drive(1000), 1000, "it does not without");
+}
