@@ -14,11 +14,16 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
     /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has, the
     /// others may have to wait behind that: an algorithm that serves in some order can not know that it is in vain.
     pub(crate) fn owed(&self, state: &State) -> u8 {
+        self.owed_if(state, true)
+    }
+
+    /// Likewise, if everybody leaves the CS in time, or if nobody ever does.
+    fn owed_if(&self, state: &State, all_leave: bool) -> u8 {
         let layout = self.layout;
         let waits = |node: &NodeId| self.parts.seats.get(layout.seat(state, *node)).waits;
         let mut owed = 0;
         for node in layout.ids().filter(waits) {
-            if self.can_serve(state, self.reach(state, node)) {
+            if self.can_serve(state, self.reach(state, node), all_leave) {
                 owed |= 1 << node.0;
             }
         }
@@ -26,13 +31,14 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
     }
 
     /// Whether these nodes, and what is on its way between them, have a token and the units for each of their requests.
-    fn can_serve(&self, state: &State, members: u8) -> bool {
+    fn can_serve(&self, state: &State, members: u8, all_leave: bool) -> bool {
         let (layout, parts) = (self.layout, &self.parts);
         let inside = || layout.ids().filter(move |node| members >> node.0 & 1 == 1);
         let (mut permits, mut has_token, mut largest) = (Permits::NONE, false, 0);
         for to in inside() {
             let seat = parts.seats.get(layout.seat(state, to));
-            permits = permits.union(seat.held);
+            let kept = seat.grant.filter(|_| !all_leave).map_or(Permits::NONE, |grant| grant.permits);
+            permits = permits.union(seat.held.without(kept));
             has_token |= seat.has_token;
             largest = largest.max(seat.pending.map_or(0, Units::count));
             for from in inside().filter(|&from| from != to) {
@@ -64,7 +70,9 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         }
         self.units_in_use(state).or_else(judged)?;
         self.moment(state).or_else(judged)?;
-        let stuck = if properties.has(Property::Service) && self.is_quiet(state) { self.owed(state) } else { 0 };
+        // Whoever is in the CS of a quiet state may stay there.
+        let stuck =
+            if properties.has(Property::Service) && self.is_quiet(state) { self.owed_if(state, false) } else { 0 };
         if stuck != 0 {
             let nodes = self.layout.ids().filter(|node| stuck >> node.0 & 1 == 1).collect();
             return Err(Violation::Starved { nodes });
