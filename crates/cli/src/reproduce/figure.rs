@@ -9,7 +9,7 @@ mod axis;
 mod canvas;
 
 use axis::Axis;
-use canvas::{Canvas, Drawn, ENTRY, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
+use canvas::{Canvas, Drawn, ENTRY, Font, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
 
 pub(crate) use canvas::Style;
 
@@ -25,6 +25,8 @@ const LEGEND_ROW: f64 = 20.0;
 const LEGEND_LINE: f64 = 34.0;
 /// Between columns.
 const LEGEND_GAP: f64 = 20.0;
+/// How much smaller than usual the font may be.
+const LEGEND_SHRINK: f64 = 0.8;
 
 /// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
@@ -210,6 +212,7 @@ struct Legend<'a> {
     entries: Vec<(&'a str, Style)>,
     columns: usize,
     pitch: f64,
+    font: Font,
 }
 
 impl<'a> Legend<'a> {
@@ -220,16 +223,19 @@ impl<'a> Legend<'a> {
                 entries.push((&series.label, series.style));
             }
         }
-        let widest = entries.iter().map(|entry| ENTRY.width(entry.0)).fold(0.0, f64::max);
-        let pitch = (LEGEND_LINE + 6.0 + widest + LEGEND_GAP).min(room);
-        let most = (1..=entries.len()).rev().find(|&n| n as f64 * pitch - LEGEND_GAP <= room).unwrap_or(1);
-        // The lines of one colour stay in one row if they fit.
+        // The lines of one colour stay in one row if they fit, if need be in a smaller font.
         let lines = entries.iter().take_while(|entry| entry.1.hue == entries[0].1.hue).count().max(1);
+        let beside_text = LEGEND_LINE + 6.0 + LEGEND_GAP;
+        let widest = entries.iter().map(|entry| ENTRY.width(entry.0)).fold(0.0, f64::max);
+        let row_of_lines = (room + LEGEND_GAP) / lines as f64 - beside_text;
+        let shrink = if (LEGEND_SHRINK * widest..widest).contains(&row_of_lines) { row_of_lines / widest } else { 1.0 };
+        let pitch = (beside_text + shrink * widest).min(room);
+        let most = (1..=entries.len()).rev().find(|&n| n as f64 * pitch - LEGEND_GAP <= room + 0.01).unwrap_or(1);
         let most = if most > lines { most - most % lines } else { most };
         let rows = entries.len().div_ceil(most);
         let columns = entries.len().div_ceil(rows.max(1)).max(1);
         let columns = if columns > lines { columns.next_multiple_of(lines) } else { columns };
-        Self { entries, columns, pitch }
+        Self { entries, columns, pitch, font: ENTRY.scaled(shrink) }
     }
 
     fn height(&self) -> f64 {
@@ -243,8 +249,8 @@ impl<'a> Legend<'a> {
             let y = PANELS_HEIGHT + LEGEND_ROW * ((index / self.columns) as f64 + 0.5);
             canvas.line(&[(x, y), (x + LEGEND_LINE, y)], style.colour(), 1.5, style.dash)?;
             canvas.mark((x + LEGEND_LINE / 2.0, y), style)?;
-            let start = (x + LEGEND_LINE + 6.0, y + 0.36 * ENTRY.size);
-            canvas.text(text, start, ENTRY, self.pitch - LEGEND_LINE - 6.0)?;
+            let start = (x + LEGEND_LINE + 6.0, y + 0.36 * self.font.size);
+            canvas.text(text, start, self.font, self.pitch - LEGEND_LINE - 6.0)?;
         }
         Ok(())
     }
@@ -297,7 +303,7 @@ mod tests {
     #[test]
     fn the_lines_of_a_colour_share_a_row_of_the_legend() {
         let series = |at: usize| Series {
-            label: format!("algorithm {}, line {}", at / 2, at % 2),
+            label: format!("the algorithm {}, line {}", at / 2, at % 2),
             style: Style::of_line(at / 2, at % 2),
             points: Vec::new(),
         };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use driftlock_protocol::Algorithm;
+use driftlock_protocol::registry::Paper as Source;
 use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
@@ -52,6 +53,9 @@ impl Report<'_> {
         page.push_str("<title>driftlock: reproduced</title>\n");
         let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>driftlock: reproduced</h1>\n");
         for section in &self.sections {
+            if self.sections.len() > 1 {
+                let _ = writeln!(page, "<h1>{}</h1>", text(section.heading()));
+            }
             page.push_str(&section.to_html(&self.command));
         }
         page.push_str("</html>\n");
@@ -91,27 +95,45 @@ impl Section<'_> {
         page
     }
 
+    /// Where the algorithms come from.
+    fn source(&self) -> Option<Source> {
+        let first = self.results.first().map(|(config, _)| config.algorithm.as_str());
+        let tag = self.paper.map(|paper| paper.tag).or(first)?;
+        Algorithm::named(tag).map(|algorithm| algorithm.paper)
+    }
+
+    fn heading(&self) -> &'static str {
+        self.source().map_or("", |source| source.title)
+    }
+
+    /// A parameter of the simulations: its value, or its values.
+    fn parameter<T: ToString>(&self, of: fn(&Config) -> &T) -> String {
+        let mut values: Vec<String> = Vec::new();
+        for value in self.results.iter().map(|(config, _)| of(config).to_string()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values.join(" or ")
+    }
+
     fn setup(&self, command: &str) -> String {
-        let Some((config, _)) = self.results.first() else { return String::new() };
-        let tag = self.paper.map_or(config.algorithm.as_str(), |paper| paper.tag);
-        let paper = Algorithm::named(tag).map(|algorithm| algorithm.paper);
-        let paper =
-            paper.map_or_else(String::new, |paper| format!("{}: “{}”, {}. ", paper.authors, paper.title, paper.year));
+        let source = |source: Source| format!("{}: “{}”, {}. ", source.authors, source.title, source.year);
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(
             "<p>{}{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
              warm-up, seed {}; intervals are 95% confidence. {} simulations, {entries} entries, {events} events. \
              The same again: <code>{}</code></p>\n",
-            text(&paper),
-            config.nodes,
-            config.k,
-            config.delay,
-            config.cs_time,
-            config.replications,
-            config.entries,
-            config.warmup,
-            config.seed,
+            text(&self.source().map_or_else(String::new, source)),
+            self.parameter(|config| &config.nodes),
+            self.parameter(|config| &config.k),
+            self.parameter(|config| &config.delay),
+            self.parameter(|config| &config.cs_time),
+            self.parameter(|config| &config.replications),
+            self.parameter(|config| &config.entries),
+            self.parameter(|config| &config.warmup),
+            self.parameter(|config| &config.seed),
             self.results.len(),
             text(command),
         )

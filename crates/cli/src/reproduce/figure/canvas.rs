@@ -81,6 +81,10 @@ impl Font {
     pub(super) fn width(&self, text: &str) -> f64 {
         self.size * 0.62 * text.chars().count() as f64
     }
+
+    pub(super) fn scaled(self, share: f64) -> Self {
+        Self { size: self.size * share, ..self }
+    }
 }
 
 fn whole(value: f64) -> i32 {
