@@ -149,3 +149,58 @@ impl<'a> Measured<'a> {
 fn weigh(numbers: Vec<(&Config, Number)>, at: fn(&Config) -> String, holds: fn(Number) -> bool) -> Vec<Evidence> {
     numbers.into_iter().map(|(config, value)| Evidence { at: at(config), value, holds: holds(value) }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: &str = "wait.mean";
+
+    /// Simulations of two algorithms at rest and in motion, with these mean waits; the median is half of it.
+    fn configs() -> Vec<(Config, f64)> {
+        let config = |tag: &str, mobility| Config { algorithm: tag.into(), mobility, ..Config::default() };
+        vec![(config("krl", 0.0), 8.0), (config("krl", 0.5), 16.0), (config("krlf", 0.0), 2.0)]
+    }
+
+    fn measured(configs: &[(Config, f64)]) -> Measured<'_> {
+        let results = |wait: f64| format!(r#"{{"wait": {{"mean": {wait}, "ci95": 0.0, "p50": {}}}}}"#, wait / 2.0);
+        let results = configs.iter().map(|(config, wait)| (config, Named::from_json(&results(*wait))));
+        Measured { results: results.collect() }
+    }
+
+    fn means(ratios: &[(&Config, Number)]) -> Vec<f64> {
+        ratios.iter().map(|(_, number)| number.mean).collect()
+    }
+
+    #[test]
+    fn ratios_are_of_algorithms_of_settings_or_of_results() {
+        let configs = configs();
+        let measured = measured(&configs);
+        assert_eq!(means(&measured.ratios_of_algorithms(["krl", "krlf"], WAIT, |_| true)), [4.0]);
+        let still = |config: &Config| (Config { mobility: 0.0, ..config.clone() }, WAIT);
+        assert_eq!(means(&measured.ratios(WAIT, |config| config.mobility > 0.0, still)), [2.0]);
+        let median = |config: &Config| (config.clone(), "wait.p50");
+        assert_eq!(means(&measured.ratios(WAIT, |_| true, median)), [2.0, 2.0, 2.0]);
+        assert!(measured.ratios("weight.mean", |_| true, median).is_empty());
+    }
+
+    fn nowhere(_: &Config) -> String {
+        String::new()
+    }
+
+    #[test]
+    fn a_claim_holds_everywhere_somewhere_or_nowhere() {
+        let configs = configs();
+        let verdict = |weigh: fn(&Measured) -> Vec<Evidence>| {
+            let claim = Claim { text: "", place: "", number: "", weigh };
+            judge(&[claim], &[(None, measured(&configs))]).first().map(|judged| judged.verdict)
+        };
+        assert_eq!(verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_above(1.0))), Some(Verdict::Holds));
+        assert_eq!(verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_above(4.0))), Some(Verdict::Mixed));
+        assert_eq!(
+            verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_below(1.0))),
+            Some(Verdict::DoesNotHold)
+        );
+        assert_eq!(verdict(|m| weigh(m.numbers("weight", |_| true), nowhere, |_| true)), None);
+    }
+}

@@ -63,7 +63,7 @@ impl Paper {
 pub(crate) fn overview() -> String {
     let mut text = String::from("What can be reproduced:\n");
     for paper in PAPERS {
-        let _ = writeln!(text, "  {:<4} {}; or one by one:\n       {}", paper.tag, paper.about, paper.names());
+        let _ = writeln!(text, "  {:<4} {}\n       or one by one: {}", paper.tag, paper.about, paper.names());
     }
     text.push_str("  and a TOML file like those in experiments/, which docs/results.md describes\n");
     text
