@@ -349,7 +349,12 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(files(Path::new(&out)).contains(&"mine.svg".to_owned()));
     for (from, to, says) in [
-        ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\""),
+        ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\"; there are entries, wait, messages_per_entry"),
+        ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p99, max"),
+        ("y = \"jain\"\n", "", "the figure has nothing to draw"),
+        ("x = \"load\"", "x = { keys_of = \"messages_by_kind\" }", "draws one of these, not several"),
+        ("by = \"mobility\"", "by = \"mobility\", results = [\"jain\"]", "either by a parameter"),
+        ("mobility = [0.0]", "mobility = [0.0]\nk = [1, 2]", "\"k\" varies, but the figure does not tell"),
         ("x = \"load\"", "x = \"lode\"", "needs [vary] to have a list \"lode\""),
         ("[\"zero\"]", "[]", "must name each of the 1 values"),
         ("load = [0.1, 0.2]", "load = [0.1, -0.2]", "bad.toml: load must be a finite number"),
@@ -360,7 +365,44 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
         let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(said.code == 2 && err.contains(says), "{to:?} says {err}");
     }
-    assert_eq!(driftlock(&["reproduce", "fig99"]).code, 2);
+    let twice = scratch.write("twice.toml", good);
+    assert!(driftlock(&["reproduce", &twice, &twice]).err.contains("asked for twice"));
+}
+
+#[test]
+fn reproduce_without_a_name_says_what_there_is() {
+    let said = driftlock(&["reproduce"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let help = driftlock(&["reproduce", "--help"]).out;
+    for name in ["krl", "Walter, Cao and Mohanty", "fig6", "adaptive-messages", "TOML"] {
+        assert!(said.out.contains(name) && help.contains(name), "{name}");
+    }
+    let said = driftlock(&["reproduce", "fig99"]);
+    let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.code == 2 && err.contains("\"fig99\" can not be reproduced; there are krl (fig6, fig7,"), "{err}");
+}
+
+#[test]
+fn reproduce_draws_several_results_and_results_by_their_keys() {
+    let scratch = Scratch::new("splits");
+    let file = |name: &str, figure: &str| {
+        let text = format!(
+            "name = \"{name}\"\ntitle = \"Mine\"\nabout = \"A test.\"\n[base]\nnodes = 8\nconnectivity = 0.5\nk = 1\n[vary]\n\
+             algorithm = [\"krl\", \"krlf\"]\nload = [0.1, 0.2]\n[figure]\nx_label = \"x\"\ny_label = \"y\"\n\
+             colour = {{ by = \"algorithm\", names = [\"KRL\", \"KRLF\"] }}\n{figure}\n"
+        );
+        scratch.write(&format!("{name}.toml"), &text)
+    };
+    let split = "line = { results = [\"wait.p50\", \"wait.p99\"], names = [\"median\", \"99%\"] }";
+    let results = file("results", &format!("x = \"load\"\n{split}"));
+    let by_load = "line = { by = \"load\", names = [\"low\", \"high\"] }";
+    let keys = file("keys", &format!("x = {{ keys_of = \"messages_by_kind\" }}\n{by_load}"));
+    let out = scratch.path("out");
+    let said = driftlock(&["reproduce", &results, &keys, "--out", &out, "--entries", "50", "--replications", "2"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let svg = |name: &str| fs::read_to_string(Path::new(&out).join(name)).expect("written");
+    assert!(svg("results.svg").contains("KRLF, 99%"));
+    assert!(svg("keys.svg").contains("link_info"));
 }
 
 fn check(more: &[&str]) -> Said {

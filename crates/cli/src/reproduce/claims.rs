@@ -1,7 +1,11 @@
-//! What the paper says about KRL and KRLF, judged by what was measured.
+//! What papers say, judged by what was measured.
 
-use driftlock_sim::config::{Config, LinkInfoRule};
+use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
+
+use super::named::{Named, Number};
+
+pub(crate) mod krl;
 
 /// Whether what the paper says is so. A difference counts if it is larger than chance explains (95% confidence).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,14 +35,23 @@ pub(crate) struct Judged {
     pub claim: &'static str,
     /// Where.
     pub place: &'static str,
-    /// Under which `LinkInfo` rule it was measured.
-    pub rule: LinkInfoRule,
+    /// Under what it was measured, if that makes a difference.
+    pub under: Option<Condition>,
     /// Whether it is so.
     pub verdict: Verdict,
     /// The numbers, in a line.
     pub evidence: String,
     /// The numbers, point by point.
     pub points: Vec<Evidence>,
+}
+
+/// Something under which all claims of a paper are measured apart.
+#[derive(Clone)]
+pub(crate) struct Condition {
+    /// What differs.
+    pub what: &'static str,
+    /// What it is here.
+    pub value: String,
 }
 
 /// The number that speaks for or against a claim at one point.
@@ -51,34 +64,6 @@ pub(crate) struct Evidence {
     pub holds: bool,
 }
 
-/// A number and the half width of its 95% confidence interval.
-#[derive(Clone, Copy)]
-pub(crate) struct Number {
-    pub mean: f64,
-    pub ci95: f64,
-}
-
-impl Number {
-    fn new(mean: f64, ci95: Option<f64>) -> Self {
-        Self { mean, ci95: ci95.unwrap_or(0.0) }
-    }
-
-    /// This by that; relative errors add up as independent ones do.
-    fn over(self, other: Self) -> Self {
-        let mean = self.mean / other.mean;
-        let (a, b) = (self.ci95 / self.mean, other.ci95 / other.mean);
-        Self { mean, ci95: mean * (a * a + b * b).sqrt() }
-    }
-
-    fn is_below(self, limit: f64) -> bool {
-        self.mean + self.ci95 < limit
-    }
-
-    fn is_above(self, limit: f64) -> bool {
-        self.mean - self.ci95 > limit
-    }
-}
-
 /// A claim, and how to judge it.
 struct Claim {
     text: &'static str,
@@ -88,105 +73,19 @@ struct Claim {
     weigh: fn(&Measured) -> Vec<Evidence>,
 }
 
-/// "Comparable", and "not sensitive": within a quarter.
-const COMPARABLE: f64 = 1.25;
-
-const CLAIMS: &[Claim] = &[
-    Claim {
-        text: "KRLF results in a lower average time per CS entry than KRL",
-        place: "Section 6, Figure 6",
-        number: "KRLF's time / KRL's",
-        weigh: |m| m.ratios(wait, |_| true, |ratio| ratio.is_below(1.0)),
-    },
-    Claim {
-        text: "KRLF uses less than half the time per CS entry of KRL when the mean time between requests is 10",
-        place: "Section 6, Figures 6 and 8",
-        number: "KRLF's time / KRL's",
-        weigh: |m| m.ratios(wait, at_load_tenth, |ratio| ratio.is_below(0.5)),
-    },
-    Claim {
-        text: "at that load KRLF uses fewer messages per CS entry when nodes are mobile",
-        place: "Section 6, Figure 7 (b), (c)",
-        number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility > 0.0, |ratio| ratio.is_below(1.0)),
-    },
-    Claim {
-        text: "for loads from 0.1 to 1 KRLF is comparable to KRL in messages per CS entry",
-        place: "Section 6, Figure 7",
-        number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| c.load >= 0.1, |ratio| (1.0 / COMPARABLE..=COMPARABLE).contains(&ratio.mean)),
-    },
-    Claim {
-        text: "at the lowest load KRLF uses more messages, due to the continuous circulation of tokens",
-        place: "Section 6, Figure 7",
-        number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| c.load <= 0.001, |ratio| ratio.is_above(1.0)),
-    },
-    Claim {
-        text: "KRLF performs better in time per CS entry as mobility increases",
-        place: "Section 6, Figure 8",
-        number: "time at high mobility / without",
-        weigh: |m| m.effect_of_mobility("krlf", wait, |ratio| ratio.is_below(1.0)),
-    },
-    Claim {
-        text: "more messages are sent as mobility increases in KRL",
-        place: "Section 6, Figure 9",
-        number: "messages at high mobility / without",
-        weigh: |m| m.effect_of_mobility("krl", messages, |ratio| ratio.is_above(1.0)),
-    },
-    Claim {
-        text: "KRLF is not sensitive to network connectivity at a load of 0.1",
-        place: "Section 6, Figure 8",
-        number: "longest time / shortest, over 10% to 80%",
-        weigh: |m| m.effect_of_connectivity("krlf"),
-    },
-    Claim {
-        text: "KRLF uses fewer messages per CS entry than KRL at the highest mobility and a load of 0.1",
-        place: "Section 6, Figure 9",
-        number: "KRLF's messages / KRL's",
-        weigh: |m| m.ratios(messages, |c| at_load_tenth(c) && c.mobility >= 0.02, |ratio| ratio.is_below(1.0)),
-    },
-    Claim {
-        text: "token forwarding allows the tokens to circulate more evenly (read as: Jain's index of entries does not fall)",
-        place: "Abstract",
-        number: "KRLF's Jain index / KRL's",
-        weigh: |m| m.ratios(jain, |_| true, |ratio| ratio.mean > 0.995),
-    },
-];
-
-fn wait(summary: &Summary) -> Number {
-    Number::new(summary.wait.mean, summary.wait.ci95)
-}
-
-fn messages(summary: &Summary) -> Number {
-    Number::new(summary.messages_per_entry, summary.messages_per_entry_ci95)
-}
-
-fn jain(summary: &Summary) -> Number {
-    Number::new(summary.jain, None)
-}
-
-fn at_load_tenth(config: &Config) -> bool {
-    (config.load - 0.1).abs() < 1e-9
-}
-
-/// Judges all claims for which something was measured. A single replication says nothing about chance, and is left out.
-pub(crate) fn judge(results: &[(Config, Summary)]) -> Vec<Judged> {
-    let rules = [LinkInfoRule::Repaired, LinkInfoRule::Published];
-    CLAIMS
-        .iter()
-        .flat_map(|claim| rules.map(|rule| (claim, rule)))
-        .filter_map(|(claim, rule)| {
-            let of_rule =
-                results.iter().filter(|(config, summary)| config.link_info == rule && summary.wait.ci95.is_some());
-            let points = (claim.weigh)(&Measured { results: of_rule.collect() });
-            (!points.is_empty()).then(|| claim.judged(rule, points))
+/// Judges the claims for which something was measured, each under all conditions before the next.
+fn judge(claims: &[Claim], measured: &[(Option<Condition>, Measured)]) -> Vec<Judged> {
+    let pairs = claims.iter().flat_map(|claim| measured.iter().map(move |(under, measured)| (claim, under, measured)));
+    pairs
+        .filter_map(|(claim, under, measured)| {
+            let points = (claim.weigh)(measured);
+            (!points.is_empty()).then(|| claim.judged(under.clone(), points))
         })
         .collect()
 }
 
 impl Claim {
-    fn judged(&self, rule: LinkInfoRule, points: Vec<Evidence>) -> Judged {
+    fn judged(&self, under: Option<Condition>, points: Vec<Evidence>) -> Judged {
         let held = points.iter().filter(|point| point.holds).count();
         let verdict = match held {
             0 => Verdict::DoesNotHold,
@@ -196,77 +95,112 @@ impl Claim {
         let low = points.iter().map(|point| point.value.mean).fold(f64::INFINITY, f64::min);
         let high = points.iter().map(|point| point.value.mean).fold(f64::NEG_INFINITY, f64::max);
         let evidence = format!("at {held} of {} points; {}: {low:.2} to {high:.2}", points.len(), self.number);
-        Judged { claim: self.text, place: self.place, rule, verdict, evidence, points }
+        Judged { claim: self.text, place: self.place, under, verdict, evidence, points }
     }
 }
 
-/// The results of one `LinkInfo` rule.
+/// What was measured under one condition. Results go by their names in the JSON output, as in experiment files.
 struct Measured<'a> {
-    results: Vec<&'a (Config, Summary)>,
+    results: Vec<(&'a Config, Named)>,
 }
 
-impl Measured<'_> {
-    /// A number of KRLF by the same number of KRL, at every point of choice.
-    fn ratios(
-        &self,
-        number: fn(&Summary) -> Number,
-        choose: fn(&Config) -> bool,
-        holds: fn(Number) -> bool,
-    ) -> Vec<Evidence> {
-        let krl = self.results.iter().filter(|(config, _)| config.algorithm == "krl" && choose(config));
-        krl.filter_map(|(config, basic)| {
-            let forwarding = self.get(&Config { algorithm: "krlf".into(), ..config.clone() })?;
-            let value = number(forwarding).over(number(basic));
-            Some(Evidence { at: place(config), value, holds: holds(value) })
-        })
-        .collect()
+impl<'a> Measured<'a> {
+    /// What the simulations measured. A single replication says nothing about chance, and is left out.
+    fn new(results: impl Iterator<Item = &'a (Config, Summary)>) -> Self {
+        let judgeable = results.filter(|(_, summary)| summary.wait.ci95.is_some());
+        Self { results: judgeable.map(|(config, summary)| (config, Named::of(summary))).collect() }
     }
 
-    /// A number at high mobility by the same number without, at a load of 0.1 and every connectivity.
-    fn effect_of_mobility(
-        &self,
-        tag: &str,
-        number: fn(&Summary) -> Number,
-        holds: fn(Number) -> bool,
-    ) -> Vec<Evidence> {
-        let moving = self.at_load_tenth(tag).filter(|(config, _)| config.mobility >= 0.02);
-        moving
-            .filter_map(|(config, moving)| {
-                let still = self.get(&Config { mobility: 0.0, ..config.clone() })?;
-                let value = number(moving).over(number(still));
-                let at = format!("{}% connectivity", 100.0 * config.connectivity);
-                Some(Evidence { at, value, holds: holds(value) })
-            })
-            .collect()
+    /// A result at every point of choice.
+    fn numbers(&self, result: &str, choose: impl Fn(&Config) -> bool) -> Vec<(&'a Config, Number)> {
+        let chosen = self.results.iter().filter(|(config, _)| choose(config));
+        chosen.filter_map(|(config, named)| Some((*config, named.number(result)?))).collect()
     }
 
-    /// The longest of the mean waiting times by the shortest, over all connectivities, at each mobility.
-    fn effect_of_connectivity(&self, tag: &str) -> Vec<Evidence> {
-        let mut mobilities: Vec<f64> = self.at_load_tenth(tag).map(|(config, _)| config.mobility).collect();
-        mobilities.sort_by(f64::total_cmp);
-        mobilities.dedup();
-        let spread = |mobility: f64| {
-            let waits = || {
-                self.at_load_tenth(tag).filter(|(c, _)| c.mobility.total_cmp(&mobility).is_eq()).map(|(_, s)| wait(s))
-            };
-            let longest = waits().max_by(|a, b| a.mean.total_cmp(&b.mean))?;
-            let shortest = waits().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
-            let value = longest.over(shortest);
-            let holds = value.mean <= COMPARABLE;
-            (waits().count() > 2).then(|| Evidence { at: format!("mobility {mobility}"), value, holds })
+    /// A result at every point of choice by another one. The divisor says where that was measured, which may be the
+    /// same point, and what it is called.
+    fn ratios<'n>(
+        &self,
+        result: &str,
+        choose: impl Fn(&Config) -> bool,
+        divisor: impl Fn(&Config) -> (Config, &'n str),
+    ) -> Vec<(&'a Config, Number)> {
+        let ratio = |(config, number): (&'a Config, Number)| {
+            let (wanted, name) = divisor(config);
+            let (_, named) = self.results.iter().find(|(config, _)| **config == wanted)?;
+            Some((config, number.over(named.number(name)?)))
         };
-        mobilities.into_iter().filter_map(spread).collect()
+        self.numbers(result, choose).into_iter().filter_map(ratio).collect()
     }
 
-    fn at_load_tenth(&self, tag: &str) -> impl Iterator<Item = &(Config, Summary)> {
-        self.results.iter().copied().filter(move |(config, _)| config.algorithm == tag && at_load_tenth(config))
-    }
-
-    fn get(&self, wanted: &Config) -> Option<&Summary> {
-        self.results.iter().find(|(config, _)| config == wanted).map(|(_, summary)| summary)
+    /// A result of the first algorithm by the same result of the second, at every point of choice.
+    fn ratios_of_algorithms(
+        &self,
+        [tag, divisor]: [&str; 2],
+        result: &str,
+        choose: impl Fn(&Config) -> bool,
+    ) -> Vec<(&'a Config, Number)> {
+        let other = |config: &Config| (Config { algorithm: divisor.into(), ..config.clone() }, result);
+        self.ratios(result, |config| config.algorithm == tag && choose(config), other)
     }
 }
 
-fn place(config: &Config) -> String {
-    format!("load {}, {}% connectivity, mobility {}", config.load, 100.0 * config.connectivity, config.mobility)
+/// What numbers say about a claim, and where they were measured.
+fn weigh(numbers: Vec<(&Config, Number)>, at: fn(&Config) -> String, holds: fn(Number) -> bool) -> Vec<Evidence> {
+    numbers.into_iter().map(|(config, value)| Evidence { at: at(config), value, holds: holds(value) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAIT: &str = "wait.mean";
+
+    /// Simulations of two algorithms at rest and in motion, with these mean waits; the median is half of it.
+    fn configs() -> Vec<(Config, f64)> {
+        let config = |tag: &str, mobility| Config { algorithm: tag.into(), mobility, ..Config::default() };
+        vec![(config("krl", 0.0), 8.0), (config("krl", 0.5), 16.0), (config("krlf", 0.0), 2.0)]
+    }
+
+    fn measured(configs: &[(Config, f64)]) -> Measured<'_> {
+        let results = |wait: f64| format!(r#"{{"wait": {{"mean": {wait}, "ci95": 0.0, "p50": {}}}}}"#, wait / 2.0);
+        let results = configs.iter().map(|(config, wait)| (config, Named::from_json(&results(*wait))));
+        Measured { results: results.collect() }
+    }
+
+    fn means(ratios: &[(&Config, Number)]) -> Vec<f64> {
+        ratios.iter().map(|(_, number)| number.mean).collect()
+    }
+
+    #[test]
+    fn ratios_are_of_algorithms_of_settings_or_of_results() {
+        let configs = configs();
+        let measured = measured(&configs);
+        assert_eq!(means(&measured.ratios_of_algorithms(["krl", "krlf"], WAIT, |_| true)), [4.0]);
+        let still = |config: &Config| (Config { mobility: 0.0, ..config.clone() }, WAIT);
+        assert_eq!(means(&measured.ratios(WAIT, |config| config.mobility > 0.0, still)), [2.0]);
+        let median = |config: &Config| (config.clone(), "wait.p50");
+        assert_eq!(means(&measured.ratios(WAIT, |_| true, median)), [2.0, 2.0, 2.0]);
+        assert!(measured.ratios("weight.mean", |_| true, median).is_empty());
+    }
+
+    fn nowhere(_: &Config) -> String {
+        String::new()
+    }
+
+    #[test]
+    fn a_claim_holds_everywhere_somewhere_or_nowhere() {
+        let configs = configs();
+        let verdict = |weigh: fn(&Measured) -> Vec<Evidence>| {
+            let claim = Claim { text: "", place: "", number: "", weigh };
+            judge(&[claim], &[(None, measured(&configs))]).first().map(|judged| judged.verdict)
+        };
+        assert_eq!(verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_above(1.0))), Some(Verdict::Holds));
+        assert_eq!(verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_above(4.0))), Some(Verdict::Mixed));
+        assert_eq!(
+            verdict(|m| weigh(m.numbers(WAIT, |_| true), nowhere, |n| n.is_below(1.0))),
+            Some(Verdict::DoesNotHold)
+        );
+        assert_eq!(verdict(|m| weigh(m.numbers("weight", |_| true), nowhere, |_| true)), None);
+    }
 }

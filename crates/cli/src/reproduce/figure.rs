@@ -9,7 +9,7 @@ mod axis;
 mod canvas;
 
 use axis::Axis;
-use canvas::{Canvas, Drawn, ENTRY, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
+use canvas::{Canvas, Drawn, ENTRY, Font, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
 
 pub(crate) use canvas::Style;
 
@@ -23,6 +23,10 @@ const Y_LABEL_WIDTH: f64 = 22.0;
 const MARGIN: f64 = 12.0;
 const LEGEND_ROW: f64 = 20.0;
 const LEGEND_LINE: f64 = 34.0;
+/// Between columns.
+const LEGEND_GAP: f64 = 20.0;
+/// How much smaller than usual the font may be.
+const LEGEND_SHRINK: f64 = 0.8;
 
 /// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +44,8 @@ pub(crate) struct Figure {
     pub y_label: String,
     pub x_log: bool,
     pub y_log: bool,
+    /// What stands at 0, 1, 2 and so on of the x axis, if it is a scale of names.
+    pub x_names: Vec<String>,
     pub panels: Vec<Panel>,
 }
 
@@ -69,7 +75,10 @@ impl Figure {
     pub(crate) fn to_svg(&self) -> Result<String, FigureError> {
         let empty = || FigureError::Empty { title: self.title.clone() };
         let points = || self.panels.iter().flat_map(|p| &p.series).flat_map(|s| &s.points).filter(|p| self.holds(p));
-        let x_axis = Axis::over(points().map(|p| p.x), self.x_log).ok_or_else(empty)?;
+        let x_axis = match self.x_names.as_slice() {
+            [] => Axis::over(points().map(|p| p.x), self.x_log).ok_or_else(empty)?,
+            names => Axis::of_names(names),
+        };
         let y_axis = Axis::over(points().flat_map(|p| p.reach(self.y_log)), self.y_log).ok_or_else(empty)?;
         let width = Y_LABEL_WIDTH + PANEL_WIDTH * self.panels.len() as f64;
         let legend = Legend::new(&self.panels, width - 2.0 * MARGIN);
@@ -203,6 +212,7 @@ struct Legend<'a> {
     entries: Vec<(&'a str, Style)>,
     columns: usize,
     pitch: f64,
+    font: Font,
 }
 
 impl<'a> Legend<'a> {
@@ -213,11 +223,19 @@ impl<'a> Legend<'a> {
                 entries.push((&series.label, series.style));
             }
         }
+        // The lines of one colour stay in one row if they fit, if need be in a smaller font.
+        let lines = entries.iter().take_while(|entry| entry.1.hue == entries[0].1.hue).count().max(1);
+        let beside_text = LEGEND_LINE + 6.0 + LEGEND_GAP;
         let widest = entries.iter().map(|entry| ENTRY.width(entry.0)).fold(0.0, f64::max);
-        let pitch = (LEGEND_LINE + widest + 26.0).min(room);
-        let most = (1..=entries.len()).rev().find(|&n| n as f64 * pitch <= room).unwrap_or(1);
+        let row_of_lines = (room + LEGEND_GAP) / lines as f64 - beside_text;
+        let shrink = if (LEGEND_SHRINK * widest..widest).contains(&row_of_lines) { row_of_lines / widest } else { 1.0 };
+        let pitch = (beside_text + shrink * widest).min(room);
+        let most = (1..=entries.len()).rev().find(|&n| n as f64 * pitch - LEGEND_GAP <= room + 0.01).unwrap_or(1);
+        let most = if most > lines { most - most % lines } else { most };
         let rows = entries.len().div_ceil(most);
-        Self { columns: entries.len().div_ceil(rows.max(1)).max(1), entries, pitch }
+        let columns = entries.len().div_ceil(rows.max(1)).max(1);
+        let columns = if columns > lines { columns.next_multiple_of(lines) } else { columns };
+        Self { entries, columns, pitch, font: ENTRY.scaled(shrink) }
     }
 
     fn height(&self) -> f64 {
@@ -225,14 +243,14 @@ impl<'a> Legend<'a> {
     }
 
     fn draw(&self, canvas: &Canvas, centre: f64) -> Drawn {
-        let left = centre - (self.columns as f64 * self.pitch - 20.0) / 2.0;
+        let left = centre - (self.columns as f64 * self.pitch - LEGEND_GAP) / 2.0;
         for (index, &(text, style)) in self.entries.iter().enumerate() {
             let x = left + self.pitch * (index % self.columns) as f64;
             let y = PANELS_HEIGHT + LEGEND_ROW * ((index / self.columns) as f64 + 0.5);
             canvas.line(&[(x, y), (x + LEGEND_LINE, y)], style.colour(), 1.5, style.dash)?;
             canvas.mark((x + LEGEND_LINE / 2.0, y), style)?;
-            let start = (x + LEGEND_LINE + 6.0, y + 0.36 * ENTRY.size);
-            canvas.text(text, start, ENTRY, self.pitch - LEGEND_LINE - 6.0)?;
+            let start = (x + LEGEND_LINE + 6.0, y + 0.36 * self.font.size);
+            canvas.text(text, start, self.font, self.pitch - LEGEND_LINE - 6.0)?;
         }
         Ok(())
     }
@@ -252,7 +270,7 @@ mod tests {
         let panels = ["(a) zero mobility", "(b) high mobility"]
             .map(|title| Panel { title: title.to_owned(), series: labels.iter().enumerate().map(series).collect() });
         let [title, x_label, y_label] = ["Waiting time", "load", "time per CS"].map(str::to_owned);
-        Figure { title, x_label, y_label, x_log: true, y_log: false, panels: panels.into() }
+        Figure { title, x_label, y_label, x_log: true, y_log: false, x_names: Vec::new(), panels: panels.into() }
     }
 
     #[test]
@@ -280,6 +298,31 @@ mod tests {
         for figure in [bare, figure(&[], &[1.0]), figure(&["KRL"], &[]), figure(&["KRL"], &[f64::NAN])] {
             assert!(matches!(figure.to_svg(), Err(FigureError::Empty { title }) if title == "Waiting time"));
         }
+    }
+
+    #[test]
+    fn the_lines_of_a_colour_share_a_row_of_the_legend() {
+        let series = |at: usize| Series {
+            label: format!("the algorithm {}, line {}", at / 2, at % 2),
+            style: Style::of_line(at / 2, at % 2),
+            points: Vec::new(),
+        };
+        let panels = [Panel { title: String::new(), series: (0..10).map(series).collect() }];
+        for room in [418.0, 838.0, 1000.0, 1200.0, 3000.0] {
+            let columns = Legend::new(&panels, room).columns;
+            assert!(columns.is_multiple_of(2) && columns <= 10, "{columns} columns in {room}");
+        }
+        assert_eq!(Legend::new(&[], 418.0).columns, 1);
+    }
+
+    #[test]
+    fn an_axis_of_names_shows_them() {
+        let names = ["request", "token", "link_info"].map(str::to_owned);
+        let named = Figure { x_log: false, x_names: names.into(), ..figure(&["KRL"], &[4.0, 5.0]) };
+        let svg = named.to_svg().unwrap();
+        assert!(
+            ["request", "token", "link_info"].iter().all(|name| svg.matches(&format!(">\n{name}\n<")).count() == 2)
+        );
     }
 
     #[test]

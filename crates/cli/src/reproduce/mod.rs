@@ -3,6 +3,8 @@
 mod claims;
 mod experiment;
 mod figure;
+mod named;
+mod paper;
 mod report;
 
 use std::fs;
@@ -17,14 +19,12 @@ use toml::Value;
 use crate::failure::{Failure, Outcome};
 use crate::progress;
 use crate::results::{print, to_table};
-use claims::judge;
-use experiment::{BUILT_IN, Experiment, Run};
-use report::{Drawn, Report};
+use experiment::{Experiment, Run};
+use named::Named;
+use paper::{PAPERS, Paper};
+use report::{Drawn, Report, Section};
 
 const EXAMPLES: &str = "\
-What can be reproduced: krl (all of the paper of Walter, Cao and Mohanty, 2001, and our adaptive variant beside it),
-fig6, fig7, fig8, fig9, adaptive-time, adaptive-messages, or a TOML file like those in experiments/.
-
 For each figure: an SVG, a CSV and a Parquet file; for all of them report.html, with the paper's claims judged by the
 numbers. A claim that does not hold is a finding, not an error.
 
@@ -35,10 +35,9 @@ Examples:
 
 /// The flags of `driftlock reproduce`.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = format!("{}\n{EXAMPLES}", paper::overview()))]
 pub(crate) struct Args {
-    /// Figures, papers or experiment files
-    #[arg(default_value = "krl")]
+    /// Papers, experiments or experiment files; without any, what there is
     what: Vec<String>,
     /// The folder for the results
     #[arg(long, value_name = "FOLDER", default_value = "results")]
@@ -71,20 +70,24 @@ impl Args {
 
 /// An experiment with its simulations.
 struct Study {
+    /// The paper that it belongs to, if that is one of those that we reproduce.
+    paper: Option<&'static Paper>,
     experiment: Experiment,
     runs: Vec<Run>,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
+    if args.what.is_empty() {
+        print(&paper::overview())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let studies = studies(args)?;
+    for study in &studies {
+        study.probe(args.threads)?;
+    }
     fs::create_dir_all(&args.out).map_err(Failure::write(&args.out))?;
     let results = simulate(&studies, args.threads);
-    let mut drawn = Vec::new();
-    for study in &studies {
-        drawn.extend(study.write(&args.out, &results)?);
-    }
-    let judged = judge(&results);
-    let report = Report { command: command(args), results: &results, judged: &judged, drawn: &drawn };
+    let report = Report { command: command(args), sections: sections(&studies, &args.out, &results)? };
     let path = args.out.join("report.html");
     fs::write(&path, report.to_html()).map_err(Failure::write(&path))?;
     print(&format!("{}report: {}\n", report.to_text(), path.display()))?;
@@ -99,35 +102,46 @@ pub(crate) fn run(args: &Args) -> Outcome {
 fn studies(args: &Args) -> Result<Vec<Study>, Failure> {
     let overrides = args.overrides();
     let overrides = overrides.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
-    let mut studies = Vec::new();
-    for (name, text) in files(&args.what)? {
+    let mut studies: Vec<Study> = Vec::new();
+    for (paper, name, text) in files(&args.what)? {
         let experiment = Experiment::parse(&name, &text)?;
+        if studies.iter().any(|study| study.experiment.name == experiment.name) {
+            let twice = &experiment.name;
+            return Err(Failure::Other(format!("{name}: {twice:?} is asked for twice, and its files go by that name")));
+        }
         let runs = experiment.runs(&name, &overrides)?;
-        studies.push(Study { experiment, runs });
+        let paper = paper.or_else(|| Paper::of_algorithm(&runs.first()?.plan.config.algorithm));
+        studies.push(Study { paper, experiment, runs });
     }
     Ok(studies)
 }
 
-/// The experiment files that are meant, each with its name.
-fn files(what: &[String]) -> Result<Vec<(String, String)>, Failure> {
+/// An experiment file, with its name, and its paper if it comes with driftlock.
+type File = (Option<&'static Paper>, String, String);
+
+/// The experiment files that are meant.
+fn files(what: &[String]) -> Result<Vec<File>, Failure> {
     let mut files = Vec::new();
     for word in what {
+        let built_in = built_in(word);
         let path = Path::new(word);
-        if word == "krl" {
-            files.extend(BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
-        } else if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| name == word) {
-            files.push(((*name).to_owned(), (*text).to_owned()));
+        if !built_in.is_empty() {
+            files.extend(built_in);
         } else if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push((word.clone(), fs::read_to_string(path).map_err(Failure::read(path))?));
+            files.push((None, word.clone(), fs::read_to_string(path).map_err(Failure::read(path))?));
         } else {
-            let names: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
-            let names = names.join(", ");
-            return Err(Failure::Other(format!(
-                "{word:?} can not be reproduced; there are krl, {names}, and TOML files"
-            )));
+            return Err(Failure::Other(format!("{word:?} can not be reproduced; {}", paper::in_a_sentence())));
         }
     }
     Ok(files)
+}
+
+/// All experiments of the paper of this name, or the one experiment.
+fn built_in(word: &str) -> Vec<File> {
+    let all = PAPERS.iter().flat_map(|paper| paper.experiments.iter().map(move |experiment| (paper, experiment)));
+    all.filter(|(paper, (name, _))| paper.tag == word || *name == word)
+        .map(|(paper, (name, text))| (Some(paper), (*name).to_owned(), (*text).to_owned()))
+        .collect()
 }
 
 /// Runs what the studies need; what several of them need is run once.
@@ -144,9 +158,49 @@ fn simulate(studies: &[Study], threads: usize) -> Vec<(Config, Summary)> {
     plans.into_iter().map(|plan| plan.config).zip(summaries).collect()
 }
 
+/// Writes what was measured, and puts it together for the report: a section for each paper.
+fn sections<'a>(
+    studies: &[Study],
+    folder: &Path,
+    results: &'a [(Config, Summary)],
+) -> Result<Vec<Section<'a>>, Failure> {
+    let tag = |study: &Study| study.paper.map(|paper| paper.tag);
+    let mut sections: Vec<Section> = Vec::new();
+    for (at, study) in studies.iter().enumerate() {
+        if studies[..at].iter().any(|earlier| tag(earlier) == tag(study)) {
+            continue;
+        }
+        let of_paper: Vec<&Study> = studies[at..].iter().filter(|later| tag(later) == tag(study)).collect();
+        let results: Vec<_> =
+            results.iter().filter(|(config, _)| of_paper.iter().any(|study| study.needs(config))).collect();
+        let judged = study.paper.map_or_else(Vec::new, |paper| (paper.judge)(&results));
+        let mut drawn = Vec::new();
+        for study in of_paper {
+            drawn.extend(study.write(folder, &results)?);
+        }
+        sections.push(Section { paper: study.paper, results, judged, drawn });
+    }
+    Ok(sections)
+}
+
 impl Study {
+    fn needs(&self, config: &Config) -> bool {
+        self.runs.iter().any(|run| run.plan.config == *config)
+    }
+
+    /// A few entries of every simulation tell whether the figure asks for results that there are.
+    fn probe(&self, threads: usize) -> Result<(), Failure> {
+        let short = |run: &Run| {
+            let config = Config { warmup: 0, entries: 10, replications: 1, ..run.plan.config.clone() };
+            Plan { config, ..run.plan.clone() }
+        };
+        let plans: Vec<Plan> = self.runs.iter().map(short).collect();
+        let results: Vec<Named> = run_all(&plans, threads, &|_| ()).iter().map(Named::of).collect();
+        self.experiment.check_names(&Named::union(results.iter()))
+    }
+
     /// Writes the tables and the figures.
-    fn write(&self, folder: &Path, results: &[(Config, Summary)]) -> Result<Vec<Drawn>, Failure> {
+    fn write(&self, folder: &Path, results: &[&(Config, Summary)]) -> Result<Vec<Drawn>, Failure> {
         let summary_of =
             |run: &Run| results.iter().find(|(config, _)| *config == run.plan.config).map(|found| &found.1);
         let runs: Vec<_> = self.runs.iter().filter_map(|run| Some((run, summary_of(run)?))).collect();
@@ -156,7 +210,8 @@ impl Study {
         table.write_csv(create(&path(".csv"))?)?;
         table.write_parquet(create(&path(".parquet"))?)?;
         let mut drawn = Vec::new();
-        for (suffix, figure) in self.experiment.figures(&runs)? {
+        let named: Vec<_> = runs.iter().map(|(run, summary)| (*run, Named::of(summary))).collect();
+        for (suffix, figure) in self.experiment.figures(&named)? {
             let svg = figure.to_svg().map_err(|error| Failure::Other(error.to_string()))?;
             let path = path(&format!("{suffix}.svg"));
             fs::write(&path, &svg).map_err(Failure::write(&path))?;

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use driftlock_protocol::Algorithm;
-use driftlock_sim::config::{Config, LinkInfoRule};
+use driftlock_protocol::registry::Paper as Source;
+use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
-use super::claims::{Judged, Verdict};
+use super::claims::{Evidence, Judged, Verdict};
+use super::paper::Paper;
 use crate::results::with_ci;
+
+pub(crate) mod krl;
 
 /// A figure that was drawn.
 pub(crate) struct Drawn {
@@ -20,9 +24,15 @@ pub(crate) struct Drawn {
 pub(crate) struct Report<'a> {
     /// The command that does the same again.
     pub command: String,
-    pub results: &'a [(Config, Summary)],
-    pub judged: &'a [Judged],
-    pub drawn: &'a [Drawn],
+    pub sections: Vec<Section<'a>>,
+}
+
+/// What was measured for one paper, or for one that is not among those that we reproduce.
+pub(crate) struct Section<'a> {
+    pub paper: Option<&'static Paper>,
+    pub results: Vec<&'a (Config, Summary)>,
+    pub judged: Vec<Judged>,
+    pub drawn: Vec<Drawn>,
 }
 
 const STYLE: &str = "\
@@ -42,17 +52,11 @@ impl Report<'_> {
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.push_str("<title>driftlock: reproduced</title>\n");
         let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>driftlock: reproduced</h1>\n");
-        page.push_str(&self.setup());
-        page.push_str(&self.violations());
-        page.push_str(&self.claims());
-        page.push_str(&self.at_load_tenth());
-        for Drawn { title, about, svg } in self.drawn {
-            let _ = write!(
-                page,
-                "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n",
-                text(title),
-                text(about)
-            );
+        for section in &self.sections {
+            if self.sections.len() > 1 {
+                let _ = writeln!(page, "<h1>{}</h1>", text(section.heading()));
+            }
+            page.push_str(&section.to_html(&self.command));
         }
         page.push_str("</html>\n");
         page
@@ -60,46 +64,84 @@ impl Report<'_> {
 
     /// The claims, for a terminal.
     pub(crate) fn to_text(&self) -> String {
-        let mut out = String::new();
-        for judged in self.judged {
-            let verdict = judged.verdict.words();
-            let _ =
-                writeln!(out, "{verdict:>13}  {} [{} LinkInfo rule; {}]", judged.claim, judged.rule, judged.evidence);
+        self.sections.iter().flat_map(|section| &section.judged).map(line).collect()
+    }
+}
+
+/// A claim, for a terminal.
+fn line(judged: &Judged) -> String {
+    let verdict = judged.verdict.words();
+    let under = judged.under.as_ref().map(|under| format!("{} {}; ", under.value, under.what)).unwrap_or_default();
+    format!("{verdict:>13}  {} [{under}{}]\n", judged.claim, judged.evidence)
+}
+
+impl Section<'_> {
+    fn to_html(&self, command: &str) -> String {
+        let mut page = self.setup(command);
+        page.push_str(self.paper.and_then(|paper| paper.note).unwrap_or_default());
+        page.push_str(&self.violations());
+        page.push_str(&self.claims());
+        if let Some(numbers) = self.paper.and_then(|paper| paper.numbers) {
+            page.push_str(&numbers(&self.results));
         }
-        out
+        for Drawn { title, about, svg } in &self.drawn {
+            let _ = write!(
+                page,
+                "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n",
+                text(title),
+                text(about)
+            );
+        }
+        page
     }
 
-    fn setup(&self) -> String {
-        let Some((config, _)) = self.results.first() else { return String::new() };
-        let paper = Algorithm::named(&config.algorithm).map(|algorithm| algorithm.paper);
-        let paper =
-            paper.map_or_else(String::new, |paper| format!("{}: “{}”, {}. ", paper.authors, paper.title, paper.year));
+    /// Where the algorithms come from.
+    fn source(&self) -> Option<Source> {
+        let first = self.results.first().map(|(config, _)| config.algorithm.as_str());
+        let tag = self.paper.map(|paper| paper.tag).or(first)?;
+        Algorithm::named(tag).map(|algorithm| algorithm.paper)
+    }
+
+    fn heading(&self) -> &'static str {
+        self.source().map_or("", |source| source.title)
+    }
+
+    /// A parameter of the simulations: its value, or its values.
+    fn parameter<T: ToString>(&self, of: fn(&Config) -> &T) -> String {
+        let mut values: Vec<String> = Vec::new();
+        for value in self.results.iter().map(|(config, _)| of(config).to_string()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values.join(" or ")
+    }
+
+    fn setup(&self, command: &str) -> String {
+        let source = |source: Source| format!("{}: “{}”, {}. ", source.authors, source.title, source.year);
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(
             "<p>{}{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
              warm-up, seed {}; intervals are 95% confidence. {} simulations, {entries} entries, {events} events. \
-             The same again: <code>{}</code></p>\n\
-             <p>Each algorithm is measured under two LinkInfo rules. <em>Published</em>: who is told of a lowered height is as in the \
-             paper's appendix, which leaves some neighbours with a wrong idea of the direction of their links. <em>Repaired</em>: a \
-             neighbour is told exactly when its link has turned. All other repairs are in force in both.</p>\n",
-            text(&paper),
-            config.nodes,
-            config.k,
-            config.delay,
-            config.cs_time,
-            config.replications,
-            config.entries,
-            config.warmup,
-            config.seed,
+             The same again: <code>{}</code></p>\n",
+            text(&self.source().map_or_else(String::new, source)),
+            self.parameter(|config| &config.nodes),
+            self.parameter(|config| &config.k),
+            self.parameter(|config| &config.delay),
+            self.parameter(|config| &config.cs_time),
+            self.parameter(|config| &config.replications),
+            self.parameter(|config| &config.entries),
+            self.parameter(|config| &config.warmup),
+            self.parameter(|config| &config.seed),
             self.results.len(),
-            text(&self.command),
+            text(command),
         )
     }
 
     fn violations(&self) -> String {
         let mut page = String::new();
-        for (config, summary) in self.results {
+        for (config, summary) in &self.results {
             for violated in &summary.violation_details {
                 let flags = crate::sim::flags(config);
                 let at = format!("driftlock sim{flags}: replication {}: {}", violated.replication, violated.what);
@@ -110,85 +152,41 @@ impl Report<'_> {
     }
 
     fn claims(&self) -> String {
+        if self.paper.is_none() {
+            return String::new();
+        }
         if self.judged.is_empty() {
             return String::from(
                 "<p>No claim of the paper is judged: that takes its experiments, and two replications or more.</p>\n",
             );
         }
-        let mut page = String::from(
-            "<h2>The paper's claims</h2>\n<table><tr><th>claim<th>where<th>LinkInfo rule<th>verdict<th>what was measured</tr>\n",
-        );
-        for judged in self.judged {
-            let words = judged.verdict.words();
-            let points: String = judged
-                .points
-                .iter()
-                .map(|point| {
-                    let verdict = if point.holds { Verdict::Holds } else { Verdict::DoesNotHold };
-                    let value = with_ci(point.value.mean, Some(point.value.ci95));
-                    format!("{}: {value} ({})<br>", text(&point.at), verdict.words())
-                })
-                .collect();
-            let _ = writeln!(
-                page,
-                "<tr><td>{}<td>{}<td>{}<td class=\"verdict {}\">{words}<td>{}<details><summary>all points</summary>{points}</details></tr>",
-                text(judged.claim),
-                text(judged.place),
-                judged.rule,
-                words.replace(' ', "-"),
-                text(&judged.evidence),
-            );
-        }
-        page.push_str("</table>\n");
-        page
-    }
-
-    /// The numbers behind most claims: waiting times and messages at a load of 0.1.
-    fn at_load_tenth(&self) -> String {
-        let find = |algorithm: &str, rule, connectivity: f64, mobility: f64| {
-            self.results.iter().find(|(config, _)| {
-                config.algorithm == algorithm
-                    && config.link_info == rule
-                    && [(config.load, 0.1), (config.connectivity, connectivity), (config.mobility, mobility)]
-                        .iter()
-                        .all(|(is, wanted)| (is - wanted).abs() < 1e-9)
-            })
-        };
-        let mut rows = String::new();
-        for rule in [LinkInfoRule::Repaired, LinkInfoRule::Published] {
-            for (connectivity, mobility) in [(0.2, 0.0), (0.2, 0.02), (0.8, 0.0), (0.8, 0.02)] {
-                for algorithm in ["krl", "krlf"] {
-                    if let Some((config, summary)) = find(algorithm, rule, connectivity, mobility) {
-                        rows.push_str(&row(config, summary));
-                    }
-                }
-            }
-        }
-        if rows.is_empty() {
-            return rows;
-        }
+        let condition = self.judged.iter().find_map(|judged| judged.under.as_ref()).map(|under| under.what);
+        let column = condition.map(|what| format!("<th>{}", text(what))).unwrap_or_default();
+        let rows: String = self.judged.iter().map(row).collect();
         format!(
-            "<h2>At a load of 0.1</h2>\n<table><tr><th>algorithm<th>LinkInfo rule<th>connectivity<th>mobility<th>waiting time<th>99%\
-             <th>messages per entry<th>transmissions per entry<th>Jain’s index<th>tokens idle while wanted</tr>\n{rows}</table>\n"
+            "<h2>The paper's claims</h2>\n<table><tr><th>claim<th>where{column}<th>verdict<th>what was measured</tr>\n{rows}</table>\n"
         )
     }
 }
 
-fn row(config: &Config, summary: &Summary) -> String {
+/// A claim, in the table of claims.
+fn row(judged: &Judged) -> String {
+    let words = judged.verdict.words();
+    let under = judged.under.as_ref().map(|under| format!("<td>{}", text(&under.value))).unwrap_or_default();
+    let points: String = judged.points.iter().map(point).collect();
     format!(
-        "<tr><td>{}<td>{}<td class=\"number\">{}%<td class=\"number\">{}<td class=\"number\">{}<td class=\"number\">{:.1}\
-         <td class=\"number\">{}<td class=\"number\">{}<td class=\"number\">{:.3}<td class=\"number\">{:.1}%</tr>\n",
-        config.algorithm,
-        config.link_info,
-        100.0 * config.connectivity,
-        if config.mobility == 0.0 { "0".to_owned() } else { format!("1/{}", 1.0 / config.mobility) },
-        with_ci(summary.wait.mean, summary.wait.ci95),
-        summary.wait.p99,
-        with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95),
-        with_ci(summary.transmissions_per_entry, summary.transmissions_per_entry_ci95),
-        summary.jain,
-        100.0 * summary.idle_token_share,
+        "<tr><td>{}<td>{}{under}<td class=\"verdict {}\">{words}<td>{}<details><summary>all points</summary>{points}</details></tr>\n",
+        text(judged.claim),
+        text(judged.place),
+        words.replace(' ', "-"),
+        text(&judged.evidence),
     )
+}
+
+fn point(evidence: &Evidence) -> String {
+    let verdict = if evidence.holds { Verdict::Holds } else { Verdict::DoesNotHold };
+    let value = with_ci(evidence.value.mean, Some(evidence.value.ci95));
+    format!("{}: {value} ({})<br>", text(&evidence.at), verdict.words())
 }
 
 /// Text that can stand in a page.

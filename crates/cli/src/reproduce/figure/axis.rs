@@ -30,6 +30,13 @@ impl Axis {
         Some(axis)
     }
 
+    /// The axis on which the names stand at 0, 1, 2 and so on.
+    pub(super) fn of_names(names: &[String]) -> Self {
+        let mut axis = Self { log: false, from: -0.5, to: names.len() as f64 - 0.5, ticks: Vec::new() };
+        axis.ticks = names.iter().enumerate().map(|(at, name)| (axis.share(at as f64), name.clone())).collect();
+        axis
+    }
+
     /// The places of the ends for values in this range: some air around them, and zero if it is near.
     fn limits(&self, low: f64, high: f64) -> (f64, f64) {
         let (mut from, mut to) = (self.place(low), self.place(high));

@@ -40,6 +40,20 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// How many colours and marks there are.
+    pub(crate) const COLOURS: usize = PALETTE.len();
+    pub(crate) const MARKS: usize = 9;
+
+    /// The nth line of this colour.
+    pub(crate) fn of_line(hue: usize, nth: usize) -> Self {
+        Self { hue, dash: nth % 2 == 1, mark: nth }
+    }
+
+    /// The only line of this colour, which has a mark of its own too.
+    pub(crate) fn of_colour(hue: usize) -> Self {
+        Self { hue, dash: false, mark: hue }
+    }
+
     pub(super) fn colour(self) -> RGBColor {
         let [_, red, green, blue] = PALETTE[self.hue % PALETTE.len()].to_be_bytes();
         RGBColor(red, green, blue)
@@ -66,6 +80,10 @@ impl Font {
     /// About how wide the text is in one of the wider faces.
     pub(super) fn width(&self, text: &str) -> f64 {
         self.size * 0.62 * text.chars().count() as f64
+    }
+
+    pub(super) fn scaled(self, share: f64) -> Self {
+        Self { size: self.size * share, ..self }
     }
 }
 
@@ -98,8 +116,8 @@ impl Canvas<'_> {
 
     pub(super) fn mark(&self, (x, y): Pixel, style: Style) -> Drawn {
         let (colour, r) = (style.colour(), MARK_RADIUS);
-        let fill = if style.mark % 9 > 4 { WHITE } else { colour };
-        match style.mark % 9 % 5 {
+        let fill = if style.mark % Style::MARKS > 4 { WHITE } else { colour };
+        match style.mark % Style::MARKS % 5 {
             0 => {
                 let circle = |style| Circle::new((units(x), units(y)), units(r), style);
                 self.0.draw(&circle(fill.filled()))?;

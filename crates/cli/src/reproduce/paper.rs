@@ -1,0 +1,109 @@
+//! The papers whose experiments come with driftlock.
+
+use std::fmt::Write as _;
+
+use driftlock_protocol::Algorithm;
+use driftlock_sim::config::Config;
+use driftlock_sim::summary::Summary;
+
+use super::claims::{self, Judged};
+use super::report;
+
+/// What a simulation came to.
+type Measurement = (Config, Summary);
+
+/// A paper: its experiments, its claims, and what a report says beside them.
+pub(crate) struct Paper {
+    /// What all of it is asked for by: the tag of its main algorithm.
+    pub tag: &'static str,
+    /// What there is of it.
+    pub about: &'static str,
+    /// What its experiments are asked for by, and their files.
+    pub experiments: &'static [(&'static str, &'static str)],
+    /// Judges its claims.
+    pub judge: fn(&[&Measurement]) -> Vec<Judged>,
+    /// What one must know to read the claims; a paragraph of the report.
+    pub note: Option<&'static str>,
+    /// The numbers behind the claims; a table of the report, empty if none of them was measured.
+    pub numbers: Option<fn(&[&Measurement]) -> String>,
+}
+
+/// All papers, in the order in which they are listed to people. A name stands for one paper or one experiment.
+pub(crate) static PAPERS: &[Paper] = &[Paper {
+    tag: "krl",
+    about: "all of the paper of Walter, Cao and Mohanty, 2001, and our adaptive variant beside it",
+    experiments: &[
+        ("fig6", include_str!("../../../../experiments/krl-fig6.toml")),
+        ("fig7", include_str!("../../../../experiments/krl-fig7.toml")),
+        ("fig8", include_str!("../../../../experiments/krl-fig8.toml")),
+        ("fig9", include_str!("../../../../experiments/krl-fig9.toml")),
+        ("adaptive-time", include_str!("../../../../experiments/krl-adaptive-time.toml")),
+        ("adaptive-messages", include_str!("../../../../experiments/krl-adaptive-messages.toml")),
+    ],
+    judge: claims::krl::judge,
+    note: Some(report::krl::NOTE),
+    numbers: Some(report::krl::at_load_tenth),
+}];
+
+impl Paper {
+    /// The paper that the algorithm of this tag is from.
+    pub(crate) fn of_algorithm(tag: &str) -> Option<&'static Self> {
+        let source = |tag| Algorithm::named(tag).map(|algorithm| algorithm.paper);
+        let wanted = source(tag)?;
+        PAPERS.iter().find(|paper| source(paper.tag) == Some(wanted))
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<_> = self.experiments.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+}
+
+/// The papers and their experiments, for people.
+pub(crate) fn overview() -> String {
+    let mut text = String::from("What can be reproduced:\n");
+    for paper in PAPERS {
+        let _ = writeln!(text, "  {:<4} {}\n       or one by one: {}", paper.tag, paper.about, paper.names());
+    }
+    text.push_str("  and a TOML file like those in experiments/, which docs/results.md describes\n");
+    text
+}
+
+/// What can be asked for, in a sentence.
+pub(crate) fn in_a_sentence() -> String {
+    let papers: Vec<_> = PAPERS.iter().map(|paper| format!("{} ({})", paper.tag, paper.names())).collect();
+    format!("there are {}, and TOML files", papers.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::experiment::Experiment;
+
+    #[test]
+    fn a_name_stands_for_one_paper_or_one_experiment() {
+        let names = PAPERS.iter().flat_map(|paper| paper.experiments.iter().map(|(name, _)| *name).chain([paper.tag]));
+        let mut names: Vec<_> = names.collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "{names:?}");
+    }
+
+    #[test]
+    fn every_experiment_can_be_run_and_writes_files_of_its_own() {
+        let mut files = Vec::new();
+        for (name, text) in PAPERS.iter().flat_map(|paper| paper.experiments) {
+            let experiment = Experiment::parse(name, text).unwrap();
+            assert!(!experiment.runs(name, &toml::Table::new()).unwrap().is_empty());
+            assert!(!files.contains(&experiment.name), "{}", experiment.name);
+            files.push(experiment.name);
+        }
+    }
+
+    #[test]
+    fn an_algorithm_leads_to_its_paper() {
+        assert_eq!(Paper::of_algorithm("krlf-adaptive").map(|paper| paper.tag), Some("krl"));
+        assert!(Paper::of_algorithm("nonsense").is_none());
+    }
+}
