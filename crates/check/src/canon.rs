@@ -325,6 +325,25 @@ mod tests {
         assert_ne!(at(0, 5, &[7, 0]), at(0, 5, &[6, 0]));
     }
 
+    /// A count and a rank that is made from it, as hok's messages carry them.
+    fn counted(count: i128, rank: i128) -> u64 {
+        struct Number(Kind, i128);
+        impl Hash for Number {
+            fn hash<H: Hasher>(&self, hasher: &mut H) {
+                self.0.hash(self.1.cast_unsigned(), hasher);
+            }
+        }
+        of(&[Number(Kind::Count, count), Number(Kind::Rank, rank)])
+    }
+
+    #[test]
+    fn ranks_are_shifted_with_the_counts_that_they_are_made_from() {
+        assert_eq!(counted(5, 2), counted(9, 6));
+        assert_eq!(counted(1, -2), counted(4, 1), "below zero too");
+        assert_ne!(counted(5, 2), counted(5, 3));
+        assert_ne!(counted(5, 2), counted(6, 2));
+    }
+
     #[test]
     fn incarnations_are_forgotten() {
         assert_eq!(of(&(1_u32, Incarnation(3))), of(&(1_u32, Incarnation(8))));

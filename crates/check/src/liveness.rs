@@ -280,7 +280,7 @@ mod tests {
 
     const A: Action = Action::Deliver { from: NodeId(0), to: NodeId(1) };
     const B: Action = Action::Deliver { from: NodeId(1), to: NodeId(0) };
-    const ASK: Action = Action::Request(NodeId(1));
+    const ASK: Action = Action::Request(NodeId(1), 0);
     const FAIL: Action = Action::Fail(NodeId(0), NodeId(1));
 
     /// A graph of these transitions, in which node 0 waits in these states.

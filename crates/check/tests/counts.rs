@@ -2,7 +2,9 @@
 //! same state changes; then look at the difference, and write the new numbers down.
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
-use driftlock_protocol::{Algorithm, Deployment, LinkEvent, Protocol, Repairs, Visitor};
+use driftlock_protocol::{
+    Algorithm, Deadline, Demand, Deployment, LinkEvent, Priority, Protocol, Repairs, Units, Visitor,
+};
 
 /// Algorithm, nodes, units, links, requests a node, link failures and as many formations.
 type Configuration = (&'static str, u32, u32, Topology, u8, u8);
@@ -18,11 +20,21 @@ impl Visitor for Count {
     }
 }
 
-fn explored((tag, nodes, k, topology, requests, changes): Configuration, threads: usize) -> Report {
+fn explored(configuration: Configuration, threads: usize) -> Report {
+    explored_with(configuration, vec![Demand::ONE], threads)
+}
+
+/// Every request chooses one of these demands.
+fn explored_with(
+    (tag, nodes, k, topology, requests, changes): Configuration,
+    demands: Vec<Demand>,
+    threads: usize,
+) -> Report {
     let links = topologies(topology, nodes).remove(0);
     let mut setup = Setup::still(Deployment { nodes, k, links }, Bound::Most(requests));
     (setup.failures, setup.formations) = (Bound::Most(changes), Bound::Most(changes));
     setup.spread = setup.usual_spread();
+    setup.demands = demands;
     let report = Algorithm::named(tag).unwrap().visit(Count(setup, threads));
     assert_eq!(report.violation, None, "{tag}, {nodes} nodes, k = {k}, {topology:?}");
     assert!(report.exhaustive && report.liveness);
@@ -64,9 +76,45 @@ fn every_small_configuration_holds_and_has_as_many_states_as_ever() {
     }
 }
 
+/// Units, priority, deadline.
+type Asked = (u32, u32, u64);
+
+const PLAIN: Asked = (1, 0, 0);
+
+#[rustfmt::skip]
+const SEVERAL: &[(Configuration, &[Asked], Numbers)] = &[
+    (("hok", 3, 3, Topology::Line, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (23_756, 65_250, 26, 0)),
+    (("hok", 3, 3, Topology::Complete, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (95_762, 323_780, 23, 0)),
+    (("hok", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (1, 1, 0)], (19_243, 65_679, 22, 0)),
+    (("hok", 3, 1, Topology::Line, 2, 0), &[PLAIN], (31_722, 82_767, 45, 0)),
+    (("hok", 3, 1, Topology::Line, 1, 1), &[PLAIN], (332_608, 1_005_875, 47, 15_210)),
+    (("hok-strict", 3, 2, Topology::Line, 1, 0), &[PLAIN, (1, 1, 0), (2, 0, 0), (2, 1, 0)], (20_806, 58_590, 28, 0)),
+    (("hok-fewest", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (40_876, 137_100, 30, 0)),
+    (("hok-edf", 3, 1, Topology::Complete, 1, 0), &[(1, 0, 1), (1, 0, 2)], (12_719, 38_859, 30, 0)),
+    (("hok-fcfs", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (21_564, 69_752, 22, 0)),
+    (("hok-fcfs", 3, 1, Topology::Complete, 1, 1), &[PLAIN], (404_335, 1_411_962, 60, 892)),
+];
+
+#[test]
+fn requests_for_several_units_are_granted_whole_and_nobody_is_forgotten() {
+    for &(configuration, asked, expected) in SEVERAL {
+        let demand = |&(units, priority, deadline): &Asked| Demand {
+            units: Units::new(units).unwrap(),
+            priority: Priority(priority),
+            deadline: Deadline(deadline),
+        };
+        let report = explored_with(configuration, asked.iter().map(demand).collect(), 2);
+        assert_eq!((report.states, report.transitions, report.depth, report.cut), expected, "{configuration:?}");
+    }
+}
+
 #[test]
 fn the_numbers_do_not_depend_on_the_number_of_threads() {
-    for configuration in [("krl", 3, 2, Topology::Complete, 1, 1), ("krlf", 3, 2, Topology::Line, 1, 0)] {
+    for configuration in [
+        ("krl", 3, 2, Topology::Complete, 1, 1),
+        ("krlf", 3, 2, Topology::Line, 1, 0),
+        ("hok", 3, 1, Topology::Complete, 1, 0),
+    ] {
         let numbers = |threads| {
             let report = explored(configuration, threads);
             (report.states, report.transitions, report.depth, report.cut, report.spread)
