@@ -96,7 +96,7 @@ struct Parameters {
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
-    /// Units that a request asks for, all or nothing: a number, or 1..4 for any of 1 to 4; several with hok [default: 1]
+    /// Units that a request asks for, all or nothing: a number, or 1..4 for any of 1 to 4 (with hok) [default: 1]
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     units: Option<Interval>,
     /// The priority of a request, the larger the more urgent: a number, or 0..9 for any of 0 to 9 [default: 0]
@@ -286,4 +286,17 @@ pub(crate) fn flags(config: &Config) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_of_a_configuration_name_its_demands() {
+        let mut config = Config { algorithm: "hok".into(), ..Config::default() };
+        (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
+        config.deadlines = "exp:50".parse().unwrap();
+        assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
+    }
 }

@@ -150,8 +150,8 @@ impl FromStr for Deadlines {
         }
         text.parse().map(Self::After).map_err(|_| {
             format!(
-                "{text:?} is no time until a deadline: write none, a number such as 10, uniform:5..15 or exponential:10, \
-                 finite and not negative"
+                "{text:?} is no time until a deadline: write none, a number such as 10, uniform:5..15 or \
+                 exponential:10, finite and not negative"
             )
         })
     }
