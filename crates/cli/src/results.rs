@@ -6,7 +6,8 @@ use std::io::{self, Write as _};
 
 use driftlock_net::ideal::Fate;
 use driftlock_sim::config::Plan;
-use driftlock_sim::summary::Summary;
+use driftlock_sim::demand::Demands;
+use driftlock_sim::summary::{Summary, WaitOfClass};
 use driftlock_table::{Kind, Table, Value};
 use serde_json::Value as Json;
 
@@ -123,7 +124,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}, connectivity {} ({} links), mobility {}\n\
-         CS time {}, message delay {}; messages on failing links {}; LinkInfo rule {}{}\n\
+         CS time {}, message delay {}; messages on failing links {}; LinkInfo rule {}{}\n{}\
          {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
@@ -141,6 +142,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         },
         config.link_info,
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
+        demands_line(config.demands()),
         config.replications,
         config.entries,
         config.warmup,
@@ -156,6 +158,15 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     text
 }
 
+/// What requests ask for, where it is not the usual single unit.
+fn demands_line(demands: Demands) -> String {
+    if demands == Demands::ONE {
+        return String::new();
+    }
+    let Demands { units, priorities, deadlines } = demands;
+    format!("units per request {units}, priorities {priorities}, deadlines {deadlines}\n")
+}
+
 fn lines(summary: &Summary) -> Vec<(String, String)> {
     let wait = &summary.wait;
     let sync = &summary.synchronisation_delay;
@@ -164,6 +175,12 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("entries", summary.entries.to_string());
     add("waiting time, mean", with_ci(wait.mean, wait.ci95));
     add("  median, 90%, 99%, longest", format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max));
+    for (name, value) in class_lines(summary) {
+        add(&name, value);
+    }
+    if let Some(ratio) = summary.deadline_miss_ratio {
+        add("deadlines missed", percent_with_ci(ratio, summary.deadline_miss_ratio_ci95));
+    }
     add("messages per entry", with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95));
     for (kind, count) in &summary.messages_by_kind {
         add(&format!("  {kind}"), format!("{count:.3}"));
@@ -174,12 +191,53 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("fairness (Jain's index)", format!("{:.4}", summary.jain));
     add("tokens idle while wanted", format!("{:.1}%", 100.0 * summary.idle_token_share));
     add("tokens in use", format!("{:.1}%", 100.0 * summary.utilisation));
-    add(
-        "still waiting at the end",
-        format!("{} (the longest for {:.1} time units)", summary.waiting_at_end, summary.longest_open_wait),
-    );
+    add("  all of them", format!("{:.1}% of the time", 100.0 * all_in_use(summary)));
+    add("in the CS at once, mean", format!("{:.3}", summary.concurrency));
+    add("still waiting at the end", still_waiting(summary));
     add("violations", summary.violations.to_string());
     lines
+}
+
+/// Waiting times of each kind of request, priorities first.
+fn class_lines(summary: &Summary) -> Vec<(String, String)> {
+    let priority = |number| format!("  priority {number}");
+    let units = |number| if number == 1 { "  1 unit".to_owned() } else { format!("  {number} units") };
+    let mut lines = lines_of(&summary.wait_by_priority, priority);
+    lines.extend(lines_of(&summary.wait_by_units, units));
+    lines
+}
+
+/// A line for each class, or only for the first and the last where there are more than anybody would read.
+fn lines_of(classes: &BTreeMap<u32, WaitOfClass>, name: impl Fn(u32) -> String) -> Vec<(String, String)> {
+    const CLASSES_MAX: usize = 10;
+    let ends = [classes.first_key_value(), classes.last_key_value()];
+    let shown: Vec<_> =
+        if classes.len() > CLASSES_MAX { ends.into_iter().flatten().collect() } else { classes.iter().collect() };
+    let line = |(&number, class): (&u32, &WaitOfClass)| {
+        let wait = with_ci(class.wait.mean, class.wait.ci95);
+        (name(number), format!("{wait} ({} entries)", class.entries))
+    };
+    shown.into_iter().map(line).collect()
+}
+
+/// The share of the time in which there was no unit left.
+fn all_in_use(summary: &Summary) -> f64 {
+    summary.units_in_use.last_key_value().map_or(f64::NAN, |(_, share)| *share)
+}
+
+fn still_waiting(summary: &Summary) -> String {
+    let Summary { waiting_at_end, longest_open_wait, overdue_at_end, deadline_miss_ratio, .. } = summary;
+    let overdue =
+        if deadline_miss_ratio.is_some() { format!("; {overdue_at_end} past the deadline") } else { String::new() };
+    format!("{waiting_at_end} (the longest for {longest_open_wait:.1} time units{overdue})")
+}
+
+fn percent_with_ci(share: f64, ci95: Option<f64>) -> String {
+    match ci95 {
+        _ if share.is_nan() => "nothing was counted".into(),
+        Some(ci95) => format!("{:.1}% ± {:.1}", 100.0 * share, 100.0 * ci95),
+        None => format!("{:.1}%", 100.0 * share),
+    }
 }
 
 /// A mean and the half width of its 95% confidence interval.

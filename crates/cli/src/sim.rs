@@ -10,6 +10,7 @@ use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
+use driftlock_sim::demand::{Deadlines, Interval};
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::summary::Summary;
@@ -27,6 +28,7 @@ Defaults are the paper's network: 30 nodes, 3 tokens, 20% connectivity, unit del
 Examples:
   driftlock sim --algorithm krlf --nodes 30 --k 3 --load 0.1 --mobility 0.02 --seed 7
   driftlock sim --delay exponential:1 --cs-time uniform:0.5..1.5 --format json
+  driftlock sim --algorithm hok-edf --k 5 --units 1..3 --priorities 0..9 --deadlines exponential:50
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
@@ -94,6 +96,15 @@ struct Parameters {
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
+    /// Units that a request asks for, all or nothing: a number, or 1..4 for any of 1 to 4 (with hok) [default: 1]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    units: Option<Interval>,
+    /// The priority of a request, the larger the more urgent: a number, or 0..9 for any of 0 to 9 [default: 0]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    priorities: Option<Interval>,
+    /// Time from a request to its deadline: a number, uniform:A..B, exponential:MEAN or none [default: none]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    deadlines: Option<Deadlines>,
     /// Time that a message takes: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     delay: Option<Duration>,
@@ -157,6 +168,9 @@ impl Parameters {
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
             cs_time: self.cs_time.unwrap_or(file.cs_time),
+            units: self.units.unwrap_or(file.units),
+            priorities: self.priorities.unwrap_or(file.priorities),
+            deadlines: self.deadlines.unwrap_or(file.deadlines),
             delay: self.delay.unwrap_or(file.delay),
             link_failure: self.link_failure.map_or(file.link_failure, Fate::from),
             link_info: self.link_info.unwrap_or(file.link_info),
@@ -272,4 +286,17 @@ pub(crate) fn flags(config: &Config) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_of_a_configuration_name_its_demands() {
+        let mut config = Config { algorithm: "hok".into(), ..Config::default() };
+        (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
+        config.deadlines = "exp:50".parse().unwrap();
+        assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
+    }
 }

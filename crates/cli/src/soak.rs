@@ -16,8 +16,9 @@ use crate::{list, progress};
 
 const EXAMPLES: &str = "\
 Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random,
-partitions included, while every invariant is checked after every event. Then the graph is made connected and left
-alone: whoever waits must be served, and everybody who asks once more. Run number i has the seed SEED + i.
+partitions included, while every invariant is checked after every event. An algorithm that grants several units is asked
+for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: whoever waits
+must be served, and everybody who asks once more. Run number i has the seed SEED + i.
 
 Examples:
   driftlock soak krl                        1,000 runs

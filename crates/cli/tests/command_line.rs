@@ -94,9 +94,11 @@ fn the_json_has_its_documented_keys() {
         "jain",
         "idle_token_share",
         "utilisation",
+        "concurrency",
         "span",
         "waiting_at_end",
         "longest_open_wait",
+        "overdue_at_end",
         "events",
         "seed",
         "violations",
@@ -108,6 +110,56 @@ fn the_json_has_its_documented_keys() {
     }
     assert!(json["messages_by_kind"]["token"].is_number());
     assert_eq!((json["entries"].as_u64(), json["violations"].as_u64()), (Some(400), Some(0)));
+}
+
+const DEMANDS: &str = "--algorithm hok --k 5 --units 1..3 --priorities 0..11 --deadlines exponential:50";
+
+#[test]
+fn demands_of_several_kinds_have_documented_results() {
+    let demands: Vec<&str> = DEMANDS.split(' ').collect();
+    let said = quick(&[&demands[..], &["--format", "json"]].concat());
+    let json: Value = serde_json::from_str(&said.out).expect("one JSON object");
+    for key in [
+        "wait_by_priority.11.mean",
+        "wait_by_priority.0.entries",
+        "wait_by_units.3.p99",
+        "units_in_use.0",
+        "units_in_use.5",
+        "deadline_miss_ratio",
+        "deadline_miss_ratio_ci95",
+    ] {
+        let value = json.pointer(&format!("/{}", key.replace('.', "/")));
+        assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
+        let name = key.split('.').next().expect("a word");
+        assert!(include_str!("../../../docs/results.md").contains(&format!("`{name}")), "{name} is not documented");
+    }
+    let csv = quick(&[&demands[..], &["--format", "csv"]].concat()).out;
+    let header = csv.lines().next().expect("a header");
+    for column in ["units", "deadlines", "wait_by_priority.11.mean", "wait_by_units.1.entries", "units_in_use.5"] {
+        assert!(header.split(',').any(|name| name == column), "{column} is missing in {header}");
+    }
+    let text = quick(&demands).out;
+    for part in ["units per request 1..3, priorities 0..11, deadlines exponential:50", "deadlines missed", "  2 units"]
+    {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+    assert!(
+        text.contains("  priority 11") && !text.contains("  priority 10"),
+        "of many classes only the ends:\n{text}"
+    );
+    assert!(!quick(&[]).out.contains("units per request"), "the usual needs no mention");
+}
+
+#[test]
+fn a_trace_of_several_kinds_of_demands_is_rerun() {
+    let scratch = Scratch::new("demands");
+    let trace = scratch.path("run.jsonl");
+    let demands: Vec<&str> = DEMANDS.split(' ').collect();
+    assert_eq!(quick(&[&demands[..], &["--trace", &trace]].concat()).code, 0);
+    for args in [&["replay", &trace][..], &["replay", "--rerun", &trace]] {
+        let said = driftlock(args);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    }
 }
 
 #[test]
@@ -166,6 +218,15 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--replications", "0"], "replications must be from 1 to 10000"),
         (&["--entries", "0"], "entries must be from 1"),
         (&["--algorithm", "rl", "--k", "2"], "exactly one unit"),
+        (&["--algorithm", "hok", "--units", "0"], "units must be from 1 to k = 3, not 0"),
+        (&["--units", "4..1"], "\"4..1\" is no range"),
+        (&["--units", "-1"], "\"-1\" is no range"),
+        (&["--algorithm", "hok", "--units", "1..9"], "units must be from 1 to k = 3, not 1..9"),
+        (&["--units", "2"], "krl grants one unit at a time, but units = 2; hok grants several"),
+        (&["--priorities", "high"], "is no range"),
+        (&["--priorities", "0..64"], "priorities = 0..64 are 65 different ones"),
+        (&["--deadlines", "soon"], "\"soon\" is no time until a deadline: write none"),
+        (&["--deadlines", "1e300"], "the mean time until a deadline must be"),
         (&["--config", "no-such-file.toml"], "can not read no-such-file.toml"),
         (&["--trace", "no-such-folder/run.jsonl"], "can not write no-such-folder/run.jsonl"),
         (&["--seed", "-1"], "invalid value '-1' for '--seed"),
@@ -193,6 +254,8 @@ fn malformed_toml_is_shown_with_line_and_column() {
         ("nodes = 30\nk = \"three\"\n", "line 2, column 5"),
         ("nodes = 30\nspeed = 3\n", "line 2, column 1"),
         ("delay = \"gauss:1\"\n", "line 1, column 9"),
+        ("units = \"4..1\"\n", "line 1, column 9"),
+        ("deadlines = \"soon\"\n", "line 1, column 13"),
     ] {
         let file = scratch.write("bad.toml", text);
         let said = driftlock(&["sim", "--config", &file]);

@@ -10,6 +10,7 @@ use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repairs};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::demand::{Deadlines, Demands, Interval};
 use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
@@ -18,6 +19,8 @@ const LINKS_MAX: u64 = 10_000_000;
 /// The most replications, and entries in each.
 const REPLICATIONS_MAX: u64 = 10_000;
 const ENTRIES_MAX: u64 = 100_000_000;
+/// The most priorities: the results tell all of them apart.
+const PRIORITIES_MAX: u64 = 64;
 
 /// The repair behind [`LinkInfoRule`].
 const LINK_INFO: &str = driftlock_protocol::krl::repair::LINK_INFO.name;
@@ -71,6 +74,12 @@ pub struct Config {
     pub mobility: f64,
     /// How long an application stays in the CS.
     pub cs_time: Duration,
+    /// How many units a request asks for.
+    pub units: Interval,
+    /// How urgent a request is; the larger is the more urgent.
+    pub priorities: Interval,
+    /// How long after the request its deadline lies.
+    pub deadlines: Deadlines,
     /// How long a message takes.
     pub delay: Duration,
     /// What becomes of messages on a link that fails.
@@ -104,6 +113,9 @@ impl Default for Config {
             connectivity: 0.2,
             mobility: 0.0,
             cs_time: Duration::Constant(1.0),
+            units: Demands::ONE.units,
+            priorities: Demands::ONE.priorities,
+            deadlines: Demands::ONE.deadlines,
             delay: Duration::Constant(1.0),
             link_failure: Fate::Drained,
             link_info: LinkInfoRule::Repaired,
@@ -155,6 +167,31 @@ pub enum ConfigError {
         algorithm: &'static str,
         /// Units asked for.
         k: u32,
+    },
+    /// Requests that could never be granted, or that ask for nothing.
+    #[error("units must be from 1 to k = {k}, not {units}")]
+    UnitsOfRequests {
+        /// What requests would ask for.
+        units: Interval,
+        /// What there is.
+        k: u32,
+    },
+    /// The algorithm grants units one by one.
+    #[error("{algorithm} grants one unit at a time, but units = {units}; hok grants several")]
+    OneAtATime {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// What requests would ask for.
+        units: Interval,
+    },
+    /// More classes than anybody would read.
+    #[error(
+        "priorities = {priorities} are {count} different ones, but at most {PRIORITIES_MAX} are told apart",
+        count = priorities.count()
+    )]
+    TooManyPriorities {
+        /// What was asked for.
+        priorities: Interval,
     },
     /// A rate that is none.
     #[error("{name} must be a finite number {bound}, not {value:?}")]
@@ -233,6 +270,7 @@ impl Config {
         let algorithm =
             Algorithm::named(&self.algorithm).ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
         self.check_sizes(algorithm)?;
+        self.check_demands(algorithm)?;
         self.check_numbers()?;
         let links = self.check_links()?;
         let (repairs, without) = self.repairs_of(algorithm)?;
@@ -269,6 +307,21 @@ impl Config {
         Ok(())
     }
 
+    fn check_demands(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        let Self { units, priorities, k, .. } = *self;
+        let several = algorithm.units == UnitsRule::Several;
+        if units.low() == 0 || (several && units.high() > k) {
+            return Err(ConfigError::UnitsOfRequests { units, k });
+        }
+        if !several && units.high() > 1 {
+            return Err(ConfigError::OneAtATime { algorithm: algorithm.tag, units });
+        }
+        if priorities.count() > PRIORITIES_MAX {
+            return Err(ConfigError::TooManyPriorities { priorities });
+        }
+        Ok(())
+    }
+
     fn check_numbers(&self) -> Result<(), ConfigError> {
         let number = |name, bound, value: f64, range: RangeInclusive<f64>| {
             if range.contains(&value) { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
@@ -279,6 +332,8 @@ impl Config {
         number("mobility", "from 0 to 1000", self.mobility, 0.0..=1e3)?;
         number("connectivity", "from 0 to 1", self.connectivity, 0.0..=1.0)?;
         number("the mean delay", "from 0.000001 to 1000000", self.delay.mean(), 1e-6..=1e6)?;
+        let deadline = self.deadlines.mean().unwrap_or_default();
+        number("the mean time until a deadline", "from 0 to 1000000", deadline, 0.0..=1e6)?;
         number("the mean CS time", "from 0 to 1000000", self.cs_time.mean(), 0.0..=1e6)
     }
 
@@ -298,6 +353,11 @@ impl Config {
             return Err(ConfigError::TooManyLinks { links });
         }
         Ok(links)
+    }
+
+    /// What the requests ask for.
+    pub fn demands(&self) -> Demands {
+        Demands { units: self.units, priorities: self.priorities, deadlines: self.deadlines }
     }
 
     /// The repairs in force, and the names of those that are not.
@@ -353,6 +413,27 @@ mod tests {
         assert!(refusal(|c| c.without = vec!["glue".into()]).contains("holder-lowers"));
         assert!(refusal(|c| c.algorithm = "rl".into()).contains("exactly one unit"));
         assert!(refusal(|c| c.replications = 0).contains("replications must be from 1 to 10000, not 0"));
+    }
+
+    #[test]
+    fn demands_that_nobody_could_grant_are_refused_in_a_sentence() {
+        let range = |text: &str| text.parse::<Interval>().unwrap();
+        let hok = |units| refusal(|c| (c.algorithm, c.units) = ("hok".into(), range(units)));
+        assert_eq!(hok("0"), "units must be from 1 to k = 3, not 0");
+        assert_eq!(hok("1..9"), "units must be from 1 to k = 3, not 1..9");
+        assert_eq!(
+            refusal(|c| c.units = range("1..4")),
+            "krl grants one unit at a time, but units = 1..4; hok grants several"
+        );
+        assert!(refusal(|c| c.units = range("0..1")).contains("from 1 to k"));
+        assert!(refusal(|c| c.priorities = range("1..65")).contains("are 65 different ones"));
+        let late = Deadlines::After(Duration::Exponential(1e7));
+        assert!(refusal(|c| c.deadlines = late).contains("the mean time until a deadline must be"));
+        let all =
+            Config { algorithm: "hok".into(), units: range("1..3"), priorities: range("1..64"), ..Config::default() };
+        assert!(all.plan().is_ok());
+        let krl = Config { priorities: range("0..9"), deadlines: "10".parse().unwrap(), ..Config::default() };
+        assert!(krl.plan().is_ok(), "whoever ignores them can be measured against those who do not");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The discrete-event world at ideal fidelity: links appear by decree, messages arrive for certain and in order.
 //!
 //! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
+//! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
 //! - [`random`]: one seed, split into independent streams per replication and subject.
 //! - [`queue`]: events ordered by (time, sequence).
 //! - [`topology`]: random connected graphs, and how they change.
@@ -11,6 +12,7 @@
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
 pub mod config;
+pub mod demand;
 pub mod meter;
 pub mod queue;
 pub mod random;

@@ -1,6 +1,6 @@
 //! What is counted in one replication.
 
-use driftlock_protocol::{NodeId, Permits};
+use driftlock_protocol::{Deadline, Demand, NodeId, Permits};
 
 use crate::queue::Time;
 
@@ -14,7 +14,11 @@ pub struct Meter {
     now: Time,
     /// When each node asked; meaningful while it waits.
     requested_at: Vec<Time>,
+    /// What it asked for.
+    demands: Vec<Demand>,
     waiting: u32,
+    /// Nodes in the CS.
+    holders: u32,
     in_use: u32,
     in_flight: u32,
     /// For each permit: when it became free while somebody waited, until it is granted again.
@@ -37,6 +41,10 @@ pub struct Tally {
     pub permit_hops: u64,
     /// From request to entry, in the order of the entries.
     pub waits: Vec<Time>,
+    /// What each of these entries had asked for.
+    pub classes: Vec<Class>,
+    /// Entries after their deadlines.
+    pub late: u64,
     /// Entries, by node.
     pub entries: Vec<u64>,
     /// Synchronisation delays, added up: from a release while somebody waits to the next entry with the same permit.
@@ -47,17 +55,38 @@ pub struct Tally {
     pub idle_nanos: u128,
     /// Permits in use, integrated over time.
     pub use_nanos: u128,
+    /// Nodes in the CS, integrated over time.
+    pub holder_nanos: u128,
+    /// For how long exactly so many permits were in use, from none to all of them.
+    pub in_use: Vec<Time>,
     /// Events that the world has processed.
     pub events: u64,
 }
 
+/// What tells entries apart in the results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Class {
+    /// How many units were asked for.
+    pub units: u32,
+    /// How urgently.
+    pub priority: u32,
+}
+
+impl Class {
+    fn of(demand: Demand) -> Self {
+        Self { units: demand.units.count(), priority: demand.priority.0 }
+    }
+}
+
 impl Tally {
-    fn new(since: Time, nodes: usize, kinds: usize, expected_entries: usize) -> Self {
+    fn new(since: Time, nodes: usize, k: usize, kinds: usize, expected_entries: usize) -> Self {
         Self {
             since,
             messages: vec![0; kinds],
             entries: vec![0; nodes],
             waits: Vec::with_capacity(expected_entries),
+            classes: Vec::with_capacity(expected_entries),
+            in_use: vec![Time::ZERO; k + 1],
             ..Self::default()
         }
     }
@@ -70,27 +99,33 @@ impl Meter {
             k,
             now: Time::ZERO,
             requested_at: vec![Time::ZERO; nodes as usize],
+            demands: vec![Demand::ONE; nodes as usize],
             waiting: 0,
+            holders: 0,
             in_use: 0,
             in_flight: 0,
             freed_at: vec![None; k as usize],
-            tally: Tally::new(Time::ZERO, nodes as usize, kinds, 0),
+            tally: Tally::new(Time::ZERO, nodes as usize, k as usize, kinds, 0),
         }
     }
 
     /// Forgets what was counted, but not what is going on. Room for the waits to come is made here, so that the event
     /// loop allocates nothing.
     pub fn restart(&mut self, expected_entries: usize) {
-        let Tally { entries, messages, .. } = &self.tally;
-        self.tally = Tally::new(self.now, entries.len(), messages.len(), expected_entries);
+        let Tally { entries, messages, in_use, .. } = &self.tally;
+        self.tally = Tally::new(self.now, entries.len(), in_use.len() - 1, messages.len(), expected_entries);
     }
 
     /// Time has come to `now`; another event is due.
     pub fn advance(&mut self, now: Time) {
-        let elapsed = u128::from((now - self.now).0);
+        let span = now - self.now;
+        let elapsed = u128::from(span.0);
         self.now = now;
         self.tally.events += 1;
         self.tally.use_nanos += elapsed * u128::from(self.in_use);
+        self.tally.holder_nanos += elapsed * u128::from(self.holders);
+        let in_use = &mut self.tally.in_use[self.in_use as usize];
+        *in_use = *in_use + span;
         if self.waiting > 0 {
             let resting = self.k.saturating_sub(self.in_use + self.in_flight);
             self.tally.idle_nanos += elapsed * u128::from(resting);
@@ -113,8 +148,9 @@ impl Meter {
     }
 
     /// An application has asked.
-    pub fn requested(&mut self, node: NodeId) {
+    pub fn requested(&mut self, node: NodeId, demand: Demand) {
         self.requested_at[node.index()] = self.now;
+        self.demands[node.index()] = demand;
         self.waiting += 1;
     }
 
@@ -139,6 +175,9 @@ impl Meter {
     /// An application has entered its CS.
     pub fn granted(&mut self, node: NodeId, permits: Permits) {
         self.in_use += permits.count();
+        self.holders += 1;
+        self.tally.late += u64::from(self.is_overdue(node));
+        self.tally.classes.push(Class::of(self.demands[node.index()]));
         self.tally.waits.push(self.now - self.requested_at[node.index()]);
         self.tally.entries[node.index()] += 1;
         for permit in permits.iter() {
@@ -153,6 +192,7 @@ impl Meter {
     /// An application has left its CS.
     pub fn released(&mut self, permits: Permits) {
         self.in_use -= permits.count();
+        self.holders -= 1;
         if self.waiting > 0 {
             for permit in permits.iter() {
                 self.freed_at[permit.index()] = Some(self.now);
@@ -175,6 +215,11 @@ impl Meter {
         self.requested_at[node.index()]
     }
 
+    /// Whether the deadline of `node` has passed; meaningful while it waits.
+    pub fn is_overdue(&self, node: NodeId) -> bool {
+        self.demands[node.index()].deadline < Deadline(self.now.0)
+    }
+
     /// What was counted.
     pub fn finish(mut self) -> Tally {
         self.tally.span = self.now - self.tally.since;
@@ -184,7 +229,7 @@ impl Meter {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_protocol::Permit;
+    use driftlock_protocol::{Permit, Priority, Units};
 
     use super::*;
 
@@ -194,13 +239,13 @@ mod tests {
         let permit = Permits::first(1);
         let mut meter = Meter::new(2, 1, 2);
         meter.advance(Time(10));
-        meter.requested(a);
+        meter.requested(a, Demand::ONE);
         meter.advance(Time(14)); // the permit rests while a waits
         meter.sent(1, false, permit);
         meter.advance(Time(16)); // it travels
         meter.landed(permit);
         meter.granted(a, permit);
-        meter.requested(b);
+        meter.requested(b, Demand::ONE);
         meter.advance(Time(20));
         meter.released(permit);
         meter.sent(0, true, Permits::NONE);
@@ -219,24 +264,49 @@ mod tests {
         let (a, b) = (NodeId(0), NodeId(1));
         let [first, second] = [0, 1].map(|number| Permits::single(Permit::try_from(number).unwrap()));
         let mut meter = Meter::new(2, 2, 1);
-        meter.requested(a);
+        meter.requested(a, Demand::ONE);
         meter.granted(a, first);
-        meter.requested(b);
+        meter.requested(b, Demand::ONE);
         meter.advance(Time(5));
         meter.released(first);
         meter.advance(Time(6));
         meter.granted(b, second); // served by another permit: the first is just free
         meter.advance(Time(1_000));
-        meter.requested(a);
+        meter.requested(a, Demand::ONE);
         meter.granted(a, first);
         assert_eq!(meter.finish().synchronisations, 0);
+    }
+
+    #[test]
+    fn holders_units_and_late_entries_are_counted() {
+        let (a, b) = (NodeId(0), NodeId(1));
+        let demand = |units, priority, deadline| Demand {
+            units: Units::new(units).unwrap(),
+            priority: Priority(priority),
+            deadline: Deadline(deadline),
+        };
+        let mut meter = Meter::new(2, 3, 1);
+        meter.requested(a, demand(2, 7, 4));
+        meter.requested(b, demand(1, 0, 4));
+        meter.advance(Time(4));
+        meter.granted(a, Permits::first(2)); // just in time
+        meter.advance(Time(5));
+        assert!(meter.is_overdue(b));
+        meter.granted(b, Permits::first(3).without(Permits::first(2)));
+        meter.advance(Time(8));
+        meter.released(Permits::first(2));
+        meter.advance(Time(10));
+        let tally = meter.finish();
+        assert_eq!(tally.classes, [Class { units: 2, priority: 7 }, Class { units: 1, priority: 0 }]);
+        assert_eq!((tally.late, tally.holder_nanos, tally.use_nanos), (1, 1 + 2 * 3 + 2, 2 + 3 * 3 + 2));
+        assert_eq!(tally.in_use, [4, 2, 1, 3].map(Time));
     }
 
     #[test]
     fn a_restart_forgets_the_counts_and_keeps_the_state() {
         let mut meter = Meter::new(1, 1, 1);
         meter.advance(Time(1));
-        meter.requested(NodeId(0));
+        meter.requested(NodeId(0), Demand::ONE);
         meter.restart(1);
         meter.advance(Time(5));
         meter.granted(NodeId(0), Permits::first(1));

@@ -27,6 +27,8 @@ pub enum Subject {
     Delay,
     /// What a fault-and-heal run looks like.
     Setting,
+    /// What requests ask for.
+    Demand,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.
@@ -43,7 +45,8 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(1.0 - stream.random::<f64>())
 }
 
-/// How long something takes, in time units. Written `1`, `uniform:0.5..1.5` or `exponential:1`.
+/// How long something takes, in time units. Written `1`, `uniform:0.5..1.5` or `exponential:1`, which may
+/// be shortened to `exp:1`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Spelling", into = "Spelling")]
 pub enum Duration {
@@ -108,7 +111,7 @@ impl FromStr for Duration {
         let parsed = match text.split_once(':') {
             None => number(text).map(Self::Constant),
             Some(("constant", value)) => number(value).map(Self::Constant),
-            Some(("exponential", mean)) => number(mean).map(Self::Exponential),
+            Some(("exponential" | "exp", mean)) => number(mean).map(Self::Exponential),
             Some(("uniform", range)) => {
                 range.split_once("..").and_then(|(low, high)| Some(Self::Uniform(number(low)?, number(high)?)))
             }
@@ -125,7 +128,7 @@ impl FromStr for Duration {
 /// In a file a duration is a number or a text.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "no duration: write a number such as 1, \"uniform:0.5..1.5\" or \"exponential:1\"")]
-enum Spelling {
+pub(crate) enum Spelling {
     Number(f64),
     Text(String),
 }
@@ -167,6 +170,7 @@ mod tests {
         for text in ["1", "0.25", "uniform:0.5..1.5", "exponential:3"] {
             assert_eq!(text.parse::<Duration>().unwrap().to_string(), text);
         }
+        assert_eq!("exp:3".parse(), Ok(Duration::Exponential(3.0)));
         for text in ["", "-1", "nan", "inf", "uniform:2..1", "exponential:-1", "gauss:1", "uniform:1"] {
             assert!(text.parse::<Duration>().is_err(), "{text:?} should be refused");
         }

@@ -24,10 +24,21 @@ pub struct Replication {
     pub tally: Tally,
     /// The names of the message kinds, as the tally counts them.
     pub kinds: &'static [&'static str],
-    /// Nodes that waited when the run ended, and for how long the longest of them had.
-    pub waiting_at_end: (u64, Time),
+    /// Who waited when the run ended.
+    pub waiting_at_end: OpenWaits,
     /// What the oracles objected to: it ended the run.
     pub violation: Option<Violation>,
+}
+
+/// Requests that were not served any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OpenWaits {
+    /// How many nodes waited.
+    pub nodes: u64,
+    /// For how long the longest of them had.
+    pub longest: Time,
+    /// How many of them were past their deadlines.
+    pub overdue: u64,
 }
 
 /// The graph that a replication starts from.
@@ -83,6 +94,7 @@ impl Visitor for Replicate<'_> {
             workload: draws(Subject::Workload),
             service: draws(Subject::Service),
             mobility: draws(Subject::Mobility),
+            demands: draws(Subject::Demand),
             last_entry: Time::ZERO,
         };
         let violation = run.until_counted().err().map(|violation| *violation);
@@ -98,6 +110,7 @@ struct Run<'a, P: Protocol<View = LinkEvent>> {
     workload: Stream,
     service: Stream,
     mobility: Stream,
+    demands: Stream,
     last_entry: Time,
 }
 
@@ -153,7 +166,7 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
     fn handle(&mut self, event: Event) -> Step<()> {
         let granted = match event {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
-            Event::Request { node } => self.world.request(node)?,
+            Event::Request { node } => self.request(node)?,
             Event::Release { node } => {
                 self.world.release(node)?;
                 self.schedule_request(node);
@@ -170,6 +183,11 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
             self.entered(node);
         }
         Ok(())
+    }
+
+    fn request(&mut self, node: NodeId) -> Step<Option<NodeId>> {
+        let demand = self.plan.config.demands().draw(self.world.now(), &mut self.demands);
+        self.world.request(node, demand)
     }
 
     fn entered(&mut self, node: NodeId) {
@@ -226,10 +244,14 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
         Time::from_units(1000.0 * usual)
     }
 
-    fn open_waits(&mut self) -> (u64, Time) {
+    fn open_waits(&mut self) -> OpenWaits {
         let waiting: Vec<_> = self.world.oracle().owed().collect();
         let now = self.world.now();
-        let longest = waiting.iter().map(|&node| now - self.world.meter().requested_at(node)).max();
-        (waiting.len() as u64, longest.unwrap_or_default())
+        let meter = self.world.meter();
+        OpenWaits {
+            nodes: waiting.len() as u64,
+            longest: waiting.iter().map(|&node| now - meter.requested_at(node)).max().unwrap_or_default(),
+            overdue: waiting.iter().filter(|&&node| meter.is_overdue(node)).count() as u64,
+        }
     }
 }

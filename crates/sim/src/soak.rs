@@ -14,6 +14,7 @@ use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
 use rayon::prelude::*;
 
+use crate::demand::{Deadlines, Demands, Interval};
 use crate::queue::{Event, Time};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
@@ -46,6 +47,7 @@ pub struct Case {
     deployment: Deployment,
     delay: Duration,
     cs_time: Duration,
+    demands: Demands,
     request_rate: f64,
     /// The share of requests that are withdrawn unless they are served soon.
     impatience: f64,
@@ -88,6 +90,7 @@ impl Case {
             deployment: Deployment { nodes, k, links },
             delay: random_duration(0.05..=2.0, &mut draw),
             cs_time: random_duration(0.0..=5.0, &mut draw),
+            demands: demands(k, algorithm.units),
             request_rate: log_uniform(0.01, 2.0, &mut draw),
             impatience: if draw.random_bool(0.25) { 0.3 } else { 0.0 },
             change_rate: log_uniform(0.02, 4.0, &mut draw),
@@ -154,6 +157,7 @@ impl Case {
             workload: draws(Subject::Workload),
             service: draws(Subject::Service),
             mobility: draws(Subject::Mobility),
+            demands: draws(Subject::Demand),
             events: 0,
             changes: 0,
             entries: 0,
@@ -189,6 +193,20 @@ fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
     (nodes, if rule == UnitsRule::One { 1 } else { k })
 }
 
+/// All that an algorithm can be asked for; where it grants one unit at a time, that and nothing else.
+fn demands(k: u32, rule: UnitsRule) -> Demands {
+    const PRIORITY_MAX: u32 = 20;
+    const DEADLINE_MEAN: f64 = 20.0;
+    if rule != UnitsRule::Several {
+        return Demands::ONE;
+    }
+    Demands {
+        units: Interval::between(1, k),
+        priorities: Interval::between(0, PRIORITY_MAX),
+        deadlines: Deadlines::After(Duration::Exponential(DEADLINE_MEAN)),
+    }
+}
+
 fn random_duration(means: RangeInclusive<f64>, draw: &mut Stream) -> Duration {
     let mean = draw.random_range(means);
     match draw.random_range(0..3) {
@@ -222,6 +240,7 @@ struct Soak<'a, P: Protocol<View = LinkEvent>> {
     workload: Stream,
     service: Stream,
     mobility: Stream,
+    demands: Stream,
     events: u64,
     changes: u64,
     entries: u64,
@@ -314,7 +333,9 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let granted = self.world.request(node)?;
+        let draw = || self.case.demands.draw(self.world.now(), &mut self.demands);
+        let demand = self.world.withdrawn(node).unwrap_or_else(draw);
+        let granted = self.world.request(node, demand)?;
         self.entered(granted);
         if self.workload.random_bool(self.case.impatience) {
             let patience = Time::from_units(exponential(5.0, &mut self.workload));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::config::Plan;
-use crate::meter::Tally;
+use crate::demand::{Deadlines, Interval};
+use crate::meter::{Class, Tally};
 use crate::queue::Time;
 use crate::run::Replication;
 
@@ -57,6 +58,16 @@ pub struct Wait {
     pub max: f64,
 }
 
+/// The entries of one kind of request.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct WaitOfClass {
+    /// How many were counted, in all replications.
+    pub entries: u64,
+    /// Their waiting times.
+    #[serde(flatten)]
+    pub wait: Wait,
+}
+
 /// The results of a simulation. The field names are the keys of the JSON output, which docs/results.md describes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
@@ -64,6 +75,14 @@ pub struct Summary {
     pub entries: u64,
     /// Waiting times.
     pub wait: Wait,
+    /// Waiting times by priority, if there are several.
+    pub wait_by_priority: BTreeMap<u32, WaitOfClass>,
+    /// Waiting times by the number of units asked for, if there are several.
+    pub wait_by_units: BTreeMap<u32, WaitOfClass>,
+    /// The share of the entries that came after their deadlines, if there were any.
+    pub deadline_miss_ratio: Option<f64>,
+    /// Half width of its 95% confidence interval.
+    pub deadline_miss_ratio_ci95: Option<f64>,
     /// Messages per entry; one for each receiver.
     pub messages_per_entry: f64,
     /// Half width of its 95% confidence interval.
@@ -74,7 +93,7 @@ pub struct Summary {
     pub transmissions_per_entry_ci95: Option<f64>,
     /// Messages per entry, by kind.
     pub messages_by_kind: BTreeMap<&'static str, f64>,
-    /// Token transfers per entry.
+    /// Messages that carried units, per entry.
     pub hops: f64,
     /// From a release while somebody waits to the next entry with the same permit, in time units.
     pub synchronisation_delay: Estimate,
@@ -84,12 +103,18 @@ pub struct Summary {
     pub idle_token_share: f64,
     /// The share of all token time in which it was in use.
     pub utilisation: f64,
+    /// The share of the time in which exactly so many units were in use.
+    pub units_in_use: BTreeMap<u32, f64>,
+    /// Nodes in the CS at once, on average over time.
+    pub concurrency: f64,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
     pub waiting_at_end: u64,
     /// For how long the longest of them had waited, in time units.
     pub longest_open_wait: f64,
+    /// Those of them whose deadlines had passed.
+    pub overdue_at_end: u64,
     /// Events that the worlds processed.
     pub events: u64,
     /// From which all randomness follows.
@@ -120,9 +145,14 @@ impl Summary {
         let share_of_tokens = |nanos: fn(&Tally) -> u128| {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
+        let misses = (plan.config.deadlines != Deadlines::None).then(|| per_entry(&counted, |tally| tally.late));
         Self {
             entries: counted.iter().map(|replication| entries_of(replication)).sum(),
-            wait: Wait::of(&counted),
+            wait: Wait::of(&counted.iter().map(|replication| &replication.tally.waits[..]).collect::<Vec<_>>()),
+            wait_by_priority: by_class(&counted, plan.config.priorities, |class| class.priority),
+            wait_by_units: by_class(&counted, plan.config.units, |class| class.units),
+            deadline_miss_ratio: misses.map(|misses| misses.mean),
+            deadline_miss_ratio_ci95: misses.and_then(|misses| misses.ci95),
             messages_per_entry: messages.mean,
             messages_per_entry_ci95: messages.ci95,
             transmissions_per_entry: transmissions.mean,
@@ -133,9 +163,12 @@ impl Summary {
             jain: mean_of(&counted, |tally| jain(&tally.entries)),
             idle_token_share: share_of_tokens(|tally| tally.idle_nanos),
             utilisation: share_of_tokens(|tally| tally.use_nanos),
+            units_in_use: units_in_use(&counted, plan.config.k),
+            concurrency: mean_of(&counted, |tally| tally.holder_nanos as f64 / tally.span.0.max(1) as f64),
             span: mean_of(&counted, |tally| tally.span.units()),
-            waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.0).sum(),
+            waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
+            overdue_at_end: replications.iter().map(|replication| replication.waiting_at_end.overdue).sum(),
             events: replications.iter().map(|replication| replication.tally.events).sum(),
             seed: plan.config.seed,
             violations: replications.iter().filter(|replication| replication.violation.is_some()).count() as u64,
@@ -145,13 +178,12 @@ impl Summary {
 }
 
 impl Wait {
-    fn of(counted: &[&Replication]) -> Self {
-        let mean_wait = |replication: &&Replication| {
-            let total: f64 = replication.tally.waits.iter().map(|wait| wait.units()).sum();
-            total / entries_of(replication) as f64
-        };
-        let Estimate { mean, ci95 } = Estimate::of(&counted.iter().map(mean_wait).collect::<Vec<_>>());
-        let mut all: Vec<Time> = counted.iter().flat_map(|replication| &replication.tally.waits).copied().collect();
+    /// The waits of each replication come to this. Those in which nobody waited add nothing.
+    fn of(replications: &[&[Time]]) -> Self {
+        let mean_wait = |waits: &&[Time]| waits.iter().map(|wait| wait.units()).sum::<f64>() / waits.len() as f64;
+        let means: Vec<f64> = replications.iter().filter(|waits| !waits.is_empty()).map(mean_wait).collect();
+        let Estimate { mean, ci95 } = Estimate::of(&means);
+        let mut all = replications.concat();
         all.sort_unstable();
         let percentile = |percent: usize| {
             // The smallest value that at least so many per cent do not exceed.
@@ -159,6 +191,18 @@ impl Wait {
             all.get(rank).map_or(f64::NAN, |wait| wait.units())
         };
         Self { mean, ci95, p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) }
+    }
+}
+
+impl WaitOfClass {
+    fn of(counted: &[&Replication], belongs: impl Fn(&Class) -> bool) -> Self {
+        let own_waits = |replication: &&Replication| -> Vec<Time> {
+            let Tally { waits, classes, .. } = &replication.tally;
+            waits.iter().zip(classes).filter(|(_, class)| belongs(class)).map(|(wait, _)| *wait).collect()
+        };
+        let waits: Vec<Vec<Time>> = counted.iter().map(own_waits).collect();
+        let entries = waits.iter().map(|waits| waits.len() as u64).sum();
+        Self { entries, wait: Wait::of(&waits.iter().map(Vec::as_slice).collect::<Vec<_>>()) }
     }
 }
 
@@ -191,6 +235,17 @@ fn synchronisation(counted: &[&Replication]) -> Estimate {
     Estimate::of(&tallies.map(mean).collect::<Vec<_>>())
 }
 
+/// Waiting times apart by what was asked for, if there was a choice; also of those whom nobody ever served.
+fn by_class(counted: &[&Replication], choice: Interval, number: fn(&Class) -> u32) -> BTreeMap<u32, WaitOfClass> {
+    choice.classes().map(|of| (of, WaitOfClass::of(counted, |class| number(class) == of))).collect()
+}
+
+/// The shares of the time by the number of units in use, from none to all.
+fn units_in_use(counted: &[&Replication], k: u32) -> BTreeMap<u32, f64> {
+    let share = |tally: &Tally, units: u32| tally.in_use[units as usize].0 as f64 / tally.span.0.max(1) as f64;
+    (0..=k).map(|units| (units, mean_of(counted, |tally| share(tally, units)))).collect()
+}
+
 /// Jain's fairness index: (sum x)^2 / (n sum x^2).
 fn jain(entries: &[u64]) -> f64 {
     let sum: f64 = entries.iter().map(|&count| count as f64).sum();
@@ -199,7 +254,7 @@ fn jain(entries: &[u64]) -> f64 {
 }
 
 fn longest(replications: &[Replication]) -> Time {
-    replications.iter().map(|replication| replication.waiting_at_end.1).max().unwrap_or_default()
+    replications.iter().map(|replication| replication.waiting_at_end.longest).max().unwrap_or_default()
 }
 
 fn details(replications: &[Replication]) -> Vec<Violated> {

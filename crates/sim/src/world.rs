@@ -120,6 +120,12 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         &self.oracle
     }
 
+    /// What `node` still waits for although its application has withdrawn it: it can ask for nothing else.
+    pub fn withdrawn(&self, node: NodeId) -> Option<Demand> {
+        let node = &self.nodes[node.index()];
+        node.pending().filter(|_| node.demand().is_none())
+    }
+
     /// What is counted.
     pub fn meter(&mut self) -> &mut Meter {
         &mut self.meter
@@ -174,11 +180,11 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         }
     }
 
-    /// The application at `node` asks for a unit.
-    pub fn request(&mut self, node: NodeId) -> Step<Option<NodeId>> {
-        self.meter.requested(node);
-        self.oracle.requested(node, Demand::ONE);
-        self.input(node, Input::Request(Demand::ONE))
+    /// The application at `node` asks for this.
+    pub fn request(&mut self, node: NodeId, demand: Demand) -> Step<Option<NodeId>> {
+        self.meter.requested(node, demand);
+        self.oracle.requested(node, demand);
+        self.input(node, Input::Request(demand))
     }
 
     /// The application at `node` returns what it was granted.

@@ -55,8 +55,33 @@ fn rl_is_safe_under_faults_and_serves_everybody_after_them() {
 }
 
 #[test]
+fn hok_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("hok", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn hok_strict_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("hok-strict", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn hok_fewest_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("hok-fewest", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn hok_edf_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("hok-edf", Crowd::Usual, RUNS);
+}
+
+#[test]
+fn hok_fcfs_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("hok-fcfs", Crowd::Usual, RUNS);
+}
+
+#[test]
 fn with_fewer_nodes_than_units_all_stay_safe_and_live() {
-    for tag in ["krl", "krlf", "krlf-adaptive"] {
+    for tag in ["krl", "krlf", "krlf-adaptive", "hok", "hok-strict", "hok-fewest", "hok-edf", "hok-fcfs"] {
         // All of them may hold tokens for ever, so they need not come to rest; see krl::pacing.
         let algorithm = Algorithm::named(tag).expect("registered");
         let failed = soak(algorithm, Repairs::ALL, Crowd::FewerNodesThanUnits, 0..2_000, 0, &|_| {});

@@ -151,3 +151,65 @@ fn a_violation_while_warming_up_leaves_no_numbers_behind() {
     assert_eq!((summary.entries, summary.violations), (0, 2));
     assert!(summary.wait.mean.is_nan() && summary.messages_per_entry.is_nan() && summary.jain.is_nan());
 }
+
+/// Requests of several kinds under load. They stay long, so that they wait for units and not for messages.
+fn mixed(tag: &str, deadlines: &str) -> Plan {
+    plan(|c| {
+        (c.algorithm, c.k, c.load) = (tag.into(), 5, 0.005);
+        c.cs_time = Duration::Exponential(20.0);
+        c.units = "1..3".parse().expect("a range");
+        c.priorities = "0..4".parse().expect("a range");
+        c.deadlines = deadlines.parse().expect("a duration");
+    })
+}
+
+#[test]
+fn every_entry_is_in_a_class_and_every_moment_in_a_number_of_units() {
+    let summary = measure(&mixed("hok", "none"));
+    for classes in [&summary.wait_by_priority, &summary.wait_by_units] {
+        assert_eq!(classes.values().map(|class| class.entries).sum::<u64>(), summary.entries);
+        assert!(classes.values().all(|class| class.entries > 100 && class.wait.mean > 0.0), "{classes:?}");
+    }
+    assert!(summary.wait_by_priority.keys().copied().eq(0..=4) && summary.wait_by_units.keys().copied().eq(1..=3));
+    let shares = &summary.units_in_use;
+    assert_eq!(shares.len(), 6);
+    assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+    let units: f64 = shares.iter().map(|(&units, share)| f64::from(units) * share).sum();
+    assert!((summary.utilisation - units / 5.0).abs() < 1e-9);
+    assert!(summary.concurrency > 0.0 && summary.concurrency < units, "requests for several units are held by one");
+    assert_eq!((summary.deadline_miss_ratio, summary.overdue_at_end), (None, 0));
+}
+
+#[test]
+fn the_urgent_wait_less_where_priorities_count() {
+    let waits = |tag| {
+        let summary = measure(&mixed(tag, "none"));
+        [0, 4].map(|priority| summary.wait_by_priority[&priority].wait.mean)
+    };
+    let (strict, first_come) = (waits("hok-strict"), waits("hok-fcfs"));
+    assert!(strict[1] < 0.5 * strict[0], "{strict:?}");
+    assert!((first_come[1] / first_come[0] - 1.0).abs() < 0.2, "{first_come:?}");
+}
+
+#[test]
+fn the_closer_the_deadlines_the_more_are_missed_and_fewest_if_the_earliest_goes_first() {
+    let misses = |tag, deadlines| measure(&mixed(tag, deadlines)).deadline_miss_ratio.expect("there are deadlines");
+    let missed = ["uniform:0..1000", "uniform:0..400", "uniform:0..100"].map(|deadlines| misses("hok-edf", deadlines));
+    assert!(missed[0] < missed[1] && missed[1] < missed[2] && missed[2] < 1.0, "{missed:?}");
+    let [earliest, first_come] = ["hok-edf", "hok-fcfs"].map(|tag| misses(tag, "uniform:0..400"));
+    assert!(earliest < first_come, "the earliest first misses {earliest}, the first come {first_come}");
+    assert!(measure(&mixed("hok-fcfs", "1")).overdue_at_end > 0);
+}
+
+#[test]
+fn what_an_algorithm_ignores_does_not_change_it() {
+    let usual = measure(&plan(|_| {}));
+    let summary = measure(&plan(|c| {
+        (c.priorities, c.deadlines) = ("0..1".parse().expect("a range"), "5".parse().expect("a duration"));
+    }));
+    assert!(summary.wait_by_priority.len() == 2 && summary.deadline_miss_ratio.is_some_and(|ratio| ratio > 0.0));
+    assert_eq!((summary.wait, summary.events, summary.span), (usual.wait, usual.events, usual.span));
+    assert!(usual.wait_by_priority.is_empty() && usual.wait_by_units.is_empty());
+    let holders: f64 = usual.units_in_use.iter().map(|(&units, share)| f64::from(units) * share).sum();
+    assert!((usual.concurrency - holders).abs() < 1e-9, "with one unit each, as many are in the CS as units in use");
+}
