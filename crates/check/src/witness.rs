@@ -130,8 +130,9 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-    use driftlock_protocol::{Deployment, Repairs};
+    use driftlock_protocol::hok::{self, Hok, Policy};
+    use driftlock_protocol::krl::{self, Forwarding, Krl};
+    use driftlock_protocol::{Demand, Deployment, Priority, Repairs, Units};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -139,12 +140,13 @@ mod tests {
     use crate::{Bound, Setup};
 
     /// Walks model and play side by side, and compares everything there is.
-    fn walk(forwarding: Forwarding, fate: Fate, seed: u64) {
+    fn walk<P: Protocol<View = LinkEvent>>(variant: P::Variant, demands: &[Demand], fate: Fate, seed: u64) {
         let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links }, Bound::Any);
         (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
         (setup.fate, setup.spread) = (fate, u64::MAX);
-        let model = Model::<Krl>::new(setup, Variant::new(forwarding), Repairs::ALL).unwrap();
+        setup.demands = demands.to_vec();
+        let model = Model::<P>::new(setup, variant, Repairs::ALL).unwrap();
         let (mut state, mut play) = (model.initial(), Play::new(&model, None));
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for _ in 0..300 {
@@ -163,10 +165,13 @@ mod tests {
 
     #[test]
     fn the_packed_links_are_the_ideal_links() {
+        let ones = [Demand::ONE];
+        let several = [Demand::ONE, Demand { units: Units::new(2).unwrap(), priority: Priority(1), ..Demand::ONE }];
         for seed in 0..100 {
-            walk(Forwarding::Off, Fate::Returned, seed);
-            walk(Forwarding::Always, Fate::Returned, seed);
-            walk(Forwarding::Off, Fate::Drained, seed);
+            walk::<Krl>(krl::Variant::new(Forwarding::Off), &ones, Fate::Returned, seed);
+            walk::<Krl>(krl::Variant::new(Forwarding::Always), &ones, Fate::Returned, seed);
+            walk::<Krl>(krl::Variant::new(Forwarding::Off), &ones, Fate::Drained, seed);
+            walk::<Hok>(hok::Variant::new(Policy::Priority), &several, Fate::Returned, seed);
         }
     }
 }

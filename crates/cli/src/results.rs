@@ -119,12 +119,18 @@ fn flatten(prefix: &str, value: &Json, cells: &mut Vec<(String, Value)>) {
     cells.push((prefix.to_owned(), cell));
 }
 
+/// The rule that is in force, if the algorithm has one.
+fn link_info(plan: &Plan) -> String {
+    let has_rule = plan.algorithm.repairs().iter().any(|repair| repair.name == "link-info");
+    if has_rule { format!("; LinkInfo rule {}", plan.config.link_info) } else { String::new() }
+}
+
 /// One simulation for a person to read.
 pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}, connectivity {} ({} links), mobility {}\n\
-         CS time {}, message delay {}; messages on failing links {}; LinkInfo rule {}{}\n{}\
+         CS time {}, message delay {}; messages on failing links {}{}{}\n{}\
          {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
@@ -140,7 +146,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
             Fate::Returned => "returned",
             Fate::Lost => "lost",
         },
-        config.link_info,
+        link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
         demands_line(config.demands()),
         config.replications,

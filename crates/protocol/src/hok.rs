@@ -366,7 +366,7 @@ impl Hok {
         let Some(at) = self.dag.position(j) else { return };
         out.clause("recv-link.1");
         self.note_height(at, h, acknowledges, out);
-        if self.dag.my_height > self.dag.neighbours[at].height {
+        if self.queue.contains(j) && self.dag.my_height > self.dag.neighbours[at].height {
             out.clause("recv-link.2");
             self.queue.delete(j);
         }

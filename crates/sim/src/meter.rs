@@ -37,8 +37,8 @@ pub struct Tally {
     pub messages: Vec<u64>,
     /// Uses of the radio.
     pub transmissions: u64,
-    /// Messages that carried a permit.
-    pub permit_hops: u64,
+    /// Messages that handed a token over.
+    pub token_hops: u64,
     /// From request to entry, in the order of the entries.
     pub waits: Vec<Time>,
     /// What each of these entries had asked for.
@@ -133,13 +133,11 @@ impl Meter {
     }
 
     /// A message is sent.
-    pub fn sent(&mut self, kind: usize, shared: bool, permits: Permits) {
+    pub fn sent(&mut self, kind: usize, shared: bool, is_token: bool, permits: Permits) {
         self.tally.messages[kind] += 1;
         self.tally.transmissions += u64::from(!shared);
-        if !permits.is_empty() {
-            self.tally.permit_hops += 1;
-            self.in_flight += permits.count();
-        }
+        self.tally.token_hops += u64::from(is_token);
+        self.in_flight += permits.count();
     }
 
     /// A message has arrived, or will never.
@@ -241,21 +239,21 @@ mod tests {
         meter.advance(Time(10));
         meter.requested(a, Demand::ONE);
         meter.advance(Time(14)); // the permit rests while a waits
-        meter.sent(1, false, permit);
+        meter.sent(1, false, true, permit);
         meter.advance(Time(16)); // it travels
         meter.landed(permit);
         meter.granted(a, permit);
         meter.requested(b, Demand::ONE);
         meter.advance(Time(20));
         meter.released(permit);
-        meter.sent(0, true, Permits::NONE);
+        meter.sent(0, true, false, Permits::NONE);
         meter.advance(Time(23));
         meter.granted(b, permit);
         let tally = meter.finish();
         assert_eq!(tally.waits, [Time(6), Time(7)]);
         assert_eq!((tally.idle_nanos, tally.use_nanos), (4 + 3, 4));
         assert_eq!((tally.synchronisation, tally.synchronisations), (Time(3), 1));
-        assert_eq!((tally.messages, tally.transmissions, tally.permit_hops), (vec![1, 1], 1, 1));
+        assert_eq!((tally.messages, tally.transmissions, tally.token_hops), (vec![1, 1], 1, 1));
         assert_eq!((tally.entries, tally.span), (vec![1, 1], Time(23)));
     }
 

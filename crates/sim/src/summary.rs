@@ -158,7 +158,7 @@ impl Summary {
             transmissions_per_entry: transmissions.mean,
             transmissions_per_entry_ci95: transmissions.ci95,
             messages_by_kind: by_kind(&counted),
-            hops: per_entry(&counted, |tally| tally.permit_hops).mean,
+            hops: per_entry(&counted, |tally| tally.token_hops).mean,
             synchronisation_delay: synchronisation(&counted),
             jain: mean_of(&counted, |tally| jain(&tally.entries)),
             idle_token_share: share_of_tokens(|tally| tally.idle_nanos),

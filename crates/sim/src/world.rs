@@ -307,7 +307,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
 
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let arrives = self.arrival(from, to);
-        self.meter.sent(P::kind(&message), shared, P::permits(&message));
+        self.meter.sent(P::kind(&message), shared, P::is_token(&message), P::permits(&message));
         match self.links.send(from, to, Timed { message, arrives }) {
             Ok(incarnation) => {
                 self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });

@@ -395,7 +395,7 @@ fn permit(value: &Value) -> Option<Permit> {
     Permit::try_from(number).ok()
 }
 
-/// What a message is called: its kind, the token that it carries and the height that it tells, as far as it has them.
+/// What a message is called: its kind, what it carries, the rank and the height that it tells, as far as it has them.
 pub(crate) fn label(message: &Value) -> Label {
     let (kind, content) = variant(message).unwrap_or(("message", message));
     let carried = content.pointer("/token/permit").or_else(|| content.get("permit")).and_then(permit);
@@ -405,6 +405,16 @@ pub(crate) fn label(message: &Value) -> Label {
         Some(permit) => text += &format!(", token {permit}"),
         None => {}
     }
+    let length = |pointer: &str| content.pointer(pointer).and_then(Value::as_array).map(Vec::len);
+    if let Some(free) = length("/token/free") {
+        text += &format!(", {free} free");
+    }
+    if let Some(units) = length("/permits") {
+        text += &format!(" of {units}");
+    }
+    if let Some(rank) = content.get("rank").and_then(Value::as_i64).filter(|&rank| rank != 0) {
+        text += &format!(", rank {rank}");
+    }
     if let Some(height) = content.get("height").and_then(Value::as_array) {
         let parts: Vec<String> = height.iter().take(CLIPPED_MAX).map(Value::to_string).collect();
         text += &format!(" ({})", parts.join(","));
@@ -412,13 +422,19 @@ pub(crate) fn label(message: &Value) -> Label {
     Label { text: clipped(&text), permit: carried }
 }
 
+/// What is asked for, as far as it is out of the ordinary.
+fn demand_words(demand: &Value) -> String {
+    let number = |name: &str, least: u64| demand.get(name).and_then(Value::as_u64).filter(|&number| number >= least);
+    let units = number("units", 2).map(|units| format!(" {units} units"));
+    let priority = number("priority", 1).map(|priority| format!(" with priority {priority}"));
+    let deadline = number("deadline", 0).map(|deadline| format!(" by {deadline}"));
+    ["requests".into()].into_iter().chain(units).chain(priority).chain(deadline).collect()
+}
+
 /// What a node's own input is called in a row of its own.
 pub(crate) fn words_for(kind: &str, content: &Value) -> String {
     match kind {
-        "request" => match content.get("units").and_then(Value::as_u64) {
-            Some(units) if units > 1 => format!("requests {units} units"),
-            _ => "requests".into(),
-        },
+        "request" => demand_words(content),
         "cancel" => "cancels".into(),
         "release" => "releases".into(),
         _ => match variant(content) {
