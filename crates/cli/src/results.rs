@@ -166,7 +166,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
 
 /// What requests ask for, where it is not the usual single unit.
 fn demands_line(demands: Demands) -> String {
-    if demands == Demands::ONE {
+    if demands == Demands::default() {
         return String::new();
     }
     let Demands { units, priorities, deadlines } = demands;

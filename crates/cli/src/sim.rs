@@ -10,7 +10,7 @@ use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
-use driftlock_sim::demand::{Deadlines, Interval};
+use driftlock_sim::demand::{Deadlines, Numbers};
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::summary::Summary;
@@ -96,12 +96,12 @@ struct Parameters {
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
-    /// Units that a request asks for, all or nothing: a number, or 1..4 for any of 1 to 4 (with hok) [default: 1]
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    units: Option<Interval>,
-    /// The priority of a request, the larger the more urgent: a number, or 0..9 for any of 0 to 9 [default: 0]
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    priorities: Option<Interval>,
+    /// Units that a request asks for, all or nothing: a number, or a choice such as 1..4 (with hok) [default: 1]
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    units: Option<Numbers>,
+    /// The priority of a request, the larger the more urgent: a number, or a choice such as 0..9 or 0,100 [default: 0]
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
+    priorities: Option<Numbers>,
     /// Time from a request to its deadline: a number, uniform:A..B, exponential:MEAN or none [default: none]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     deadlines: Option<Deadlines>,
@@ -168,8 +168,8 @@ impl Parameters {
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
             cs_time: self.cs_time.unwrap_or(file.cs_time),
-            units: self.units.unwrap_or(file.units),
-            priorities: self.priorities.unwrap_or(file.priorities),
+            units: self.units.clone().unwrap_or(file.units),
+            priorities: self.priorities.clone().unwrap_or(file.priorities),
             deadlines: self.deadlines.unwrap_or(file.deadlines),
             delay: self.delay.unwrap_or(file.delay),
             link_failure: self.link_failure.map_or(file.link_failure, Fate::from),

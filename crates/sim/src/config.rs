@@ -10,7 +10,7 @@ use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repairs};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::demand::{Deadlines, Demands, Interval};
+use crate::demand::{Deadlines, Demands, Numbers};
 use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
@@ -19,8 +19,6 @@ const LINKS_MAX: u64 = 10_000_000;
 /// The most replications, and entries in each.
 const REPLICATIONS_MAX: u64 = 10_000;
 const ENTRIES_MAX: u64 = 100_000_000;
-/// The most priorities: the results tell all of them apart.
-const PRIORITIES_MAX: u64 = 64;
 
 /// The repair behind [`LinkInfoRule`].
 const LINK_INFO: &str = driftlock_protocol::krl::repair::LINK_INFO.name;
@@ -75,9 +73,9 @@ pub struct Config {
     /// How long an application stays in the CS.
     pub cs_time: Duration,
     /// How many units a request asks for.
-    pub units: Interval,
+    pub units: Numbers,
     /// How urgent a request is; the larger is the more urgent.
-    pub priorities: Interval,
+    pub priorities: Numbers,
     /// How long after the request its deadline lies.
     pub deadlines: Deadlines,
     /// How long a message takes.
@@ -113,9 +111,9 @@ impl Default for Config {
             connectivity: 0.2,
             mobility: 0.0,
             cs_time: Duration::Constant(1.0),
-            units: Demands::ONE.units,
-            priorities: Demands::ONE.priorities,
-            deadlines: Demands::ONE.deadlines,
+            units: Numbers::only(1),
+            priorities: Numbers::only(0),
+            deadlines: Deadlines::None,
             delay: Duration::Constant(1.0),
             link_failure: Fate::Drained,
             link_info: LinkInfoRule::Repaired,
@@ -172,7 +170,7 @@ pub enum ConfigError {
     #[error("units must be from 1 to k = {k}, not {units}")]
     UnitsOfRequests {
         /// What requests would ask for.
-        units: Interval,
+        units: Numbers,
         /// What there is.
         k: u32,
     },
@@ -182,16 +180,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
         /// What requests would ask for.
-        units: Interval,
-    },
-    /// More classes than anybody would read.
-    #[error(
-        "priorities = {priorities} are {count} different ones, but at most {PRIORITIES_MAX} are told apart",
-        count = priorities.count()
-    )]
-    TooManyPriorities {
-        /// What was asked for.
-        priorities: Interval,
+        units: Numbers,
     },
     /// A rate that is none.
     #[error("{name} must be a finite number {bound}, not {value:?}")]
@@ -308,16 +297,13 @@ impl Config {
     }
 
     fn check_demands(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
-        let Self { units, priorities, k, .. } = *self;
+        let (units, k) = (&self.units, self.k);
         let several = algorithm.units == UnitsRule::Several;
         if units.low() == 0 || (several && units.high() > k) {
-            return Err(ConfigError::UnitsOfRequests { units, k });
+            return Err(ConfigError::UnitsOfRequests { units: units.clone(), k });
         }
         if !several && units.high() > 1 {
-            return Err(ConfigError::OneAtATime { algorithm: algorithm.tag, units });
-        }
-        if priorities.count() > PRIORITIES_MAX {
-            return Err(ConfigError::TooManyPriorities { priorities });
+            return Err(ConfigError::OneAtATime { algorithm: algorithm.tag, units: units.clone() });
         }
         Ok(())
     }
@@ -357,7 +343,7 @@ impl Config {
 
     /// What the requests ask for.
     pub fn demands(&self) -> Demands {
-        Demands { units: self.units, priorities: self.priorities, deadlines: self.deadlines }
+        Demands { units: self.units.clone(), priorities: self.priorities.clone(), deadlines: self.deadlines }
     }
 
     /// The repairs in force, and the names of those that are not.
@@ -417,7 +403,7 @@ mod tests {
 
     #[test]
     fn demands_that_nobody_could_grant_are_refused_in_a_sentence() {
-        let range = |text: &str| text.parse::<Interval>().unwrap();
+        let range = |text: &str| text.parse::<Numbers>().unwrap();
         let hok = |units| refusal(|c| (c.algorithm, c.units) = ("hok".into(), range(units)));
         assert_eq!(hok("0"), "units must be from 1 to k = 3, not 0");
         assert_eq!(hok("1..9"), "units must be from 1 to k = 3, not 1..9");
@@ -426,7 +412,6 @@ mod tests {
             "krl grants one unit at a time, but units = 1..4; hok grants several"
         );
         assert!(refusal(|c| c.units = range("0..1")).contains("from 1 to k"));
-        assert!(refusal(|c| c.priorities = range("1..65")).contains("are 65 different ones"));
         let late = Deadlines::After(Duration::Exponential(1e7));
         assert!(refusal(|c| c.deadlines = late).contains("the mean time until a deadline must be"));
         let all =

@@ -10,83 +10,106 @@ use serde::{Deserialize, Serialize};
 use crate::queue::Time;
 use crate::random::{self, Duration, Stream};
 
-/// Whole numbers from one to another, both included, all equally likely. Written `2` or `1..4`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Spelling", into = "Spelling")]
-pub struct Interval {
-    low: u32,
-    high: u32,
-}
+/// The most numbers that are told apart.
+const NUMBERS_MAX: usize = 64;
 
-impl Interval {
+/// Whole numbers, all equally likely. Written `2`, `1..4` (both included) or `0,50,100`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Spelling", into = "Spelling")]
+pub struct Numbers(
+    /// At least one, the smallest first, none twice.
+    Vec<u32>,
+);
+
+impl Numbers {
     /// This number and no other.
-    pub const fn only(number: u32) -> Self {
-        Self { low: number, high: number }
+    pub fn only(number: u32) -> Self {
+        Self(vec![number])
     }
 
-    /// All numbers from one to the other, whichever is the smaller.
-    pub fn between(one: u32, other: u32) -> Self {
-        Self { low: one.min(other), high: one.max(other) }
+    /// From one to the other, both included, as far as can be told apart.
+    pub fn between(first: u32, last: u32) -> Self {
+        Self((first..=last.max(first)).take(NUMBERS_MAX).collect())
+    }
+
+    /// All of them, the smallest first.
+    pub fn all(&self) -> &[u32] {
+        &self.0
     }
 
     /// The smallest number.
-    pub fn low(self) -> u32 {
-        self.low
+    pub fn low(&self) -> u32 {
+        self.0[0]
     }
 
     /// The largest number.
-    pub fn high(self) -> u32 {
-        self.high
-    }
-
-    /// How many numbers there are.
-    pub fn count(self) -> u64 {
-        u64::from(self.high - self.low) + 1
+    pub fn high(&self) -> u32 {
+        self.0[self.0.len() - 1]
     }
 
     /// Each of the numbers, if there are several: what can be told apart.
-    pub fn classes(self) -> impl Iterator<Item = u32> {
-        (self.low..=self.high).filter(move |_| self.low < self.high)
+    pub fn classes(&self) -> &[u32] {
+        if self.0.len() > 1 { &self.0 } else { &[] }
     }
 
     /// One of the numbers. Where there is only one, nothing is drawn.
-    pub fn sample(self, stream: &mut Stream) -> u32 {
-        if self.low == self.high { self.low } else { stream.random_range(self.low..=self.high) }
+    pub fn sample(&self, stream: &mut Stream) -> u32 {
+        if self.0.len() == 1 { self.0[0] } else { self.0[stream.random_range(0..self.0.len())] }
     }
 }
 
-impl fmt::Display for Interval {
+impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.low == self.high { write!(f, "{}", self.low) } else { write!(f, "{}..{}", self.low, self.high) }
+        for (at, run) in self.0.chunk_by(|a, b| a + 1 == *b).enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            match *run {
+                [first, .., last] => write!(f, "{comma}{first}..{last}")?,
+                [number] => write!(f, "{comma}{number}")?,
+                [] => {}
+            }
+        }
+        Ok(())
     }
 }
 
-impl FromStr for Interval {
+impl FromStr for Numbers {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.trim().parse::<u32>().ok();
-        let parsed = match text.split_once("..") {
-            None => number(text).map(Self::only),
-            Some((low, high)) => {
-                number(low).zip(number(high)).filter(|(low, high)| low <= high).map(|(low, high)| Self { low, high })
-            }
+        let unreadable = || {
+            format!(
+                "{text:?} is no choice of numbers: write one such as 2, a range such as 1..4, or a list such as 0,50,100"
+            )
         };
-        parsed.ok_or_else(|| {
-            format!("{text:?} is no range: write a whole number such as 2, or two such as 1..4, the smaller first")
-        })
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| unreadable());
+        let mut numbers = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once("..").unwrap_or((part, part));
+            let (first, last) = (number(first)?, number(last)?);
+            if last < first {
+                return Err(unreadable());
+            }
+            // One more than fits is enough to say that there are too many.
+            numbers.extend((first..=last).take(NUMBERS_MAX + 1));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.len() > NUMBERS_MAX {
+            return Err(format!("{text:?} are too many numbers: at most {NUMBERS_MAX} are told apart"));
+        }
+        Ok(Self(numbers))
     }
 }
 
-/// In a file a range is a number or a text.
+/// In a file it is a number or a text.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "no range: write a whole number such as 2, or a text such as \"1..4\"")]
+#[serde(untagged, expecting = "no choice of numbers: write a whole number such as 2, or a text such as \"1..4\"")]
 enum Spelling {
     Number(u32),
     Text(String),
 }
 
-impl TryFrom<Spelling> for Interval {
+impl TryFrom<Spelling> for Numbers {
     type Error = String;
 
     fn try_from(spelling: Spelling) -> Result<Self, String> {
@@ -97,9 +120,9 @@ impl TryFrom<Spelling> for Interval {
     }
 }
 
-impl From<Interval> for Spelling {
-    fn from(interval: Interval) -> Self {
-        if interval.low == interval.high { Self::Number(interval.low) } else { Self::Text(interval.to_string()) }
+impl From<Numbers> for Spelling {
+    fn from(numbers: Numbers) -> Self {
+        if let [number] = numbers.0[..] { Self::Number(number) } else { Self::Text(numbers.to_string()) }
     }
 }
 
@@ -178,20 +201,24 @@ impl From<Deadlines> for random::Spelling {
 }
 
 /// What the requests of a run ask for.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Demands {
     /// How many units.
-    pub units: Interval,
+    pub units: Numbers,
     /// How urgently; the larger is the more urgent.
-    pub priorities: Interval,
+    pub priorities: Numbers,
     /// By when.
     pub deadlines: Deadlines,
 }
 
-impl Demands {
+impl Default for Demands {
     /// Always one unit, whenever it may be: [`Demand::ONE`]. Nothing has to be drawn for it.
-    pub const ONE: Self = Self { units: Interval::only(1), priorities: Interval::only(0), deadlines: Deadlines::None };
+    fn default() -> Self {
+        Self { units: Numbers::only(1), priorities: Numbers::only(0), deadlines: Deadlines::None }
+    }
+}
 
+impl Demands {
     /// What a request asks for that is made `now`.
     pub fn draw(&self, now: Time, stream: &mut Stream) -> Demand {
         Demand {
@@ -209,12 +236,18 @@ mod tests {
     use crate::random::{Subject, stream};
 
     #[test]
-    fn ranges_and_deadlines_are_spelled_as_they_are_read() {
-        for text in ["2", "0", "1..4"] {
-            assert_eq!(text.parse::<Interval>().unwrap().to_string(), text);
+    fn numbers_and_deadlines_are_spelled_as_they_are_read() {
+        for text in ["2", "0", "1..4", "0,50,100", "1..3,7"] {
+            assert_eq!(text.parse::<Numbers>().unwrap().to_string(), text);
         }
-        for text in ["", "-1", "4..1", "1..", "..3", "1.5", "1..4..5", "a..b", "4294967296"] {
-            assert!(text.parse::<Interval>().unwrap_err().contains("is no range"), "{text:?} should be refused");
+        assert_eq!("3,1,2,2".parse::<Numbers>().unwrap().to_string(), "1..3");
+        for text in ["", "-1", "4..1", "1..", "..3", "1.5", "1..4..5", "a..b", "4294967296", "1,"] {
+            let refusal = text.parse::<Numbers>().unwrap_err();
+            assert!(refusal.contains("is no choice of numbers"), "{text:?} should be refused");
+        }
+        assert_eq!("1..64".parse::<Numbers>().unwrap().all().len(), 64);
+        for text in ["0..64", "0..4294967295"] {
+            assert!(text.parse::<Numbers>().unwrap_err().contains("at most 64"));
         }
         for text in ["none", "10", "uniform:5..15", "exponential:50"] {
             assert_eq!(text.parse::<Deadlines>().unwrap().to_string(), text);
@@ -226,22 +259,22 @@ mod tests {
 
     #[test]
     fn in_a_file_they_are_numbers_or_texts() {
-        let json = |demands: (Interval, Deadlines)| serde_json::to_string(&demands).unwrap();
+        let json = |demands: (Numbers, Deadlines)| serde_json::to_string(&demands).unwrap();
         for text in ["[1,\"none\"]", "[\"1..4\",\"exponential:50\"]", "[2,10.0]"] {
             assert_eq!(json(serde_json::from_str(text).unwrap()), text);
         }
         for text in ["-1", "1.5", "\"4..1\"", "true", "[1]"] {
-            assert!(serde_json::from_str::<Interval>(text).is_err(), "{text} should be refused");
+            assert!(serde_json::from_str::<Numbers>(text).is_err(), "{text} should be refused");
         }
     }
 
     #[test]
     fn every_number_of_a_range_is_drawn_equally_often() {
         let mut stream = stream(1, 0, Subject::Demand);
-        let interval = Interval::between(3, 6);
+        let numbers = Numbers::between(3, 6);
         let mut counts = [0; 7];
         for _ in 0..40_000 {
-            counts[interval.sample(&mut stream) as usize] += 1;
+            counts[numbers.sample(&mut stream) as usize] += 1;
         }
         assert_eq!(counts[..3], [0; 3]);
         assert!(counts[3..].iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
@@ -249,22 +282,21 @@ mod tests {
 
     #[test]
     fn a_single_class_is_none_worth_telling_apart() {
-        assert_eq!(Interval::only(7).classes().count(), 0);
-        assert_eq!(Interval::between(4, 2).classes().collect::<Vec<_>>(), [2, 3, 4]);
-        assert_eq!(Interval::between(0, u32::MAX).count(), 1 << 32);
+        assert!(Numbers::only(7).classes().is_empty());
+        assert_eq!(Numbers::between(2, 4).classes(), [2, 3, 4]);
     }
 
     #[test]
     fn nothing_is_drawn_where_there_is_no_choice() {
         let mut drawn = stream(1, 0, Subject::Demand);
-        assert_eq!(Demands::ONE.draw(Time(5), &mut drawn), Demand::ONE);
+        assert_eq!(Demands::default().draw(Time(5), &mut drawn), Demand::ONE);
         assert_eq!(drawn, stream(1, 0, Subject::Demand));
     }
 
     #[test]
     fn a_deadline_lies_after_its_request() {
         let deadlines = Deadlines::After(Duration::Constant(2.0));
-        let demand = Demands { deadlines, ..Demands::ONE }.draw(Time(5), &mut stream(1, 0, Subject::Demand));
+        let demand = Demands { deadlines, ..Demands::default() }.draw(Time(5), &mut stream(1, 0, Subject::Demand));
         assert_eq!(demand.deadline, Deadline(2_000_000_005));
     }
 }

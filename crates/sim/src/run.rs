@@ -8,6 +8,7 @@ use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 
 use crate::config::Plan;
+use crate::demand::Demands;
 use crate::meter::Tally;
 use crate::queue::{Event, Time};
 use crate::random::{Stream, Subject, exponential, stream};
@@ -94,7 +95,8 @@ impl Visitor for Replicate<'_> {
             workload: draws(Subject::Workload),
             service: draws(Subject::Service),
             mobility: draws(Subject::Mobility),
-            demands: draws(Subject::Demand),
+            demands: plan.config.demands(),
+            demand: draws(Subject::Demand),
             last_entry: Time::ZERO,
         };
         let violation = run.until_counted().err().map(|violation| *violation);
@@ -110,7 +112,8 @@ struct Run<'a, P: Protocol<View = LinkEvent>> {
     workload: Stream,
     service: Stream,
     mobility: Stream,
-    demands: Stream,
+    demands: Demands,
+    demand: Stream,
     last_entry: Time,
 }
 
@@ -186,7 +189,7 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<Option<NodeId>> {
-        let demand = self.plan.config.demands().draw(self.world.now(), &mut self.demands);
+        let demand = self.demands.draw(self.world.now(), &mut self.demand);
         self.world.request(node, demand)
     }
 

@@ -14,7 +14,7 @@ use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
 use rayon::prelude::*;
 
-use crate::demand::{Deadlines, Demands, Interval};
+use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::{Event, Time};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
@@ -198,11 +198,11 @@ fn demands(k: u32, rule: UnitsRule) -> Demands {
     const PRIORITY_MAX: u32 = 20;
     const DEADLINE_MEAN: f64 = 20.0;
     if rule != UnitsRule::Several {
-        return Demands::ONE;
+        return Demands::default();
     }
     Demands {
-        units: Interval::between(1, k),
-        priorities: Interval::between(0, PRIORITY_MAX),
+        units: Numbers::between(1, k),
+        priorities: Numbers::between(0, PRIORITY_MAX),
         deadlines: Deadlines::After(Duration::Exponential(DEADLINE_MEAN)),
     }
 }

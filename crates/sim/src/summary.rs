@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::config::Plan;
-use crate::demand::{Deadlines, Interval};
+use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
 use crate::queue::Time;
 use crate::run::Replication;
@@ -149,8 +149,8 @@ impl Summary {
         Self {
             entries: counted.iter().map(|replication| entries_of(replication)).sum(),
             wait: Wait::of(&counted.iter().map(|replication| &replication.tally.waits[..]).collect::<Vec<_>>()),
-            wait_by_priority: by_class(&counted, plan.config.priorities, |class| class.priority),
-            wait_by_units: by_class(&counted, plan.config.units, |class| class.units),
+            wait_by_priority: by_class(&counted, &plan.config.priorities, |class| class.priority),
+            wait_by_units: by_class(&counted, &plan.config.units, |class| class.units),
             deadline_miss_ratio: misses.map(|misses| misses.mean),
             deadline_miss_ratio_ci95: misses.and_then(|misses| misses.ci95),
             messages_per_entry: messages.mean,
@@ -236,8 +236,8 @@ fn synchronisation(counted: &[&Replication]) -> Estimate {
 }
 
 /// Waiting times apart by what was asked for, if there was a choice; also of those whom nobody ever served.
-fn by_class(counted: &[&Replication], choice: Interval, number: fn(&Class) -> u32) -> BTreeMap<u32, WaitOfClass> {
-    choice.classes().map(|of| (of, WaitOfClass::of(counted, |class| number(class) == of))).collect()
+fn by_class(counted: &[&Replication], choice: &Numbers, number: fn(&Class) -> u32) -> BTreeMap<u32, WaitOfClass> {
+    choice.classes().iter().map(|&of| (of, WaitOfClass::of(counted, |class| number(class) == of))).collect()
 }
 
 /// The shares of the time by the number of units in use, from none to all.

@@ -193,7 +193,7 @@ impl Told<'_> {
         flag("k", &setup.deployment.k.to_string());
         flag("topology", &plan.shape);
         flag("requests", &number(setup.requests));
-        plan.menu.flags().into_iter().for_each(|(name, numbers)| flag(name, numbers));
+        plan.menu.flags().into_iter().for_each(|(name, numbers)| flag(name, &numbers));
         if setup.cancels != Bound::Most(0) {
             flag("cancels", &number(setup.cancels));
         }
