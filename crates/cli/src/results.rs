@@ -198,7 +198,7 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("tokens idle while wanted", format!("{:.1}%", 100.0 * summary.idle_token_share));
     add("tokens in use", format!("{:.1}%", 100.0 * summary.utilisation));
     add("  all of them", format!("{:.1}% of the time", 100.0 * all_in_use(summary)));
-    add("in the CS at once, mean", format!("{:.3}", summary.concurrency));
+    add("in the CS at once, mean", with_ci(summary.concurrency.mean, summary.concurrency.ci95));
     add("still waiting at the end", still_waiting(summary));
     add("violations", summary.violations.to_string());
     lines

@@ -106,7 +106,7 @@ pub struct Summary {
     /// The share of the time in which exactly so many units were in use.
     pub units_in_use: BTreeMap<u32, f64>,
     /// Nodes in the CS at once, on average over time.
-    pub concurrency: f64,
+    pub concurrency: Estimate,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
@@ -164,7 +164,7 @@ impl Summary {
             idle_token_share: share_of_tokens(|tally| tally.idle_nanos),
             utilisation: share_of_tokens(|tally| tally.use_nanos),
             units_in_use: units_in_use(&counted, plan.config.k),
-            concurrency: mean_of(&counted, |tally| tally.holder_nanos as f64 / tally.span.0.max(1) as f64),
+            concurrency: concurrency(&counted),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
@@ -238,6 +238,12 @@ fn synchronisation(counted: &[&Replication]) -> Estimate {
 /// Waiting times apart by what was asked for, if there was a choice; also of those whom nobody ever served.
 fn by_class(counted: &[&Replication], choice: &Numbers, number: fn(&Class) -> u32) -> BTreeMap<u32, WaitOfClass> {
     choice.classes().iter().map(|&of| (of, WaitOfClass::of(counted, |class| number(class) == of))).collect()
+}
+
+/// Nodes in the CS at once.
+fn concurrency(counted: &[&Replication]) -> Estimate {
+    let mean = |tally: &Tally| tally.holder_nanos as f64 / tally.span.0.max(1) as f64;
+    Estimate::of(&counted.iter().map(|replication| mean(&replication.tally)).collect::<Vec<_>>())
 }
 
 /// The shares of the time by the number of units in use, from none to all.

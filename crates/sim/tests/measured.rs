@@ -176,7 +176,10 @@ fn every_entry_is_in_a_class_and_every_moment_in_a_number_of_units() {
     assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
     let units: f64 = shares.iter().map(|(&units, share)| f64::from(units) * share).sum();
     assert!((summary.utilisation - units / 5.0).abs() < 1e-9);
-    assert!(summary.concurrency > 0.0 && summary.concurrency < units, "requests for several units are held by one");
+    assert!(
+        summary.concurrency.mean > 0.0 && summary.concurrency.mean < units,
+        "requests for several units are held by one"
+    );
     assert_eq!((summary.deadline_miss_ratio, summary.overdue_at_end), (None, 0));
 }
 
@@ -211,5 +214,8 @@ fn what_an_algorithm_ignores_does_not_change_it() {
     assert_eq!((summary.wait, summary.events, summary.span), (usual.wait, usual.events, usual.span));
     assert!(usual.wait_by_priority.is_empty() && usual.wait_by_units.is_empty());
     let holders: f64 = usual.units_in_use.iter().map(|(&units, share)| f64::from(units) * share).sum();
-    assert!((usual.concurrency - holders).abs() < 1e-9, "with one unit each, as many are in the CS as units in use");
+    assert!(
+        (usual.concurrency.mean - holders).abs() < 1e-9,
+        "with one unit each, as many are in the CS as units in use"
+    );
 }

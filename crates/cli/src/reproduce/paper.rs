@@ -29,21 +29,46 @@ pub(crate) struct Paper {
 }
 
 /// All papers, in the order in which they are listed to people. A name stands for one paper or one experiment.
-pub(crate) static PAPERS: &[Paper] = &[Paper {
-    tag: "krl",
-    about: "all of the paper of Walter, Cao and Mohanty, 2001, and our adaptive variant beside it",
-    experiments: &[
-        ("fig6", include_str!("../../../../experiments/krl-fig6.toml")),
-        ("fig7", include_str!("../../../../experiments/krl-fig7.toml")),
-        ("fig8", include_str!("../../../../experiments/krl-fig8.toml")),
-        ("fig9", include_str!("../../../../experiments/krl-fig9.toml")),
-        ("adaptive-time", include_str!("../../../../experiments/krl-adaptive-time.toml")),
-        ("adaptive-messages", include_str!("../../../../experiments/krl-adaptive-messages.toml")),
-    ],
-    judge: claims::krl::judge,
-    note: Some(report::krl::NOTE),
-    numbers: Some(report::krl::at_load_tenth),
-}];
+pub(crate) static PAPERS: &[Paper] = &[
+    Paper {
+        tag: "krl",
+        about: "all of the paper of Walter, Cao and Mohanty, 2001, and our adaptive variant beside it",
+        experiments: &[
+            ("fig6", include_str!("../../../../experiments/krl-fig6.toml")),
+            ("fig7", include_str!("../../../../experiments/krl-fig7.toml")),
+            ("fig8", include_str!("../../../../experiments/krl-fig8.toml")),
+            ("fig9", include_str!("../../../../experiments/krl-fig9.toml")),
+            ("adaptive-time", include_str!("../../../../experiments/krl-adaptive-time.toml")),
+            ("adaptive-messages", include_str!("../../../../experiments/krl-adaptive-messages.toml")),
+        ],
+        judge: claims::krl::judge,
+        note: Some(report::krl::NOTE),
+        numbers: Some(report::krl::at_load_tenth),
+    },
+    Paper {
+        tag: "hok",
+        about: "the evaluation that the paper of Jiang, 2003, never had",
+        experiments: &[
+            ("hok-priority", include_str!("../../../../experiments/hok-priority.toml")),
+            ("hok-longest", include_str!("../../../../experiments/hok-longest.toml")),
+            ("hok-units", include_str!("../../../../experiments/hok-units.toml")),
+            ("hok-deadlines", include_str!("../../../../experiments/hok-deadlines.toml")),
+            ("hok-utilisation", include_str!("../../../../experiments/hok-utilisation.toml")),
+            ("hok-units-in-use", include_str!("../../../../experiments/hok-units-in-use.toml")),
+            ("hok-concurrency", include_str!("../../../../experiments/hok-concurrency.toml")),
+            ("hok-fairness", include_str!("../../../../experiments/hok-fairness.toml")),
+            ("hok-messages", include_str!("../../../../experiments/hok-messages.toml")),
+            ("hok-k", include_str!("../../../../experiments/hok-k.toml")),
+            ("hok-mobility-time", include_str!("../../../../experiments/hok-mobility-time.toml")),
+            ("hok-mobility-messages", include_str!("../../../../experiments/hok-mobility-messages.toml")),
+            ("hok-krl-time", include_str!("../../../../experiments/hok-krl-time.toml")),
+            ("hok-krl-messages", include_str!("../../../../experiments/hok-krl-messages.toml")),
+        ],
+        judge: claims::hok::judge,
+        note: Some(report::hok::NOTE),
+        numbers: None,
+    },
+];
 
 impl Paper {
     /// The paper that the algorithm of this tag is from.

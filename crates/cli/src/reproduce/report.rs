@@ -11,6 +11,7 @@ use super::claims::{Evidence, Judged, Verdict};
 use super::paper::Paper;
 use crate::results::with_ci;
 
+pub(crate) mod hok;
 pub(crate) mod krl;
 
 /// A figure that was drawn.
