@@ -128,7 +128,7 @@ registry! {
     "hok-strict": Hok = hok::Variant::new(Policy::Strict), UnitsRule::Several, JIANG_2003,
         "hok without aging: the highest priority always goes first, the lowest may wait for ever";
     "hok-fewest": Hok = hok::Variant::new(Policy::FewestUnits { unit: UNIT }), UnitsRule::Several, JIANG_2003,
-        "hok that serves the fewest units first, for as many as possible in the CS at once";
+        "hok that serves the fewest units first: who wants little waits little";
     "hok-edf": Hok = hok::Variant::new(Policy::EarliestDeadline), UnitsRule::Several, JIANG_2003,
         "hok that serves the earliest deadline first";
     "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, JIANG_2003,
