@@ -167,7 +167,7 @@ impl<'a> Picture<'a> {
         for (kind, meaning) in [
             (BarKind::Waiting, "waits"),
             (BarKind::Critical, "in the critical section"),
-            (BarKind::Holding, "holds a token"),
+            (BarKind::Holding, "holds a unit"),
         ] {
             if self.chart.bars.iter().any(|bar| bar.kind == kind) {
                 svg += &bar(kind, x + BAR_HALF, y - 11, y + 3);
