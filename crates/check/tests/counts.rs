@@ -83,16 +83,16 @@ const PLAIN: Asked = (1, 0, 0);
 
 #[rustfmt::skip]
 const SEVERAL: &[(Configuration, &[Asked], Numbers)] = &[
-    (("hok", 3, 3, Topology::Line, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (23_756, 65_250, 26, 0)),
-    (("hok", 3, 3, Topology::Complete, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (95_762, 323_780, 23, 0)),
-    (("hok", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (1, 1, 0)], (19_243, 65_679, 22, 0)),
-    (("hok", 3, 1, Topology::Line, 2, 0), &[PLAIN], (31_722, 82_767, 45, 0)),
-    (("hok", 3, 1, Topology::Line, 1, 1), &[PLAIN], (332_608, 1_005_875, 47, 15_210)),
-    (("hok-strict", 3, 2, Topology::Line, 1, 0), &[PLAIN, (1, 1, 0), (2, 0, 0), (2, 1, 0)], (20_806, 58_590, 28, 0)),
-    (("hok-fewest", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (40_876, 137_100, 30, 0)),
-    (("hok-edf", 3, 1, Topology::Complete, 1, 0), &[(1, 0, 1), (1, 0, 2)], (12_719, 38_859, 30, 0)),
-    (("hok-fcfs", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (21_564, 69_752, 22, 0)),
-    (("hok-fcfs", 3, 1, Topology::Complete, 1, 1), &[PLAIN], (404_335, 1_411_962, 60, 892)),
+    (("hok", 3, 3, Topology::Line, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (22_952, 62_856, 25, 0)),
+    (("hok", 3, 3, Topology::Complete, 1, 0), &[(1, 0, 0), (2, 0, 0), (3, 0, 0)], (90_914, 305_636, 23, 0)),
+    (("hok", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (1, 1, 0)], (18_163, 61_591, 22, 0)),
+    (("hok", 3, 1, Topology::Line, 2, 0), &[PLAIN], (26_404, 68_461, 43, 0)),
+    (("hok", 3, 1, Topology::Line, 1, 1), &[PLAIN], (325_423, 977_544, 45, 14_984)),
+    (("hok-strict", 3, 2, Topology::Line, 1, 0), &[PLAIN, (1, 1, 0), (2, 0, 0), (2, 1, 0)], (20_519, 56_955, 28, 0)),
+    (("hok-fewest", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (34_828, 115_148, 30, 0)),
+    (("hok-edf", 3, 1, Topology::Complete, 1, 0), &[(1, 0, 1), (1, 0, 2)], (10_655, 31_625, 30, 0)),
+    (("hok-fcfs", 3, 2, Topology::Complete, 1, 0), &[PLAIN, (2, 0, 0)], (22_012, 70_904, 22, 0)),
+    (("hok-fcfs", 3, 1, Topology::Complete, 1, 1), &[PLAIN], (412_397, 1_436_045, 58, 938)),
 ];
 
 #[test]

@@ -153,7 +153,7 @@ impl Protocol for Hok {
             Message::Update { rank, .. } => self.on_update(from, rank, out),
             Message::Request { height, rank, .. } => self.on_request(from, height, rank, out),
             Message::Release { permits, .. } => self.on_release(permits, out),
-            Message::Token { height, token, .. } => self.on_token(from, height, token, out),
+            Message::Token { height, token, asks, .. } => self.on_token(from, height, token, asks, out),
             Message::Link { height, acknowledges, .. } => {
                 self.on_link(from, height, acknowledges == Some(self.id), out);
             }
@@ -348,7 +348,7 @@ impl Hok {
     }
 
     /// Receiving the token message.
-    fn on_token(&mut self, j: NodeId, h: Height, token: Token, out: &mut Out<Self>) {
+    fn on_token(&mut self, j: NodeId, h: Height, token: Token, asks: Option<Rank>, out: &mut Out<Self>) {
         out.clause("recv-token.1");
         self.token = Some(token);
         self.dag.reset_pace(out);
@@ -358,6 +358,10 @@ impl Hok {
         out.clause("recv-token.2");
         self.dag.my_height = self.dag.my_height.min(h.just_below(self.id));
         self.tell_all(Some(j), out);
+        if let Some(rank) = asks {
+            out.clause("token-asks");
+            self.queue.put(j, rank);
+        }
         self.keep_or_give(out);
     }
 
@@ -466,16 +470,16 @@ impl Hok {
         }
         out.clause("give-token.8");
         self.token = None;
-        self.send(at, |height, grants| Message::Token { height, grants, token }, out);
-        self.told = None;
-        if let Some(front) = self.queue.front() {
+        self.told = self.queue.front().map(|front| front.rank);
+        let asks = self.told.filter(|_| self.repairs.has(repair::TOKEN_ASKS));
+        self.send(at, |height, grants| Message::Token { height, grants, token, asks }, out);
+        if let Some(rank) = self.told.filter(|_| asks.is_none()) {
             out.clause("give-token.9");
-            self.told = Some(front.rank);
-            self.send(at, |height, grants| Message::Request { height, grants, rank: front.rank }, out);
+            self.send(at, |height, grants| Message::Request { height, grants, rank }, out);
         }
     }
 
-    /// Lines 2 to 5 of `giveTokenToFrontOfQ()`: the front is this node itself.
+    /// Sentences 2 to 5 of `giveTokenToFrontOfQ()`: the front is this node itself.
     fn enter_or_wait(&mut self, out: &mut Out<Self>) {
         let (Some(token), Some(wanted)) = (&mut self.token, self.wanted) else {
             debug_assert!(false, "called by a holder that waits");
@@ -536,7 +540,7 @@ impl Hok {
     /// Procedure `forwardRequest()`. With [`repair::PENDING_REQUEST`] only downhill: a higher neighbour would not listen, and
     /// the reversal that is due will send it then.
     fn forward_request(&mut self, out: &mut Out<Self>) {
-        let lowest = self.way_down(!self.repairs.has(repair::PENDING_REQUEST));
+        let lowest = self.lowest_neighbour(self.repairs.has(repair::PENDING_REQUEST));
         let (Some(lowest), Some(front)) = (lowest, self.queue.front()) else {
             self.forget_next();
             return;
@@ -550,7 +554,7 @@ impl Hok {
     /// Procedure `forwardRelease(r)`.
     fn forward_release(&mut self, permits: Permits, out: &mut Out<Self>) {
         let keeps = self.repairs.has(repair::KEEP_RELEASE);
-        let Some(at) = self.way_down(!keeps) else {
+        let Some(at) = self.lowest_neighbour(keeps) else {
             if keeps {
                 self.released = self.released.union(permits);
             }
@@ -594,9 +598,9 @@ impl Hok {
 
     /// The pause between reversals is over.
     fn on_pace(&mut self, out: &mut Out<Self>) {
-        let reversals = self.dag.begin_turn();
+        self.dag.after_pause();
         self.reverse_if_needed(out);
-        self.dag.end_turn(reversals);
+        self.dag.settle_pace();
     }
 
     /// The reversal that had to wait, if it is still needed; else the request that waited with it.
@@ -611,10 +615,10 @@ impl Hok {
         }
     }
 
-    /// The lowest neighbour: lower than this node, unless `any` will do.
-    fn way_down(&self, any: bool) -> Option<usize> {
+    /// The lowest neighbour, if need be only if it is lower than this node.
+    fn lowest_neighbour(&self, downhill_only: bool) -> Option<usize> {
         let lowest = self.dag.lowest_neighbour(|_| true);
-        lowest.filter(|&at| any || self.dag.neighbours[at].height < self.dag.my_height)
+        lowest.filter(|&at| !downhill_only || self.dag.neighbours[at].height < self.dag.my_height)
     }
 
     /// *tokenHolder*.
@@ -656,10 +660,14 @@ impl Hok {
         out.multicast(self.dag.tell(height, |_| true), &Message::Link { height, grants, acknowledges });
     }
 
-    /// Sends a message, which tells this node's height and how many grants it has heard of.
+    /// Sends a message with this node's height, which counts for the receiver unless it is a RELEASE or an UPDATE, and with how
+    /// many grants this node has heard of.
     fn send(&mut self, at: usize, message: impl FnOnce(Height, Grants) -> Message, out: &mut Out<Self>) {
+        let message = message(self.dag.my_height, self.grants);
         let neighbour = &mut self.dag.neighbours[at];
-        neighbour.told = self.dag.my_height;
-        out.send(neighbour.id, message(self.dag.my_height, self.grants));
+        if !matches!(message, Message::Release { .. } | Message::Update { .. }) {
+            neighbour.told = self.dag.my_height;
+        }
+        out.send(neighbour.id, message);
     }
 }

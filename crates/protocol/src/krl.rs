@@ -578,9 +578,9 @@ impl Krl {
 impl Krl {
     /// The pause is over.
     fn on_pace(&mut self, out: &mut Out<Self>) {
-        let reversals = self.dag.begin_turn();
+        self.dag.after_pause();
         self.reverse_if_needed(out);
-        self.dag.end_turn(reversals);
+        self.dag.settle_pace();
     }
 
     /// The reversal that had to wait, if it is still needed; else the request that waited with it.

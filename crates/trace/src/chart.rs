@@ -409,6 +409,9 @@ pub(crate) fn label(message: &Value) -> Label {
     if let Some(free) = length("/token/free") {
         text += &format!(", {free} free");
     }
+    if content.get("asks").is_some_and(Value::is_number) {
+        text += ", wanted back";
+    }
     if let Some(units) = length("/permits") {
         text += &format!(" of {units}");
     }

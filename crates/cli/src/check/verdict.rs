@@ -132,7 +132,7 @@ impl Told<'_> {
         text += &line(&format!("no violation of {looked_for}: every state within the bounds was looked at"));
         if report.cut > 0 {
             text += &line(&format!(
-                "not followed: {} transitions that would take heights more than {} apart (--spread)",
+                "not followed: {} transitions that would take heights, or counts of grants, more than {} apart (--spread)",
                 grouped(report.cut),
                 self.setup.spread
             ));

@@ -6,8 +6,9 @@
 //! reversal, which climbs one level above the lowest neighbour, takes as many steps.
 //!
 //! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own links changed,
-//! reverses *all* its links at once, which makes up for any difference of levels; after as many of those it pauses before
-//! each further one. In a part that has both holders and others the reversals end long before that.
+//! reverses *all* its links at once, which takes it over whatever its neighbours have climbed to; after as many of those it pauses, and
+//! after the pause it may make as many again. One at a time would not do: a neighbour whose links have just changed begins with
+//! partial reversals, and would wait for a pause of this node before each of them.
 
 use core::time::Duration;
 
@@ -46,8 +47,10 @@ pub const PAUSE: Duration = Duration::from_secs(20);
 /// How a node stands with its reversals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Pace {
-    /// Reversals since something else happened.
+    /// Reversals since something else happened; after a pause, partial ones are taken for made.
     reversals: u16,
+    /// Pauses since then, as far as they make the next one longer.
+    pauses: u16,
     /// Whether it waits for the timer before the next one.
     pub(crate) paused: bool,
 }
@@ -72,7 +75,7 @@ impl Dag {
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE * (1 << (self.pace.reversals - 2 * patience)));
+            out.arm(Timer::Pace, PAUSE * (1 << self.pace.pauses));
         }
         None
     }
@@ -87,18 +90,18 @@ impl Dag {
         paused
     }
 
-    /// The pause is over: the reversal that waited may be made. Tells how many there were, for [`Dag::end_turn`].
-    pub(crate) fn begin_turn(&mut self) -> u16 {
-        let reversals = self.pace.reversals;
-        let patience = self.limits.map_or(0, |limits| limits.patience);
-        self.pace = Pace { reversals: (2 * patience).saturating_sub(1), paused: false };
-        reversals
+    /// The pause is over: reversals may be made again.
+    pub(crate) fn after_pause(&mut self) {
+        let Some(Limits { patience, doublings }) = self.limits else { return };
+        let pauses = (self.pace.pauses + 1).min(doublings);
+        self.pace = Pace { reversals: patience, pauses, paused: false };
     }
 
-    /// The next pause comes at once, and may be longer.
-    pub(crate) fn end_turn(&mut self, reversals: u16) {
-        if let Some(Limits { patience, doublings }) = self.limits {
-            self.pace.reversals = (reversals + 1).min(2 * patience + doublings);
+    /// Whatever was needed after the pause has been done. If nothing was, the next need begins with another pause.
+    pub(crate) fn settle_pace(&mut self) {
+        let Some(Limits { patience, .. }) = self.limits else { return };
+        if self.pace.reversals == patience && !self.pace.paused {
+            self.pace.reversals = 2 * patience;
         }
     }
 }

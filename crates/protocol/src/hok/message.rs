@@ -52,6 +52,8 @@ pub enum Message {
         grants: Grants,
         /// What is handed over.
         token: Token,
+        /// *p*, of the most urgent request that stays behind, with [`super::repair::TOKEN_ASKS`].
+        asks: Option<Rank>,
     },
     /// *LINK*: "my height is now ...".
     Link {

@@ -19,7 +19,8 @@ pub enum Policy {
         /// How many.
         unit: u16,
     },
-    /// The earliest deadline first. Deadlines that are absolute need no aging: whoever waits will be the earliest.
+    /// The earliest deadline first. Deadlines that lie in the future when they are set need no aging: whoever waits will have the
+    /// earliest. A request without a deadline may wait for ever, and so may anybody if others set theirs ever earlier.
     EarliestDeadline,
     /// All alike: the algorithm that the paper sets out to improve on.
     FirstCome,

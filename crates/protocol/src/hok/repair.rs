@@ -40,12 +40,18 @@ pub const UPDATE_FRONT: Repair =
 /// The aging procedure.
 pub const AGE_BY_GRANTS: Repair =
     Repair::new(10, "age-by-grants", "every grant ages every request in the network, not a release those in one queue");
+/// `giveTokenToFrontOfQ()`, the request that follows the token.
+pub const TOKEN_ASKS: Repair = Repair::new(
+    11,
+    "token-asks",
+    "the token says itself who wants it back: a REQUEST behind it may come after others were served",
+);
 /// A token or a release in flight on a link that fails.
 pub const RECLAIM: Repair =
-    Repair::new(11, "reclaim", "a token or units that could not be delivered stay with their sender");
+    Repair::new(12, "reclaim", "a token or units that could not be delivered stay with their sender");
 /// Components without a token.
 pub const PACE: Repair =
-    Repair::new(12, "pace", "a node whose reversals lead nowhere turns all links at once, then slows down");
+    Repair::new(13, "pace", "a node whose reversals lead nowhere turns all links at once, then slows down");
 
 /// All of them.
 pub const LIST: &[Repair] = &[
@@ -60,6 +66,7 @@ pub const LIST: &[Repair] = &[
     KEEP_RELEASE,
     UPDATE_FRONT,
     AGE_BY_GRANTS,
+    TOKEN_ASKS,
     RECLAIM,
     PACE,
 ];

@@ -196,6 +196,10 @@ impl<P: Protocol<View = LinkEvent, Timer = Timer>> Stage<P> {
         self.status(node).section == Section::Critical
     }
 
+    pub(crate) fn has_token(&self, node: u32) -> bool {
+        self.nodes[node as usize].protocol().has_token()
+    }
+
     /// Whether node `a` stands above node `b`.
     pub(crate) fn is_above(&self, a: u32, b: u32) -> bool {
         self.status(a).height > self.status(b).height
