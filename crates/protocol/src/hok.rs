@@ -598,9 +598,9 @@ impl Hok {
 
     /// The pause between reversals is over.
     fn on_pace(&mut self, out: &mut Out<Self>) {
-        self.dag.after_pause();
+        self.dag.begin_turn();
         self.reverse_if_needed(out);
-        self.dag.settle_pace();
+        self.dag.end_turn();
     }
 
     /// The reversal that had to wait, if it is still needed; else the request that waited with it.

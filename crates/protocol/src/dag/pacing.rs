@@ -6,9 +6,9 @@
 //! reversal, which climbs one level above the lowest neighbour, takes as many steps.
 //!
 //! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own links changed,
-//! reverses *all* its links at once, which takes it over whatever its neighbours have climbed to; after as many of those it pauses, and
-//! after the pause it may make as many again. One at a time would not do: a neighbour whose links have just changed begins with
-//! partial reversals, and would wait for a pause of this node before each of them.
+//! reverses *all* its links at once, which takes it over whatever its neighbours have climbed to; after as many of those it pauses
+//! before each further one. The pauses do not grow: a neighbour whose links have just changed begins with partial reversals, and
+//! may have to wait for a pause of this node before each of them.
 
 use core::time::Duration;
 
@@ -30,27 +30,23 @@ pub enum Timer {
 pub struct Limits {
     /// So many partial reversals in a row are made at once, and after them so many full ones.
     pub patience: u16,
-    /// The pause doubles so many times.
-    pub doublings: u16,
 }
 
 impl Limits {
     /// What every world but the checker goes by.
-    pub const USUAL: Self = Self { patience: 32, doublings: 3 };
-    /// One reversal of each sort, then pauses of equal length.
-    pub const SMALL: Self = Self { patience: 1, doublings: 0 };
+    pub const USUAL: Self = Self { patience: 32 };
+    /// One reversal of each sort.
+    pub const SMALL: Self = Self { patience: 1 };
 }
 
-/// The first pause.
+/// How long a pause is.
 pub const PAUSE: Duration = Duration::from_secs(20);
 
 /// How a node stands with its reversals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Pace {
-    /// Reversals since something else happened; after a pause, partial ones are taken for made.
+    /// Reversals since something else happened, as far as they count.
     reversals: u16,
-    /// Pauses since then, as far as they make the next one longer.
-    pauses: u16,
     /// Whether it waits for the timer before the next one.
     pub(crate) paused: bool,
 }
@@ -67,7 +63,7 @@ pub(super) enum Reversal {
 impl Dag {
     /// The reversal that may be made now. If none, the timer is armed.
     pub(super) fn next_reversal<M: Clone>(&mut self, out: &mut Outbox<M, Timer>) -> Option<Reversal> {
-        let Some(Limits { patience, .. }) = self.limits else { return Some(Reversal::Partial) };
+        let Some(Limits { patience }) = self.limits else { return Some(Reversal::Partial) };
         if self.pace.reversals < 2 * patience {
             self.pace.reversals += 1;
             return Some(if self.pace.reversals <= patience { Reversal::Partial } else { Reversal::Full });
@@ -75,7 +71,7 @@ impl Dag {
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE * (1 << self.pace.pauses));
+            out.arm(Timer::Pace, PAUSE);
         }
         None
     }
@@ -90,17 +86,15 @@ impl Dag {
         paused
     }
 
-    /// The pause is over: reversals may be made again.
-    pub(crate) fn after_pause(&mut self) {
-        let Some(Limits { patience, doublings }) = self.limits else { return };
-        let pauses = (self.pace.pauses + 1).min(doublings);
-        self.pace = Pace { reversals: patience, pauses, paused: false };
+    /// The pause is over: one reversal may be made, if it is still needed.
+    pub(crate) fn begin_turn(&mut self) {
+        let patience = self.limits.map_or(0, |limits| limits.patience);
+        self.pace = Pace { reversals: (2 * patience).saturating_sub(1), paused: false };
     }
 
-    /// Whatever was needed after the pause has been done. If nothing was, the next need begins with another pause.
-    pub(crate) fn settle_pace(&mut self) {
-        let Some(Limits { patience, .. }) = self.limits else { return };
-        if self.pace.reversals == patience && !self.pace.paused {
+    /// The next one, if there has to be one, comes after another pause.
+    pub(crate) fn end_turn(&mut self) {
+        if let Some(Limits { patience }) = self.limits {
             self.pace.reversals = 2 * patience;
         }
     }
