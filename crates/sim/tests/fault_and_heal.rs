@@ -155,6 +155,14 @@ fn a_part_of_the_network_without_a_token_does_not_flood_it() {
     assert!(paced < 350, "{paced}");
 }
 
+/// Pauses that grew left these nodes unserved for 10,000 time units after the last change.
+#[test]
+fn a_leaf_that_pauses_does_not_keep_the_others_from_the_token() {
+    let algorithm = Algorithm::named("hok-strict").expect("registered");
+    let case = Case::draw(7_000_020_340, Crowd::Usual, algorithm);
+    assert_eq!(case.run(algorithm, Repairs::ALL, None).expect("no trace").violation, None);
+}
+
 #[test]
 fn a_token_that_is_lost_with_a_link_is_noticed() {
     let algorithm = Algorithm::named("krl").expect("registered");
