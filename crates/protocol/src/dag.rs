@@ -74,6 +74,11 @@ impl Dag {
         self.position(id).is_some_and(|at| self.neighbours[at].known)
     }
 
+    /// Whether `id` is in N and higher than this node: the link to it leads here.
+    pub(crate) fn is_below(&self, id: NodeId) -> bool {
+        self.position(id).is_some_and(|at| self.neighbours[at].known && self.my_height < self.neighbours[at].height)
+    }
+
     /// Has neighbours, and has no reversal to make up for.
     pub(crate) fn is_settled(&self) -> bool {
         !self.pace.paused && self.known_heights().next().is_some()

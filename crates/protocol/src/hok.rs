@@ -638,7 +638,7 @@ impl Hok {
             return false;
         }
         match self.next {
-            Some(next) => self.dag.known_heights().any(|height| height.id == next && self.dag.my_height < height),
+            Some(next) => self.dag.is_below(next),
             None => self.repairs.has(repair::PENDING_REQUEST),
         }
     }

@@ -142,6 +142,12 @@ pub enum ConfigError {
         /// The unknown name.
         repair: String,
     },
+    /// A rule of another algorithm.
+    #[error("{algorithm} has no LinkInfo rule: link_info is for krl and its variants")]
+    NoLinkInfo {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// Nobody there.
     #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
     Nodes(u32),
@@ -350,6 +356,9 @@ impl Config {
     fn repairs_of(&self, algorithm: &'static Algorithm) -> Result<(Repairs, Vec<String>), ConfigError> {
         let names = self.without.iter().map(String::as_str);
         let published = (self.link_info == LinkInfoRule::Published).then_some(LINK_INFO);
+        if published.is_some() && !algorithm.repairs().iter().any(|repair| repair.name == LINK_INFO) {
+            return Err(ConfigError::NoLinkInfo { algorithm: algorithm.tag });
+        }
         let repairs =
             algorithm.repairs_without(names.chain(published)).map_err(|name| unknown_repair(algorithm, name))?;
         let repairs = if self.as_published { Repairs::NONE } else { repairs };
@@ -423,6 +432,8 @@ mod tests {
 
     #[test]
     fn the_published_rule_is_one_repair_less() {
+        let hok = refusal(|c| (c.algorithm, c.link_info) = ("hok".into(), LinkInfoRule::Published));
+        assert_eq!(hok, "hok has no LinkInfo rule: link_info is for krl and its variants");
         let config = Config { link_info: LinkInfoRule::Published, ..Config::default() };
         assert_eq!(config.plan().unwrap().without, ["link-info"]);
         let config = Config { as_published: true, ..Config::default() };
