@@ -93,7 +93,7 @@ pub struct Summary {
     pub transmissions_per_entry_ci95: Option<f64>,
     /// Messages per entry, by kind.
     pub messages_by_kind: BTreeMap<&'static str, f64>,
-    /// Messages that carried units, per entry.
+    /// Messages that handed a token over, per entry.
     pub hops: f64,
     /// From a release while somebody waits to the next entry with the same permit, in time units.
     pub synchronisation_delay: Estimate,

@@ -4,7 +4,7 @@
 mod stage;
 
 use driftlock_protocol::hok::{Hok, Policy, Variant, repair};
-use driftlock_protocol::{Demand, Priority, Repair, Repairs, Units};
+use driftlock_protocol::{Demand, Input, Priority, Repair, Repairs, Units};
 
 type Stage = stage::Stage<Hok>;
 
@@ -133,6 +133,17 @@ fn keep_release_units_without_a_way_to_the_token_are_gone_in_6_steps() {
     stage.link_up(0, 2);
     stage.drive(100);
     assert!(stage.is_critical(1), "and comes when there is a way");
+}
+
+#[test]
+fn keep_release_units_that_are_kept_join_a_token_that_comes_back() {
+    // The token is on its way to node 1 when the link fails, and node 0 leaves its CS before it learns that.
+    let mut stage = played(PAIR, Policy::Priority, Repairs::ALL, "req 0; req 1; msg 1>0");
+    stage.link_down_while(0, 1, |stage| stage.input(0, Input::Release));
+    assert!(stage.has_token(0));
+    stage.request(0);
+    assert!(stage.is_critical(0), "it has the unit that it needs");
+    assert_eq!(stage.violation, None);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::parts::EMPTY;
 use crate::state::{Common, State};
 
 impl<P: Protocol<View = LinkEvent>> Model<P> {
-    /// The fingerprint, and how far heights lie apart. While links may still form, all heights count from the lowest of all;
+    /// The fingerprint, and how far relative numbers lie apart. While links may still form, all count from the lowest of all;
     /// afterwards each part of the network is for itself.
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);

@@ -140,10 +140,16 @@ impl<P: Protocol<View = LinkEvent, Timer = Timer>> Stage<P> {
 
     /// The link fails; what was in flight on it goes back to its sender.
     pub(crate) fn link_down(&mut self, a: u32, b: u32) {
+        self.link_down_while(a, b, |_| {});
+    }
+
+    /// Likewise, and something else happens before it is back.
+    pub(crate) fn link_down_while(&mut self, a: u32, b: u32, meanwhile: impl FnOnce(&mut Self)) {
         let failed = self.links.fail(id(a), id(b)).expect("there is a link");
         for (node, peer) in [(a, b), (b, a)] {
             self.input(node, Input::Below(LinkEvent::Down { peer: id(peer), incarnation: failed.incarnation }));
         }
+        meanwhile(self);
         for (from, to, message) in failed.undelivered {
             self.input(from.0, Input::Undelivered { to, message });
         }
