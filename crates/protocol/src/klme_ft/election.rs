@@ -1,0 +1,150 @@
+//! How somebody becomes leader.
+
+use alloc::vec::Vec;
+
+use super::token::Token;
+use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage};
+use crate::tenure::{LeaderNo, Member, is_majority};
+use crate::{NodeId, Out};
+
+impl KlmeFt {
+    /// No leader was heard of for so long that all its grants have run out; or, at the leader, no majority.
+    pub(super) fn on_silence(&mut self, out: &mut Out<Self>) {
+        self.promise.loosen();
+        if self.rests {
+            return;
+        }
+        if self.is_holder() {
+            self.stand(out);
+        } else if matches!(self.usage, Usage::Waiting { .. }) && !self.has_token() {
+            self.knock(out);
+        }
+    }
+
+    /// Asks the copy holders for their votes; once more under the same number, as long as there is no greater one.
+    fn stand(&mut self, out: &mut Out<Self>) {
+        out.clause("stand");
+        let (me, taken) = (self.me(), self.promise.number());
+        match &mut self.role {
+            Role::Candidate(candidacy) if Some(candidacy.number) > taken => {}
+            role => {
+                if matches!(role, Role::Leader(_)) {
+                    out.disarm(Timer::Beat);
+                }
+                let number = taken.map_or(LeaderNo { counter: 1, stay: me.stay }, |taken| taken.next(me.stay));
+                *role = Role::Candidate(Candidacy { number, votes: alloc::vec![me], inheritance: None });
+            }
+        }
+        self.canvass(out);
+    }
+
+    fn canvass(&mut self, out: &mut Out<Self>) {
+        let Some((Role::Candidate(candidacy), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else { return };
+        let relieves = candidacy.inheritance.as_ref().map(|(number, _)| *number);
+        let stand = Message::Stand { number: candidacy.number, holders: copy.holders.clone(), relieves };
+        out.multicast(copy.holders.iter().map(|holder| holder.id).filter(|id| *id != self.id), &stand);
+        out.arm(Timer::Silence, self.variant.times.bond());
+        self.lead_if_elected(out);
+    }
+
+    /// Somebody wants to lead.
+    pub(super) fn on_stand(
+        &mut self,
+        from: NodeId,
+        number: LeaderNo,
+        holders: &[Member],
+        relieves: Option<LeaderNo>,
+        out: &mut Out<Self>,
+    ) {
+        let yields = match &self.role {
+            Role::Candidate(own) => number > own.number,
+            Role::Follower | Role::Leader(_) => true,
+        };
+        if !holders.contains(&self.me()) || !yields || !self.promise.may_vote(number, relieves) {
+            return;
+        }
+        out.clause("vote");
+        if self.has_token() {
+            out.disarm(Timer::Beat);
+        }
+        self.role = Role::Follower;
+        self.promise.vote(number);
+        self.rests = false;
+        out.arm(Timer::Silence, self.variant.times.bond());
+        out.send(from, Message::Vote { stay: self.me().stay, number, copy: self.copy.clone() });
+    }
+
+    /// A vote, and what the voter knows. The latest copy says whose votes count.
+    pub(super) fn on_vote(&mut self, voter: Member, number: LeaderNo, copy: Option<Copy>, out: &mut Out<Self>) {
+        match &mut self.role {
+            Role::Candidate(own) if own.number == number => {
+                if let Err(at) = own.votes.binary_search(&voter) {
+                    own.votes.insert(at, voter);
+                }
+            }
+            _ => return,
+        }
+        let is_later = |own: &Copy| copy.as_ref().is_some_and(|copy| copy.age() > own.age());
+        if self.copy.as_ref().is_none_or(is_later) {
+            self.copy = copy;
+        }
+        self.lead_if_elected(out);
+    }
+
+    fn lead_if_elected(&mut self, out: &mut Out<Self>) {
+        let Some((Role::Candidate(own), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else { return };
+        if is_majority(&copy.holders, |holder| own.votes.contains(holder)) {
+            let number = own.number;
+            let allocated = own.inheritance.as_ref().map_or(Vec::new(), |(_, allocated)| allocated.clone());
+            self.lead(number, &allocated, out);
+        }
+    }
+
+    /// *H*: the leader departs, and has chosen this node to follow it.
+    pub(super) fn on_token(&mut self, number: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
+        if self.promise.number() != Some(number) || !matches!(self.role, Role::Follower) || !self.is_holder() {
+            return;
+        }
+        out.clause("H");
+        let me = self.me();
+        let candidacy =
+            Candidacy { number: number.next(me.stay), votes: alloc::vec![me], inheritance: Some((number, allocated)) };
+        self.role = Role::Candidate(candidacy);
+        self.canvass(out);
+    }
+
+    /// Becomes leader. All grants of leaders before it have run out, but for those that were handed over.
+    pub(super) fn lead(&mut self, number: LeaderNo, allocated: &[Allocation], out: &mut Out<Self>) {
+        out.clause("lead");
+        let me = self.me();
+        let Some(copy) = &self.copy else { return };
+        let left = self.variant.times.beats_to_reclaim();
+        let mut token = Token::new(number, self.k, copy, allocated, left);
+        token.dequeue(me.id);
+        self.promise.follow(number);
+        match &mut self.usage {
+            Usage::Waiting { claimed, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(false));
+                if !self.leaving {
+                    token.enqueue(me, 0);
+                }
+            }
+            Usage::Using { claimed, lease, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(!*lease));
+            }
+            Usage::Idle => {}
+        }
+        if let Some(holder) = token.holder(me) {
+            holder.leaving = self.leaving;
+        }
+        let is_lent = token.loan_of(me).is_some();
+        self.role = Role::Leader(token);
+        if !is_lent {
+            self.lose_unit(out);
+        }
+        out.arm(Timer::Silence, self.variant.times.bond());
+        self.begin_round(out);
+    }
+}

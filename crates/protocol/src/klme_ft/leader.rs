@@ -1,0 +1,194 @@
+//! What the leader does.
+
+use alloc::vec::Vec;
+
+use super::token::{Change, Holder, Token};
+use super::{Copy, KlmeFt, Message, Role, Timer, Usage, Want};
+use crate::Out;
+use crate::tenure::Member;
+
+impl KlmeFt {
+    /// The right to grant is over, and is asked for anew: the next beat. If nobody wants anything, it is the last for now.
+    pub(super) fn begin_round(&mut self, out: &mut Out<Self>) {
+        let (me, patience) = (self.me(), self.variant.patience);
+        let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
+        let change = token.next_change(me, patience).filter(|_| token.settled);
+        let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
+        self.rests = is_idle && change.is_none() && !self.leaving;
+        token.pass_beat(me, patience);
+        token.change(change);
+        token.round = token.round.next();
+        *copy = token.copy(me, copy.founded);
+        let beat = Message::Beat { copy: copy.clone(), wanted: token.wants_copies(patience), rests: self.rests };
+        out.broadcast(beat);
+        if self.rests {
+            out.clause("rest");
+            return;
+        }
+        out.clause("beat");
+        out.arm(Timer::Beat, self.variant.times.beat);
+        if token.holder(me).is_some() {
+            self.acknowledge(me, self.leaving, out);
+        }
+    }
+
+    /// A copy holder has heard the latest beat.
+    fn acknowledge(&mut self, member: Member, leaving: bool, out: &mut Out<Self>) {
+        let me = self.me();
+        let Role::Leader(token) = &mut self.role else { return };
+        let was_confirmed = token.is_confirmed();
+        let Some(holder) = token.holder(member) else { return };
+        (holder.acknowledged, holder.missed, holder.leaving) = (true, 0, leaving);
+        if was_confirmed || !token.is_confirmed() {
+            return;
+        }
+        out.clause("confirmed");
+        token.settled = true;
+        out.arm(Timer::Silence, self.variant.times.bond());
+        if self.leaving && token.holder(me).is_none() {
+            self.hand_over(out);
+            return;
+        }
+        // Its own claim and the answer to it are one.
+        if let Some(own) = token.loan_of(me) {
+            own.claimed = true;
+        }
+        self.serve(out);
+    }
+
+    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
+    fn hand_over(&mut self, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        let allocated = token.loans.iter().map(|loan| loan.allocation).collect();
+        if let Some(heir) = token.holders.iter().find(|holder| holder.acknowledged) {
+            out.clause("I.token");
+            out.send(heir.member.id, Message::Token { number: token.number, allocated });
+        }
+        self.depart(out);
+    }
+
+    /// *C* and *G*: on receiving `Req_CS` or Release; and acknowledgements.
+    pub(super) fn on_claim(&mut self, member: Member, is_current: bool, want: Want, leaving: bool, out: &mut Out<Self>) {
+        let wakes = self.rests && (want == Want::Wait || leaving);
+        let patience = self.variant.patience;
+        let Role::Leader(token) = &mut self.role else {
+            if wakes {
+                // Whoever has a copy listens from now on whether there is a leader.
+                self.rests = false;
+                out.arm(Timer::Silence, self.variant.times.bond());
+            }
+            return;
+        };
+        token.note(member, is_current, want);
+        if is_current && token.holder(member).is_none() && !leaving && token.wants_copies(patience) {
+            token.volunteer.get_or_insert(member);
+        }
+        if leaving && token.settled && token.holder(member).is_none() {
+            out.send(member.id, Message::Dismiss);
+        }
+        if wakes {
+            self.begin_round(out);
+        } else {
+            if is_current && !self.rests {
+                self.acknowledge(member, leaving, out);
+            }
+            self.serve(out);
+        }
+    }
+
+    /// Renews what is claimed again, and lends what is free; as far as it has the right.
+    pub(super) fn serve(&mut self, out: &mut Out<Self>) {
+        let (me, times) = (self.me(), self.variant.times);
+        let left = times.beats_to_reclaim();
+        let Role::Leader(token) = &mut self.role else { return };
+        if self.rests || !token.is_confirmed() {
+            return;
+        }
+        let (number, round) = (token.number, token.round);
+        for loan in token.loans.iter_mut().filter(|loan| loan.claimed) {
+            (loan.claimed, loan.left) = (false, left);
+            let super::Allocation { member, permit, seal } = loan.allocation;
+            match self.usage {
+                Usage::Using { lease, .. } if member == me => out.arm(Timer::Lease(lease), times.lease),
+                _ => out.send(member.id, Message::Grant { number, round, permit, seal, renews: true }),
+            }
+        }
+        let mut own = None;
+        while let Some(super::Allocation { member, permit, seal }) = token.lend(left) {
+            if member == me {
+                own = Some((permit, seal));
+            } else {
+                out.clause("C.grant");
+                out.send(member.id, Message::Grant { number, round, permit, seal, renews: false });
+            }
+        }
+        if let (Some((permit, seal)), Usage::Waiting { demand, .. }) = (own, self.usage) {
+            out.arm(Timer::Lease(false), times.lease);
+            self.enter(demand, permit, seal, out);
+        }
+    }
+}
+
+impl Token {
+    /// What was so under the latest beat is a beat ago.
+    fn pass_beat(&mut self, me: Member, patience: u8) {
+        for loan in &mut self.loans {
+            (loan.left, loan.claimed) = (loan.left.saturating_sub(1), false);
+        }
+        self.reclaim(|loan| loan.left == 0);
+        for waiter in self.queue.iter_mut().filter(|waiter| waiter.member != me) {
+            waiter.missed = waiter.missed.saturating_add(1).min(super::token::SILENT);
+        }
+        for holder in &mut self.holders {
+            if !holder.acknowledged && holder.member != me {
+                holder.missed = holder.missed.saturating_add(1).min(patience);
+            }
+            holder.acknowledged = false;
+        }
+        self.volunteer = None;
+    }
+
+    fn change(&mut self, change: Option<Change>) {
+        match change {
+            Some(Change::Add(member)) => self.holders.push(Holder::new(member)),
+            Some(Change::Remove(member)) => self.holders.retain(|holder| holder.member != member),
+            None => return,
+        }
+        self.settled = false;
+    }
+
+    fn copy(&self, me: Member, founded: crate::Stay) -> Copy {
+        Copy {
+            number: self.number,
+            round: self.round,
+            leader: me.id,
+            founded,
+            holders: self.holders.iter().map(|holder| holder.member).collect(),
+            queue: self.queue.iter().map(|waiter| waiter.member).collect(),
+        }
+    }
+
+    /// What a claim says about the units.
+    fn note(&mut self, member: Member, is_current: bool, want: Want) {
+        match want {
+            Want::Nothing => {}
+            Want::Free(seal) => self.reclaim(|loan| loan.allocation.member == member && loan.allocation.seal == seal),
+            Want::Hold(seal) if is_current => {
+                if let Some(loan) = self.loan_of(member).filter(|loan| loan.allocation.seal == seal) {
+                    loan.claimed = true;
+                }
+            }
+            Want::Hold(_) => {}
+            // Whoever waits does not use anything, and nothing that was granted before this beat will let it in.
+            Want::Wait if is_current => {
+                self.reclaim(|loan| loan.allocation.member == member);
+                self.enqueue(member, 0);
+            }
+            Want::Wait => {
+                if self.loan_of(member).is_none() {
+                    self.enqueue(member, 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The token: what a leader keeps, and the rules that need nothing else.
+
+use alloc::vec::Vec;
+
+use super::message::{Allocation, Copy, Seal};
+use crate::tenure::{LeaderNo, Member, Round, is_majority};
+use crate::{NodeId, Permits};
+
+/// How many copies there should be. With three, any one of them may be lost.
+pub(super) const COPIES: usize = 3;
+
+/// Beats that a waiter may miss until others are served before it.
+const SILENT: u8 = 2;
+
+/// A copy holder, as the leader sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Holder {
+    pub(super) member: Member,
+    /// Whether it has acknowledged the latest beat.
+    pub(super) acknowledged: bool,
+    /// How many beats before it missed, as far as anybody cares.
+    pub(super) missed: u8,
+    /// It is about to leave.
+    pub(super) leaving: bool,
+}
+
+impl Holder {
+    fn new(member: Member) -> Self {
+        Self { member, acknowledged: false, missed: 0, leaving: false }
+    }
+}
+
+/// A unit in use, as the leader sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Loan {
+    pub(super) allocation: Allocation,
+    /// In so many beats its lease has run out for certain.
+    pub(super) left: u16,
+    /// Its user has claimed it again, under the latest beat.
+    pub(super) claimed: bool,
+}
+
+/// Somebody who wants a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Waiter {
+    pub(super) member: Member,
+    /// How many beats ago it last said so; only one who said so under the latest beat can be granted anything.
+    pub(super) missed: u8,
+}
+
+/// A change of the set of copy holders: always by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    Add(Member),
+    Remove(Member),
+}
+
+/// *Token*.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Token {
+    /// *`Token_leader_no`*.
+    pub(super) number: LeaderNo,
+    /// Of the latest beat.
+    pub(super) round: Round,
+    /// Who keeps a copy.
+    pub(super) holders: Vec<Holder>,
+    /// Whether a majority of these holders has acknowledged, under this leader, that they are the holders.
+    pub(super) settled: bool,
+    /// Somebody who could keep a copy, and has answered the latest beat.
+    pub(super) volunteer: Option<Member>,
+    /// *Kfree*.
+    pub(super) free: Permits,
+    /// *`T_alloc_id`*.
+    pub(super) loans: Vec<Loan>,
+    /// *`R_Queue`*.
+    pub(super) queue: Vec<Waiter>,
+    /// Of the latest grant.
+    pub(super) sealed: Seal,
+}
+
+impl Token {
+    /// The token of a new leader, with all units free but those that its predecessor has handed over.
+    pub(super) fn new(number: LeaderNo, k: u32, copy: &Copy, allocated: &[Allocation], left: u16) -> Self {
+        let used = allocated.iter().fold(Permits::NONE, |used, loan| used.union(Permits::single(loan.permit)));
+        Self {
+            number,
+            round: copy.round,
+            holders: copy.holders.iter().copied().map(Holder::new).collect(),
+            settled: false,
+            volunteer: None,
+            free: Permits::first(k).without(used),
+            loans: allocated.iter().map(|&allocation| Loan { allocation, left, claimed: false }).collect(),
+            queue: copy.queue.iter().map(|&member| Waiter { member, missed: 0 }).collect(),
+            sealed: Seal::first(number),
+        }
+    }
+
+    pub(super) fn holder(&mut self, member: Member) -> Option<&mut Holder> {
+        self.holders.iter_mut().find(|holder| holder.member == member)
+    }
+
+    /// Whether the leader may grant anything: a majority of the copy holders is bound to it, since the latest beat.
+    pub(super) fn is_confirmed(&self) -> bool {
+        is_majority(&self.holders, |holder| holder.acknowledged)
+    }
+
+    pub(super) fn loan_of(&mut self, member: Member) -> Option<&mut Loan> {
+        self.loans.iter_mut().find(|loan| loan.allocation.member == member)
+    }
+
+    /// Takes back what these have.
+    pub(super) fn reclaim(&mut self, is_over: impl Fn(&Loan) -> bool) {
+        for loan in self.loans.extract_if(.., |loan| is_over(loan)) {
+            self.free = self.free.union(Permits::single(loan.allocation.permit));
+        }
+    }
+
+    /// Notes that somebody wants a unit, and whether it said so under the latest beat. It keeps its place; a new stay of the same
+    /// node takes the place of an old one.
+    pub(super) fn enqueue(&mut self, member: Member, missed: u8) {
+        match self.queue.iter_mut().find(|waiter| waiter.member.id == member.id) {
+            Some(waiter) if waiter.member == member => waiter.missed = waiter.missed.min(missed),
+            Some(waiter) => *waiter = Waiter { member, missed },
+            None => self.queue.push(Waiter { member, missed }),
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, id: NodeId) {
+        self.queue.retain(|waiter| waiter.member.id != id);
+    }
+
+    /// Who is served next: the first who said so under the latest beat, behind nobody but such as have been silent for long.
+    fn next_waiter(&self) -> Option<Member> {
+        let next = self.queue.iter().find(|waiter| waiter.missed < SILENT)?;
+        (next.missed == 0).then_some(next.member)
+    }
+
+    /// Gives the next waiter a unit, if there is one.
+    pub(super) fn lend(&mut self, left: u16) -> Option<Allocation> {
+        let permit = self.free.iter().next()?;
+        let member = self.next_waiter()?;
+        self.dequeue(member.id);
+        self.free = self.free.without(Permits::single(permit));
+        self.sealed = self.sealed.next();
+        let allocation = Allocation { member, permit, seal: self.sealed };
+        self.loans.push(Loan { allocation, left, claimed: false });
+        Some(allocation)
+    }
+
+    /// Whether the copy holders are fewer than they should be, not counting those that leave or were not heard of.
+    pub(super) fn wants_copies(&self, patience: u8) -> bool {
+        let sound = |holder: &&Holder| !holder.leaving && holder.missed < patience;
+        self.holders.iter().filter(sound).count() < COPIES
+    }
+
+    /// How the set of copy holders should change next. Whoever is merely silent is struck off only if there is another, or if
+    /// somebody could not leave otherwise; or if it is the only one beside the leader, which can not do without it.
+    pub(super) fn next_change(&self, me: Member, patience: u8) -> Option<Change> {
+        let count = self.holders.len();
+        let leaves = |is_me: bool| self.holders.iter().find(|holder| holder.leaving && (holder.member == me) == is_me);
+        // Somebody has to lead until all others are struck off.
+        let leaver = leaves(false).or_else(|| leaves(true));
+        let silent = self.holders.iter().find(|holder| holder.missed >= patience && holder.member != me);
+        match (self.volunteer, silent, leaver) {
+            (Some(volunteer), _, _) if self.wants_copies(patience) && count <= COPIES => Some(Change::Add(volunteer)),
+            (_, Some(silent), leaver) if count != COPIES || leaver.is_some() => Some(Change::Remove(silent.member)),
+            (_, _, Some(leaver)) if count > 1 => Some(Change::Remove(leaver.member)),
+            _ => None,
+        }
+    }
+}
