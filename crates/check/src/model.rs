@@ -113,6 +113,7 @@ impl<P: Protocol> Model<P> {
             (Common::Leaves, setup.leaves),
             (Common::Crashes, setup.crashes),
             (Common::Losses, setup.losses),
+            (Common::Lateness, setup.lateness),
         ] {
             layout.set_common(&mut state, what, bound);
         }
@@ -225,7 +226,7 @@ impl<P: Protocol> Model<P> {
         }
         let due = layout.ids().filter(awake).any(|node| self.has_due_timer(state, node));
         let running = layout.ids().any(|node| armed(node).any(|(_, left)| *left > 0));
-        if running && !due {
+        if running && !due && self.busy(state) <= layout.common(state, Common::Lateness) {
             actions.push(Action::Tick);
             let may_lag = |&node: &NodeId| layout.own(state, node, Own::Lag) < drift;
             actions.extend(layout.ids().filter(may_lag).map(Action::TickBut));
@@ -390,6 +391,9 @@ impl<P: Protocol> Model<P> {
 
     fn tick(&self, state: &mut State, but: Option<NodeId>) {
         let layout = self.layout;
+        for _ in 0..self.busy(state) {
+            layout.spend_common(state, Common::Lateness);
+        }
         for node in layout.ids() {
             if Some(node) == but {
                 let lag = layout.own(state, node, Own::Lag);
@@ -432,6 +436,14 @@ impl<P: Protocol> Model<P> {
         if reaction.departed {
             self.depart(state, node);
         }
+    }
+
+    /// How many channels have messages on them.
+    fn busy(&self, state: &State) -> u8 {
+        let layout = self.layout;
+        let channels = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
+        let busy = channels.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
+        u8::try_from(busy.count()).expect("few nodes")
     }
 
     /// Puts a message on its way. To send where no link leads is wrong; to send to somebody who has left is not.
@@ -504,5 +516,20 @@ impl<P: Protocol> Model<P> {
         let armed = seats.iter().map(|seat| seat.timers.iter().map(|(timer, _)| *timer).collect()).collect();
         let flights = self.flights(state).map(|flight| (flight.from, flight.to, flight.message)).collect();
         (seats.into_iter().map(|seat| &seat.node).collect(), flights, armed)
+    }
+}
+
+impl<P: Protocol> Model<P> {
+    /// scratch
+    pub fn describe(&self, state: &State) -> Vec<String> {
+        let mut lines = Vec::new();
+        for &seat in self.layout.seats(state) {
+            let seat = &self.parts.seats.get(seat).seat;
+            lines.push(format!("{:?} {:?}", seat.timers, seat.node.protocol()));
+        }
+        for flight in self.flights(state) {
+            lines.push(format!("{}>{} {:?}", flight.from, flight.to, flight.message));
+        }
+        lines
     }
 }

@@ -47,6 +47,7 @@ pub(crate) enum Common {
     Leaves,
     Crashes,
     Losses,
+    Lateness,
 }
 
 /// What may still happen at a node, and how its clock stands: one byte each.

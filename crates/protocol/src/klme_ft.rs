@@ -1,6 +1,6 @@
 //! Fault-tolerant k-local mutual exclusion: klme that survives crashes and lost messages.
 //!
-//! The paper on KLME (see [`crate::klme`]) ends with "developing a fault tolerant version of the proposed algorithm may be a
+//! The paper on KLME (k-local mutual exclusion) ends with "developing a fault tolerant version of the proposed algorithm may be a
 //! future direction of research". This is ours. docs/guarantees.md says what it promises and why that holds.
 //!
 //! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who waits
@@ -31,10 +31,10 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tenure::{LeaderNo, Member, Promise, Round, Times, is_majority};
+use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
 use crate::{
-    Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section,
-    Status, Stay, Units,
+    Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section, Status,
+    Stay, Units,
 };
 
 mod claimant;
@@ -71,13 +71,14 @@ impl Variant {
         farewell: Duration::from_secs(60),
     };
 
-    /// In ticks of a second, as short as they can be: a lease outlasts one beat, and a guard one tick more.
+    /// In ticks of a second, as short as they can be: a lease outlasts one beat. Where time passes in ticks and clocks do not
+    /// differ, a guard that is as long as what it guards ends a tick later, because it begins a tick later or with a beat.
     pub const SMALL: Self = Self {
         times: Times {
             beat: Duration::from_secs(1),
             lease: Duration::from_secs(2),
             drift_percent: 0,
-            margin: Duration::from_secs(1),
+            margin: Duration::ZERO,
         },
         patience: 1,
         farewell: Duration::from_secs(8),
@@ -269,7 +270,7 @@ impl Protocol for KlmeFt {
     }
 
     fn has_token(&self) -> bool {
-        matches!(self.role, Role::Leader(_))
+        self.leads()
     }
 
     fn section(&self) -> Section {
@@ -349,6 +350,18 @@ impl KlmeFt {
         Member { id: self.id, stay: self.stay.unwrap_or_default() }
     }
 
+    fn leads(&self) -> bool {
+        matches!(self.role, Role::Leader(_))
+    }
+
+    /// It neither leads nor wants to.
+    fn resign(&mut self, out: &mut Out<Self>) {
+        if self.leads() {
+            out.disarm(Timer::Beat);
+        }
+        self.role = Role::Follower;
+    }
+
     /// Whether it keeps a copy, as far as it knows.
     fn is_holder(&self) -> bool {
         self.copy.as_ref().is_some_and(|copy| copy.holders.contains(&self.me()))
@@ -389,9 +402,11 @@ impl KlmeFt {
     }
 
     fn on_met(&mut self, peer: NodeId, out: &mut Out<Self>) {
-        self.others.push(peer);
+        if let Err(at) = self.others.binary_search(&peer) {
+            self.others.insert(at, peer);
+        }
         // A newcomer learns from a beat who leads, and may be needed to keep a copy.
-        if self.has_token() && self.rests {
+        if self.leads() && self.rests {
             self.begin_round(out);
         }
     }
@@ -414,6 +429,11 @@ impl KlmeFt {
         out.clause("I");
         self.leaving = true;
         self.lose_unit(out);
+        if let Usage::Waiting { claimed, .. } = &mut self.usage {
+            // What is granted from now on comes too late.
+            *claimed = false;
+            out.disarm(Timer::Lease(false));
+        }
         let me = self.me();
         if let Role::Leader(token) = &mut self.role {
             token.dequeue(me.id);
@@ -421,7 +441,7 @@ impl KlmeFt {
                 holder.leaving = true;
             }
         }
-        if (self.has_token() && self.others.is_empty()) || (!self.has_token() && !self.is_holder()) {
+        if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder()) {
             self.depart(out);
             return;
         }

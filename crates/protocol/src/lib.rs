@@ -11,6 +11,8 @@
 //! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
 //! - [`hok`]: several units at once from one token, the most urgent request first.
+//! - [`tenure`]: leases, leader numbers and the majority of those who keep a copy.
+//! - [`klme_ft`]: k units of a neighbourhood, lent by a leader whose token survives crashes.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
 //! - [`registry`]: the list of all algorithms, and how a world is run with one of them.
 //!
@@ -26,6 +28,7 @@ pub mod below;
 pub mod dag;
 pub mod height;
 pub mod hok;
+pub mod klme_ft;
 pub mod krl;
 pub mod link;
 pub mod neighbourhood;
@@ -36,6 +39,7 @@ pub mod registry;
 pub mod relative;
 pub mod repairs;
 pub mod status;
+pub mod tenure;
 pub mod vocabulary;
 
 pub use below::{Indication, Layer, View};

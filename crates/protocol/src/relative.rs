@@ -46,16 +46,8 @@ impl Series {
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
-        Self::Level,
-        Self::Order,
-        Self::Fence,
-        Self::Permits,
-        Self::Incarnation,
-        Self::Count,
-        Self::Rank,
-        Self::Stamp,
-    ];
+    const ALL: [Self; 8] =
+        [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation, Self::Count, Self::Rank, Self::Stamp];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.
     pub fn hash<H: Hasher>(self, value: u128, hasher: &mut H) {

@@ -56,16 +56,14 @@ impl KlmeFt {
             return;
         }
         out.clause("A");
-        if self.has_token() {
-            out.disarm(Timer::Beat);
-        }
-        self.role = Role::Follower;
+        self.resign(out);
         self.promise.follow(copy.number);
         self.copy = Some(copy);
-        self.rests = rests;
+        let has_to_say = self.leaving || !matches!(self.usage, Usage::Idle);
+        // Whoever wants something must not rest: what it says may be lost.
+        self.rests = rests && !has_to_say;
         out.arm(Timer::Silence, self.variant.times.bond());
-        let wants = !matches!(self.usage, Usage::Idle);
-        if wants || self.leaving || (!rests && (wanted || self.is_holder())) {
+        if has_to_say || (!rests && (wanted || self.is_holder())) {
             self.claim(out);
         }
     }

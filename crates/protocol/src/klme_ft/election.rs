@@ -16,7 +16,7 @@ impl KlmeFt {
         }
         if self.is_holder() {
             self.stand(out);
-        } else if matches!(self.usage, Usage::Waiting { .. }) && !self.has_token() {
+        } else if matches!(self.usage, Usage::Waiting { .. }) && !self.leads() {
             self.knock(out);
         }
     }
@@ -25,21 +25,19 @@ impl KlmeFt {
     fn stand(&mut self, out: &mut Out<Self>) {
         out.clause("stand");
         let (me, taken) = (self.me(), self.promise.number());
-        match &mut self.role {
-            Role::Candidate(candidacy) if Some(candidacy.number) > taken => {}
-            role => {
-                if matches!(role, Role::Leader(_)) {
-                    out.disarm(Timer::Beat);
-                }
-                let number = taken.map_or(LeaderNo { counter: 1, stay: me.stay }, |taken| taken.next(me.stay));
-                *role = Role::Candidate(Candidacy { number, votes: alloc::vec![me], inheritance: None });
-            }
+        let stands_already = matches!(&self.role, Role::Candidate(own) if Some(own.number) > taken);
+        if !stands_already {
+            self.resign(out);
+            let number = taken.map_or(LeaderNo { counter: 1, stay: me.stay }, |taken| taken.next(me.stay));
+            self.role = Role::Candidate(Candidacy { number, votes: alloc::vec![me], inheritance: None });
         }
         self.canvass(out);
     }
 
     fn canvass(&mut self, out: &mut Out<Self>) {
-        let Some((Role::Candidate(candidacy), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else { return };
+        let Some((Role::Candidate(candidacy), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else {
+            return;
+        };
         let relieves = candidacy.inheritance.as_ref().map(|(number, _)| *number);
         let stand = Message::Stand { number: candidacy.number, holders: copy.holders.clone(), relieves };
         out.multicast(copy.holders.iter().map(|holder| holder.id).filter(|id| *id != self.id), &stand);
@@ -64,10 +62,7 @@ impl KlmeFt {
             return;
         }
         out.clause("vote");
-        if self.has_token() {
-            out.disarm(Timer::Beat);
-        }
-        self.role = Role::Follower;
+        self.resign(out);
         self.promise.vote(number);
         self.rests = false;
         out.arm(Timer::Silence, self.variant.times.bond());
@@ -139,6 +134,9 @@ impl KlmeFt {
         if let Some(holder) = token.holder(me) {
             holder.leaving = self.leaving;
         }
+        // It may have stopped using what its predecessor believed in use.
+        let used = if let Usage::Using { seal, .. } = self.usage { Some(seal) } else { None };
+        token.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
         let is_lent = token.loan_of(me).is_some();
         self.role = Role::Leader(token);
         if !is_lent {

@@ -1,11 +1,8 @@
 //! What the leader does.
 
-use alloc::vec::Vec;
-
-use super::token::{Change, Holder, Token};
-use super::{Copy, KlmeFt, Message, Role, Timer, Usage, Want};
-use crate::Out;
+use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want};
 use crate::tenure::Member;
+use crate::{NodeId, Out};
 
 impl KlmeFt {
     /// The right to grant is over, and is asked for anew: the next beat. If nobody wants anything, it is the last for now.
@@ -15,11 +12,14 @@ impl KlmeFt {
         let change = token.next_change(me, patience).filter(|_| token.settled);
         let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
         self.rests = is_idle && change.is_none() && !self.leaving;
-        token.pass_beat(me, patience);
+        let is_holder = |id: &NodeId| token.holders.iter().any(|holder| holder.member.id == *id);
+        let could_help = !self.others.iter().all(is_holder);
+        token.pass_beat(me, patience, could_help);
         token.change(change);
         token.round = token.round.next();
         *copy = token.copy(me, copy.founded);
-        let beat = Message::Beat { copy: copy.clone(), wanted: token.wants_copies(patience), rests: self.rests };
+        let wanted = could_help && token.wants_copies(patience);
+        let beat = Message::Beat { copy: copy.clone(), wanted, rests: self.rests };
         out.broadcast(beat);
         if self.rests {
             out.clause("rest");
@@ -44,6 +44,7 @@ impl KlmeFt {
         }
         out.clause("confirmed");
         token.settled = true;
+        self.promise.follow(token.number);
         out.arm(Timer::Silence, self.variant.times.bond());
         if self.leaving && token.holder(me).is_none() {
             self.hand_over(out);
@@ -68,7 +69,14 @@ impl KlmeFt {
     }
 
     /// *C* and *G*: on receiving `Req_CS` or Release; and acknowledgements.
-    pub(super) fn on_claim(&mut self, member: Member, is_current: bool, want: Want, leaving: bool, out: &mut Out<Self>) {
+    pub(super) fn on_claim(
+        &mut self,
+        member: Member,
+        is_current: bool,
+        want: Want,
+        leaving: bool,
+        out: &mut Out<Self>,
+    ) {
         let wakes = self.rests && (want == Want::Wait || leaving);
         let patience = self.variant.patience;
         let Role::Leader(token) = &mut self.role else {
@@ -107,14 +115,14 @@ impl KlmeFt {
         let (number, round) = (token.number, token.round);
         for loan in token.loans.iter_mut().filter(|loan| loan.claimed) {
             (loan.claimed, loan.left) = (false, left);
-            let super::Allocation { member, permit, seal } = loan.allocation;
+            let Allocation { member, permit, seal } = loan.allocation;
             match self.usage {
                 Usage::Using { lease, .. } if member == me => out.arm(Timer::Lease(lease), times.lease),
                 _ => out.send(member.id, Message::Grant { number, round, permit, seal, renews: true }),
             }
         }
         let mut own = None;
-        while let Some(super::Allocation { member, permit, seal }) = token.lend(left) {
+        while let Some(Allocation { member, permit, seal }) = token.lend(left) {
             if member == me {
                 own = Some((permit, seal));
             } else {
@@ -125,70 +133,6 @@ impl KlmeFt {
         if let (Some((permit, seal)), Usage::Waiting { demand, .. }) = (own, self.usage) {
             out.arm(Timer::Lease(false), times.lease);
             self.enter(demand, permit, seal, out);
-        }
-    }
-}
-
-impl Token {
-    /// What was so under the latest beat is a beat ago.
-    fn pass_beat(&mut self, me: Member, patience: u8) {
-        for loan in &mut self.loans {
-            (loan.left, loan.claimed) = (loan.left.saturating_sub(1), false);
-        }
-        self.reclaim(|loan| loan.left == 0);
-        for waiter in self.queue.iter_mut().filter(|waiter| waiter.member != me) {
-            waiter.missed = waiter.missed.saturating_add(1).min(super::token::SILENT);
-        }
-        for holder in &mut self.holders {
-            if !holder.acknowledged && holder.member != me {
-                holder.missed = holder.missed.saturating_add(1).min(patience);
-            }
-            holder.acknowledged = false;
-        }
-        self.volunteer = None;
-    }
-
-    fn change(&mut self, change: Option<Change>) {
-        match change {
-            Some(Change::Add(member)) => self.holders.push(Holder::new(member)),
-            Some(Change::Remove(member)) => self.holders.retain(|holder| holder.member != member),
-            None => return,
-        }
-        self.settled = false;
-    }
-
-    fn copy(&self, me: Member, founded: crate::Stay) -> Copy {
-        Copy {
-            number: self.number,
-            round: self.round,
-            leader: me.id,
-            founded,
-            holders: self.holders.iter().map(|holder| holder.member).collect(),
-            queue: self.queue.iter().map(|waiter| waiter.member).collect(),
-        }
-    }
-
-    /// What a claim says about the units.
-    fn note(&mut self, member: Member, is_current: bool, want: Want) {
-        match want {
-            Want::Nothing => {}
-            Want::Free(seal) => self.reclaim(|loan| loan.allocation.member == member && loan.allocation.seal == seal),
-            Want::Hold(seal) if is_current => {
-                if let Some(loan) = self.loan_of(member).filter(|loan| loan.allocation.seal == seal) {
-                    loan.claimed = true;
-                }
-            }
-            Want::Hold(_) => {}
-            // Whoever waits does not use anything, and nothing that was granted before this beat will let it in.
-            Want::Wait if is_current => {
-                self.reclaim(|loan| loan.allocation.member == member);
-                self.enqueue(member, 0);
-            }
-            Want::Wait => {
-                if self.loan_of(member).is_none() {
-                    self.enqueue(member, 1);
-                }
-            }
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use super::message::{Allocation, Copy, Seal};
+use super::message::{Allocation, Copy, Seal, Want};
 use crate::tenure::{LeaderNo, Member, Round, is_majority};
-use crate::{NodeId, Permits};
+use crate::{NodeId, Permits, Stay};
 
 /// How many copies there should be. With three, any one of them may be lost.
 pub(super) const COPIES: usize = 3;
 
 /// Beats that a waiter may miss until others are served before it.
-const SILENT: u8 = 2;
+pub(super) const SILENT: u8 = 2;
 
 /// A copy holder, as the leader sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -166,6 +166,69 @@ impl Token {
             (_, Some(silent), leaver) if count != COPIES || leaver.is_some() => Some(Change::Remove(silent.member)),
             (_, _, Some(leaver)) if count > 1 => Some(Change::Remove(leaver.member)),
             _ => None,
+        }
+    }
+
+    /// What was so under the latest beat is a beat ago.
+    pub(super) fn pass_beat(&mut self, me: Member, patience: u8, could_help: bool) {
+        for loan in &mut self.loans {
+            (loan.left, loan.claimed) = (loan.left.saturating_sub(1), false);
+        }
+        self.reclaim(|loan| loan.left == 0);
+        for waiter in self.queue.iter_mut().filter(|waiter| waiter.member != me) {
+            waiter.missed = waiter.missed.saturating_add(1).min(SILENT);
+        }
+        // Who is silent matters only if something could be done about it.
+        let matters = could_help || self.holders.len() == 2 || self.holders.iter().any(|holder| holder.leaving);
+        for holder in &mut self.holders {
+            if matters && !holder.acknowledged && holder.member != me {
+                holder.missed = holder.missed.saturating_add(1).min(patience);
+            }
+            holder.acknowledged = false;
+        }
+        self.volunteer = None;
+    }
+
+    pub(super) fn change(&mut self, change: Option<Change>) {
+        match change {
+            Some(Change::Add(member)) => self.holders.push(Holder::new(member)),
+            Some(Change::Remove(member)) => self.holders.retain(|holder| holder.member != member),
+            None => return,
+        }
+        self.settled = false;
+    }
+
+    pub(super) fn copy(&self, me: Member, founded: Stay) -> Copy {
+        Copy {
+            number: self.number,
+            round: self.round,
+            leader: me.id,
+            founded,
+            holders: self.holders.iter().map(|holder| holder.member).collect(),
+            queue: self.queue.iter().map(|waiter| waiter.member).collect(),
+        }
+    }
+
+    /// What a claim says about the units.
+    pub(super) fn note(&mut self, member: Member, is_current: bool, want: Want) {
+        match want {
+            Want::Free(seal) => self.reclaim(|loan| loan.allocation.member == member && loan.allocation.seal == seal),
+            Want::Hold(seal) if is_current => {
+                if let Some(loan) = self.loan_of(member).filter(|loan| loan.allocation.seal == seal) {
+                    loan.claimed = true;
+                }
+            }
+            Want::Nothing | Want::Hold(_) => {}
+            // Whoever waits does not use anything, and nothing that was granted before this beat will let it in.
+            Want::Wait if is_current => {
+                self.reclaim(|loan| loan.allocation.member == member);
+                self.enqueue(member, 0);
+            }
+            Want::Wait => {
+                if self.loan_of(member).is_none() {
+                    self.enqueue(member, 1);
+                }
+            }
         }
     }
 }
