@@ -74,6 +74,7 @@ fn scratch() {
         report.transitions,
         report.depth,
         report.exhaustive,
+        report.undecided,
         report.cut,
         report.witnessed
     );

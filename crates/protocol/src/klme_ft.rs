@@ -1,7 +1,8 @@
 //! Fault-tolerant k-local mutual exclusion: klme that survives crashes and lost messages.
 //!
-//! The paper on KLME (k-local mutual exclusion) ends with "developing a fault tolerant version of the proposed algorithm may be a
-//! future direction of research". This is ours. docs/guarantees.md says what it promises and why that holds.
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014
+//! ([`crate::klme`]), ends with "developing a fault tolerant version of the proposed algorithm may be a future direction of
+//! research". This is ours. docs/guarantees.md says what it promises and why that holds.
 //!
 //! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who waits
 //! (*`R_Queue`*); members ask it and are granted units. What is added:
@@ -172,8 +173,9 @@ impl Protocol for KlmeFt {
     type Timer = Timer;
     type Variant = Variant;
 
-    const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "token", "dismiss"];
+    const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
+    const SURVIVES_CRASHES: bool = true;
 
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, _repairs: Repairs) -> Vec<Self> {
@@ -231,6 +233,7 @@ impl Protocol for KlmeFt {
             }
             Message::Stand { number, holders, relieves } => self.on_stand(from, number, &holders, relieves, out),
             Message::Vote { stay, number, copy } => self.on_vote(Member { id: from, stay }, number, copy, out),
+            Message::Ahead { number } => self.on_ahead(number, out),
             Message::Token { number, allocated } => self.on_token(number, allocated, out),
             Message::Dismiss => self.on_dismiss(out),
         }
@@ -311,8 +314,9 @@ impl Protocol for KlmeFt {
             Message::Grant { .. } => 2,
             Message::Stand { .. } => 3,
             Message::Vote { .. } => 4,
-            Message::Token { .. } => 5,
-            Message::Dismiss => 6,
+            Message::Ahead { .. } => 5,
+            Message::Token { .. } => 6,
+            Message::Dismiss => 7,
         }
     }
 

@@ -11,6 +11,7 @@
 //! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
 //! - [`hok`]: several units at once from one token, the most urgent request first.
+//! - [`klme`]: k units in every neighbourhood, which nodes enter and leave.
 //! - [`tenure`]: leases, leader numbers and the majority of those who keep a copy.
 //! - [`klme_ft`]: k units of a neighbourhood, lent by a leader whose token survives crashes.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
@@ -28,6 +29,7 @@ pub mod below;
 pub mod dag;
 pub mod height;
 pub mod hok;
+pub mod klme;
 pub mod klme_ft;
 pub mod krl;
 pub mod link;

@@ -1,6 +1,8 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
 use crate::hok::{self, Hok, Policy};
+use crate::klme::Klme;
+use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
 use crate::{Layer, Protocol, Repair, Repairs, View};
 
@@ -22,6 +24,8 @@ pub enum UnitsRule {
     FewerThanNodes,
     /// Exactly one.
     One,
+    /// Any number, one at a time.
+    AnyNumber,
     /// Any number, and a request may ask for several at once, up to all of them.
     Several,
 }
@@ -64,6 +68,18 @@ impl Algorithm {
             }
         }
         self.visit(AskLayer)
+    }
+
+    /// Whether it claims to survive the crash of a node, and messages that are lost.
+    pub fn survives_crashes(&self) -> bool {
+        struct AskCrashes;
+        impl Visitor for AskCrashes {
+            type Output = bool;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> bool {
+                P::SURVIVES_CRASHES
+            }
+        }
+        self.visit(AskCrashes)
     }
 
     /// The repairs that can be switched off.
@@ -121,6 +137,12 @@ const JIANG_2003: Paper = Paper {
     year: 2003,
 };
 
+const KHANNA_SINGH_SWAROOP_2014: Paper = Paper {
+    authors: "Ashish Khanna, Awadhesh Kumar Singh, Abhishek Swaroop",
+    title: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs",
+    year: 2014,
+};
+
 /// How many grants of waiting a unit less is worth to `hok-fewest`.
 const UNIT: u16 = 16;
 
@@ -143,6 +165,10 @@ registry! {
         "hok that serves the earliest deadline first";
     "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, JIANG_2003,
         "the first-come baseline of hok: a large request holds up whoever came later";
+    "klme": Klme = (), UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+        "k units in every neighbourhood: the leader carries the token, and nodes come and go";
+    "klme-ft": KlmeFt = klme_ft::Variant::USUAL, UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+        "klme that survives crashes and lost messages: leases, and copies of the token at three members";
 }
 
 #[cfg(test)]

@@ -52,7 +52,14 @@ impl KlmeFt {
     /// *A*: on receiving `Leader_info`.
     pub(super) fn on_beat(&mut self, from: NodeId, copy: Copy, wanted: bool, rests: bool, out: &mut Out<Self>) {
         let is_later = self.copy.as_ref().is_none_or(|own| copy.age() > own.age());
-        if copy.leader != from || !is_later || !self.promise.may_follow(copy.number) {
+        if copy.leader != from || !is_later {
+            return;
+        }
+        if !self.promise.may_follow(copy.number) {
+            // It has voted for somebody who came to nothing, or is itself late. Only under a greater number can it follow.
+            if let Some(number) = self.promise.number() {
+                out.send(from, Message::Ahead { number });
+            }
             return;
         }
         out.clause("A");

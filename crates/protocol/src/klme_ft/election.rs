@@ -101,10 +101,28 @@ impl KlmeFt {
             return;
         }
         out.clause("H");
+        self.succeed(number, number, allocated, out);
+    }
+
+    /// Somebody can follow only a leader with a number greater than this: the leader becomes its own successor.
+    pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        if number > token.number {
+            out.clause("renumber");
+            let (own, allocated) = (token.number, token.loans.iter().map(|loan| loan.allocation).collect());
+            self.resign(out);
+            self.succeed(own, number, allocated, out);
+        }
+    }
+
+    /// Stands under a number greater than `taken`, in place of the leader `relieved`, which does not grant any more.
+    fn succeed(&mut self, relieved: LeaderNo, taken: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
         let me = self.me();
-        let candidacy =
-            Candidacy { number: number.next(me.stay), votes: alloc::vec![me], inheritance: Some((number, allocated)) };
-        self.role = Role::Candidate(candidacy);
+        self.role = Role::Candidate(Candidacy {
+            number: taken.next(me.stay),
+            votes: alloc::vec![me],
+            inheritance: Some((relieved, allocated)),
+        });
         self.canvass(out);
     }
 

@@ -20,6 +20,8 @@ use crate::{Fence, NodeId, Permit, Stay};
 ///   1 ──STAND──▶ copy holders                nothing was heard of 0 for too long
 ///   1 ◀──VOTE─── 2                           by a majority: 1 leads, under a greater number, and sends a BEAT
 ///
+///   0 ◀──AHEAD── 2                           2 has voted for somebody else meanwhile: 0 stands again, under a greater number
+///
 ///   0 ──TOKEN──▶ 1                           0 is about to leave: 1 stands at once
 ///   0 ──DISMISS▶ 2                           2 is about to leave, and nobody counts on its copy any more
 /// ```
@@ -67,7 +69,7 @@ pub enum Message {
         number: LeaderNo,
         /// Whose votes count, as far as it knows.
         holders: Vec<Member>,
-        /// The leader that has handed its duty over to it.
+        /// The leader that has handed its duty over to it; perhaps itself, under a smaller number.
         relieves: Option<LeaderNo>,
     },
     /// "Lead, then."
@@ -78,6 +80,11 @@ pub enum Message {
         number: LeaderNo,
         /// The latest that the sender knows of.
         copy: Option<Copy>,
+    },
+    /// "I can not follow you: I have voted for a greater number."
+    Ahead {
+        /// That number.
+        number: LeaderNo,
     },
     /// *Token*: the leader is about to depart and will not grant anything any more.
     Token {
