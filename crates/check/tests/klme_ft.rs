@@ -43,7 +43,9 @@ fn scratch() {
             walked.violation.as_ref().map(|v| (v.0, v.1.violation.to_string()))
         );
         if let Some((_, found)) = &walked.violation {
-            tell(&setup, &found.actions);
+            let all: Vec<_> = found.actions.iter().chain(&found.cycle).copied().collect();
+            println!("then a cycle of {}", found.cycle.len());
+            tell(&setup, &all);
         }
         return;
     }
@@ -80,7 +82,9 @@ fn scratch() {
     );
     if let Some(found) = &report.violation {
         println!("{}", found.violation);
-        tell(&setup, &found.actions);
+        let all: Vec<_> = found.actions.iter().chain(&found.cycle).copied().collect();
+        println!("then a cycle of {}", found.cycle.len());
+        tell(&setup, &all);
     }
 }
 

@@ -104,11 +104,20 @@ impl KlmeFt {
         self.succeed(number, number, allocated, out);
     }
 
-    /// Somebody can follow only a leader with a number greater than this: the leader becomes its own successor.
+    /// Somebody can follow only a leader with a number greater than this.
     pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
+        if let Role::Leader(token) = &mut self.role {
+            token.outbid = token.outbid.max(Some(number));
+            self.outdo(out);
+        }
+    }
+
+    /// A leader that somebody can not follow becomes its own successor. If it has no majority behind it, somebody else may have,
+    /// and two that outbid each other would not come to an end.
+    pub(super) fn outdo(&mut self, out: &mut Out<Self>) {
         let Role::Leader(token) = &self.role else { return };
-        if number > token.number {
-            out.clause("renumber");
+        if let Some(number) = token.outbid.filter(|number| *number > token.number && token.is_confirmed()) {
+            out.clause("outdo");
             let (own, allocated) = (token.number, token.loans.iter().map(|loan| loan.allocation).collect());
             self.resign(out);
             self.succeed(own, number, allocated, out);

@@ -55,6 +55,7 @@ impl KlmeFt {
             own.claimed = true;
         }
         self.serve(out);
+        self.outdo(out);
     }
 
     /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.

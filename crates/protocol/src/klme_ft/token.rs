@@ -68,6 +68,8 @@ pub(super) struct Token {
     pub(super) settled: bool,
     /// Somebody who could keep a copy, and has answered the latest beat.
     pub(super) volunteer: Option<Member>,
+    /// The greatest number that somebody has voted for who therefore can not follow.
+    pub(super) outbid: Option<LeaderNo>,
     /// *Kfree*.
     pub(super) free: Permits,
     /// *`T_alloc_id`*.
@@ -82,15 +84,18 @@ impl Token {
     /// The token of a new leader, with all units free but those that its predecessor has handed over.
     pub(super) fn new(number: LeaderNo, k: u32, copy: &Copy, allocated: &[Allocation], left: u16) -> Self {
         let used = allocated.iter().fold(Permits::NONE, |used, loan| used.union(Permits::single(loan.permit)));
+        // The copy may be older than what was handed over.
+        let waits = |member: &&Member| allocated.iter().all(|loan| loan.member != **member);
         Self {
             number,
             round: copy.round,
             holders: copy.holders.iter().copied().map(Holder::new).collect(),
             settled: false,
             volunteer: None,
+            outbid: None,
             free: Permits::first(k).without(used),
             loans: allocated.iter().map(|&allocation| Loan { allocation, left, claimed: false }).collect(),
-            queue: copy.queue.iter().map(|&member| Waiter { member, missed: 0 }).collect(),
+            queue: copy.queue.iter().filter(waits).map(|&member| Waiter { member, missed: 0 }).collect(),
             sealed: Seal::first(number),
         }
     }
