@@ -60,16 +60,16 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// For messages that take up to a second or two.
+    /// For messages that take a second or two, and now and then several.
     pub const USUAL: Self = Self {
         times: Times {
-            beat: Duration::from_secs(4),
-            lease: Duration::from_secs(12),
+            beat: Duration::from_secs(10),
+            lease: Duration::from_secs(30),
             drift_percent: 1,
             margin: Duration::from_millis(500),
         },
         patience: 3,
-        farewell: Duration::from_secs(60),
+        farewell: Duration::from_secs(300),
     };
 
     /// In ticks of a second, as short as they can be: a lease outlasts one beat. Where time passes in ticks and clocks do not
@@ -163,6 +163,8 @@ pub struct KlmeFt {
     copy: Option<Copy>,
     /// Nobody wanted anything when it last heard, so silence means nothing.
     rests: bool,
+    /// Whether the latest beat asked who could keep a copy. Whoever was asked may have been chosen.
+    asked: bool,
     role: Role,
     variant: Variant,
 }
@@ -200,7 +202,9 @@ impl Protocol for KlmeFt {
             node.copy = Some(copy.clone());
             node.rests = true;
             if copy.leader == id {
-                node.role = Role::Leader(Token::new(copy.number, deployment.k, copy, &[], 0));
+                let token = Token::new(copy.number, deployment.k, copy, &[], 0);
+                // There was no leader before, so nobody knows of other copy holders.
+                node.role = Role::Leader(Token { settled: true, ..token });
             }
             node
         };
@@ -243,7 +247,7 @@ impl Protocol for KlmeFt {
 
     fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
         match timer {
-            Timer::Beat => self.begin_round(out),
+            Timer::Beat => self.on_beat_over(out),
             Timer::Silence => self.on_silence(out),
             Timer::Lease(which) => self.on_lease_over(which, out),
             Timer::Farewell => self.depart(out),
@@ -344,6 +348,7 @@ impl KlmeFt {
             promise: Promise::default(),
             copy: None,
             rests: false,
+            asked: false,
             role: Role::Follower,
             variant,
         }
@@ -411,7 +416,7 @@ impl KlmeFt {
         }
         // A newcomer learns from a beat who leads, and may be needed to keep a copy.
         if self.leads() && self.rests {
-            self.begin_round(out);
+            self.begin_round(false, out);
         }
     }
 
@@ -420,6 +425,7 @@ impl KlmeFt {
         let patience = self.variant.patience;
         if let Role::Leader(token) = &mut self.role {
             token.dequeue(peer);
+            token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
             for holder in token.holders.iter_mut().filter(|holder| holder.member.id == peer) {
                 holder.missed = patience;
             }
@@ -445,13 +451,13 @@ impl KlmeFt {
                 holder.leaving = true;
             }
         }
-        if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder()) {
+        if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder() && !self.asked) {
             self.depart(out);
             return;
         }
         out.arm(Timer::Farewell, self.variant.farewell);
         match self.role {
-            Role::Leader(_) if self.rests => self.begin_round(out),
+            Role::Leader(_) if self.rests => self.begin_round(false, out),
             Role::Leader(_) => {}
             _ if self.rests => self.knock(out),
             _ => self.claim(out),

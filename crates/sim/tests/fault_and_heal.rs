@@ -55,6 +55,11 @@ fn rl_is_safe_under_faults_and_serves_everybody_after_them() {
 }
 
 #[test]
+fn klme_ft_is_safe_under_faults_and_serves_everybody_after_them() {
+    holds("klme-ft", Crowd::Usual, RUNS);
+}
+
+#[test]
 fn hok_is_safe_under_faults_and_serves_everybody_after_them() {
     holds("hok", Crowd::Usual, RUNS);
 }

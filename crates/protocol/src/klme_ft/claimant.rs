@@ -18,7 +18,7 @@ impl KlmeFt {
             Role::Leader(token) => {
                 token.enqueue(me, 0);
                 if self.rests {
-                    self.begin_round(out);
+                    self.begin_round(false, out);
                 } else {
                     self.serve(out);
                 }
@@ -66,6 +66,7 @@ impl KlmeFt {
         self.resign(out);
         self.promise.follow(copy.number);
         self.copy = Some(copy);
+        self.asked = wanted;
         let has_to_say = self.leaving || !matches!(self.usage, Usage::Idle);
         // Whoever wants something must not rest: what it says may be lost.
         self.rests = rests && !has_to_say;

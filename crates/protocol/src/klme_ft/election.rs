@@ -170,6 +170,6 @@ impl KlmeFt {
             self.lose_unit(out);
         }
         out.arm(Timer::Silence, self.variant.times.bond());
-        self.begin_round(out);
+        self.begin_round(false, out);
     }
 }

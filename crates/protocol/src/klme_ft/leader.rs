@@ -1,25 +1,35 @@
 //! What the leader does.
 
 use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want};
+use crate::Out;
 use crate::tenure::Member;
-use crate::{NodeId, Out};
 
 impl KlmeFt {
-    /// The right to grant is over, and is asked for anew: the next beat. If nobody wants anything, it is the last for now.
-    pub(super) fn begin_round(&mut self, out: &mut Out<Self>) {
+    /// The right to grant is over, and is asked for anew.
+    pub(super) fn on_beat_over(&mut self, out: &mut Out<Self>) {
+        if let Role::Leader(token) = &mut self.role {
+            let could_help = token.knows_others(&self.others);
+            token.pass_beat(self.variant.patience, could_help);
+            self.begin_round(true, out);
+        }
+    }
+
+    /// The next beat. If nobody wants anything, it is the last for now.
+    pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
         let (me, patience) = (self.me(), self.variant.patience);
         let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
-        let change = token.next_change(me, patience).filter(|_| token.settled);
+        let could_help = token.knows_others(&self.others);
+        let change = token.next_change(me, patience, could_help, beat_is_over);
         let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
-        self.rests = is_idle && change.is_none() && !self.leaving;
-        let is_holder = |id: &NodeId| token.holders.iter().any(|holder| holder.member.id == *id);
-        let could_help = !self.others.iter().all(is_holder);
-        token.pass_beat(me, patience, could_help);
+        let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
+        let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
+        self.rests = is_idle && is_complete;
+        token.forget_answers(me);
         token.change(change);
         token.round = token.round.next();
+        token.has_asked = could_help && token.wants_copies(patience);
         *copy = token.copy(me, copy.founded);
-        let wanted = could_help && token.wants_copies(patience);
-        let beat = Message::Beat { copy: copy.clone(), wanted, rests: self.rests };
+        let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
         out.broadcast(beat);
         if self.rests {
             out.clause("rest");
@@ -96,12 +106,23 @@ impl KlmeFt {
             out.send(member.id, Message::Dismiss);
         }
         if wakes {
-            self.begin_round(out);
+            self.begin_round(false, out);
         } else {
             if is_current && !self.rests {
                 self.acknowledge(member, leaving, out);
             }
             self.serve(out);
+            self.change_at_once(out);
+        }
+    }
+
+    /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
+    fn change_at_once(&mut self, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        let could_help = token.knows_others(&self.others);
+        let change = token.next_change(self.me(), self.variant.patience, could_help, false);
+        if token.is_confirmed() && change.is_some() && !self.rests {
+            self.begin_round(false, out);
         }
     }
 

@@ -66,7 +66,9 @@ pub(super) struct Token {
     pub(super) holders: Vec<Holder>,
     /// Whether a majority of these holders has acknowledged, under this leader, that they are the holders.
     pub(super) settled: bool,
-    /// Somebody who could keep a copy, and has answered the latest beat.
+    /// Whether the latest beat asked who could keep a copy.
+    pub(super) has_asked: bool,
+    /// Somebody who could, and has answered it.
     pub(super) volunteer: Option<Member>,
     /// The greatest number that somebody has voted for who therefore can not follow.
     pub(super) outbid: Option<LeaderNo>,
@@ -91,6 +93,7 @@ impl Token {
             round: copy.round,
             holders: copy.holders.iter().copied().map(Holder::new).collect(),
             settled: false,
+            has_asked: false,
             volunteer: None,
             outbid: None,
             free: Permits::first(k).without(used),
@@ -158,37 +161,71 @@ impl Token {
         self.holders.iter().filter(sound).count() < COPIES
     }
 
-    /// How the set of copy holders should change next. Whoever is merely silent is struck off only if there is another, or if
-    /// somebody could not leave otherwise; or if it is the only one beside the leader, which can not do without it.
-    pub(super) fn next_change(&self, me: Member, patience: u8) -> Option<Change> {
+    /// How the set of copy holders should change next, if others `could_help`. Whoever is merely silent is struck off only if
+    /// there is another, or if somebody could not leave otherwise; or if it is the only one beside the leader, which can not do
+    /// without it. Nobody is let go before the others had a beat's time to say who would help, nor if that left the leader
+    /// without a majority.
+    pub(super) fn next_change(&self, me: Member, patience: u8, could_help: bool, beat_is_over: bool) -> Option<Change> {
         let count = self.holders.len();
         let leaves = |is_me: bool| self.holders.iter().find(|holder| holder.leaving && (holder.member == me) == is_me);
         // Somebody has to lead until all others are struck off.
-        let leaver = leaves(false).or_else(|| leaves(true));
+        let none_will_help = !could_help || (self.has_asked && beat_is_over);
+        let leaver = leaves(false).or_else(|| leaves(true)).filter(|_| none_will_help || !self.wants_copies(patience));
         let silent = self.holders.iter().find(|holder| holder.missed >= patience && holder.member != me);
-        match (self.volunteer, silent, leaver) {
-            (Some(volunteer), _, _) if self.wants_copies(patience) && count <= COPIES => Some(Change::Add(volunteer)),
-            (_, Some(silent), leaver) if count != COPIES || leaver.is_some() => Some(Change::Remove(silent.member)),
-            (_, _, Some(leaver)) if count > 1 => Some(Change::Remove(leaver.member)),
-            _ => None,
-        }
+        let change = match (self.volunteer, silent, leaver) {
+            (Some(volunteer), _, _) if self.wants_copies(patience) && count <= COPIES => Change::Add(volunteer),
+            (_, Some(silent), leaver) if count != COPIES || leaver.is_some() => Change::Remove(silent.member),
+            (_, _, Some(leaver)) if count > 1 => Change::Remove(leaver.member),
+            _ => return None,
+        };
+        (self.settled && self.would_be_confirmed(change)).then_some(change)
     }
 
-    /// What was so under the latest beat is a beat ago.
-    pub(super) fn pass_beat(&mut self, me: Member, patience: u8, could_help: bool) {
+    /// Whether some of these could keep a copy and do not.
+    pub(super) fn knows_others(&self, others: &[NodeId]) -> bool {
+        !others.iter().all(|id| self.holders.iter().any(|holder| holder.member.id == *id))
+    }
+
+    pub(super) fn has_leaver(&self) -> bool {
+        self.holders.iter().any(|holder| holder.leaving)
+    }
+
+    /// Whether those who have acknowledged the latest beat, or volunteered, are a majority after the change.
+    fn would_be_confirmed(&self, change: Change) -> bool {
+        let mut heard: Vec<_> = self.holders.iter().map(|holder| (holder.member, holder.acknowledged)).collect();
+        match change {
+            Change::Add(member) => heard.push((member, true)),
+            Change::Remove(member) => heard.retain(|holder| holder.0 != member),
+        }
+        is_majority(&heard, |holder| holder.1)
+    }
+
+    /// A beat's time is over: leases have run on, and whoever has not answered has missed a beat.
+    pub(super) fn pass_beat(&mut self, patience: u8, could_help: bool) {
         for loan in &mut self.loans {
-            (loan.left, loan.claimed) = (loan.left.saturating_sub(1), false);
+            loan.left = loan.left.saturating_sub(1);
         }
         self.reclaim(|loan| loan.left == 0);
-        for waiter in self.queue.iter_mut().filter(|waiter| waiter.member != me) {
+        for waiter in &mut self.queue {
             waiter.missed = waiter.missed.saturating_add(1).min(SILENT);
         }
         // Who is silent matters only if something could be done about it.
-        let matters = could_help || self.holders.len() == 2 || self.holders.iter().any(|holder| holder.leaving);
-        for holder in &mut self.holders {
-            if matters && !holder.acknowledged && holder.member != me {
+        if could_help || self.holders.len() == 2 || self.has_leaver() {
+            for holder in self.holders.iter_mut().filter(|holder| !holder.acknowledged) {
                 holder.missed = holder.missed.saturating_add(1).min(patience);
             }
+        }
+    }
+
+    /// What was said under the latest beat does not count under the next.
+    pub(super) fn forget_answers(&mut self, me: Member) {
+        for loan in &mut self.loans {
+            loan.claimed = false;
+        }
+        for waiter in &mut self.queue {
+            waiter.missed = if waiter.member == me { 0 } else { waiter.missed.max(1) };
+        }
+        for holder in &mut self.holders {
             holder.acknowledged = false;
         }
         self.volunteer = None;
