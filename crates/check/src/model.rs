@@ -113,6 +113,7 @@ impl<P: Protocol> Model<P> {
             (Common::Leaves, setup.leaves),
             (Common::Crashes, setup.crashes),
             (Common::Losses, setup.losses),
+            (Common::Requests, setup.requests_in_all),
         ] {
             layout.set_common(&mut state, what, bound);
         }
@@ -196,8 +197,8 @@ impl<P: Protocol> Model<P> {
         if seat.grant.is_some() {
             actions.push(Action::Release(node));
         }
-        let lives = layout.crashed(state) >> node.0 & 1 == 0;
-        if lives && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
+        let may_ask = layout.crashed(state) >> node.0 & 1 == 0 && layout.common(state, Common::Requests) > 0;
+        if may_ask && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
             let demands = (0..).zip(&self.setup.demands).filter(|(_, demand)| seat.seat.node.may_ask(**demand));
             actions.extend(demands.map(|(at, _)| Action::Request(node, at)));
         }
@@ -278,6 +279,7 @@ impl<P: Protocol> Model<P> {
             Action::Timer(node, timer) => self.input(state, node, Stimulus::Timer(timer)),
             Action::Request(node, demand) => {
                 layout.spend_own(state, node, Own::Requests);
+                layout.spend_common(state, Common::Requests);
                 self.input(state, node, Stimulus::Request(demand));
             }
             Action::Cancel(node) => {
