@@ -40,7 +40,7 @@ pub fn bare(threads: NonZeroUsize, states: u64) -> u64 {
 /// krl on three nodes, with everything that is checked in a state, the graph written down, and liveness decided on it.
 pub fn krl(threads: NonZeroUsize, _states: u64) -> u64 {
     let links = topologies(Topology::Complete, 3).remove(0);
-    let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links }, Bound::Most(1));
+    let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(1));
     (setup.failures, setup.formations) = (Bound::Most(1), Bound::Most(1));
     setup.spread = setup.usual_spread();
     let effort = Effort { threads: threads.get(), liveness: true };

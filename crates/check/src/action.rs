@@ -5,9 +5,9 @@ use std::fmt;
 use driftlock_protocol::NodeId;
 
 /// The most timers that a node may have armed: an action's number has room for no more.
-pub(crate) const TIMERS_MAX: usize = 4;
+pub(crate) const TIMERS_MAX: usize = 8;
 /// The most demands that applications may choose from, for the same reason.
-pub const DEMANDS_MAX: usize = 7;
+pub const DEMANDS_MAX: usize = 8;
 
 /// One event of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -39,6 +39,19 @@ pub enum Action {
     Fail(NodeId, NodeId),
     /// A link forms.
     Form(NodeId, NodeId),
+    /// A node enters the neighbourhood.
+    Join(NodeId),
+    /// A member is told to leave the neighbourhood.
+    Leave(NodeId),
+    /// A member stops for good, and nobody is told.
+    Crash(NodeId),
+    /// The next message on its way from one node to another is lost.
+    Lose {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+    },
 }
 
 impl Action {
@@ -50,55 +63,67 @@ impl Action {
 
     /// Whether it is a change that must cease before anybody can count on being served.
     pub fn is_disturbance(self) -> bool {
-        matches!(self, Self::Fail(..) | Self::Form(..) | Self::Pause(_) | Self::Cancel(_))
+        let expected = matches!(self, Self::Request(..) | Self::TickBut(_));
+        !self.is_fair() && !expected
     }
 
+    /// How many codes there are.
+    pub(crate) const CODES: u16 = 384;
+
     /// A number for each action.
-    pub(crate) fn code(self) -> u8 {
-        let at = |node: NodeId| u8::try_from(node.0).expect("few nodes");
+    pub(crate) fn code(self) -> u16 {
+        let at = |node: NodeId| u16::try_from(node.0).expect("few nodes");
         let pair = |a: NodeId, b: NodeId| at(a) * 8 + at(b);
         match self {
             Self::Deliver { from, to } => pair(from, to),
             Self::Release(node) => 64 + at(node),
-            Self::Timer(node, timer) => 72 + at(node) * 4 + timer,
-            Self::Resume(node) => 104 + at(node),
-            Self::TickBut(node) => 112 + at(node),
-            Self::Request(node, 0) => 120 + at(node),
-            Self::Request(node, demand) => 201 + (demand - 1) * 8 + at(node),
-            Self::Cancel(node) => 128 + at(node),
-            Self::Pause(node) => 136 + at(node),
-            Self::Tick => 144,
-            Self::Fail(a, b) => 145 + edge(a, b),
-            Self::Form(a, b) => 145 + 28 + edge(a, b),
+            Self::Resume(node) => 72 + at(node),
+            Self::TickBut(node) => 80 + at(node),
+            Self::Cancel(node) => 88 + at(node),
+            Self::Pause(node) => 96 + at(node),
+            Self::Join(node) => 104 + at(node),
+            Self::Leave(node) => 112 + at(node),
+            Self::Crash(node) => 120 + at(node),
+            Self::Lose { from, to } => 128 + pair(from, to),
+            Self::Timer(node, timer) => 192 + pair(node, NodeId(timer.into())),
+            Self::Request(node, demand) => 256 + pair(node, NodeId(demand.into())),
+            Self::Fail(a, b) => 320 + edge(a, b),
+            Self::Form(a, b) => 350 + edge(a, b),
+            Self::Tick => 380,
         }
     }
 
-    pub(crate) fn of_code(code: u8) -> Self {
-        let node = |at: u8| NodeId(u32::from(at));
+    pub(crate) fn of_code(code: u16) -> Self {
+        let node = NodeId(u32::from(code % 8));
+        let row = |start: u16| NodeId(u32::from((code - start) / 8));
+        let number = u8::try_from(code % 8).expect("less than 8");
         match code {
-            0..64 => Self::Deliver { from: node(code / 8), to: node(code % 8) },
-            64..72 => Self::Release(node(code - 64)),
-            72..104 => Self::Timer(node((code - 72) / 4), (code - 72) % 4),
-            104..112 => Self::Resume(node(code - 104)),
-            112..120 => Self::TickBut(node(code - 112)),
-            120..128 => Self::Request(node(code - 120), 0),
-            128..136 => Self::Cancel(node(code - 128)),
-            136..144 => Self::Pause(node(code - 136)),
-            144 => Self::Tick,
-            145..173 => ends(code - 145, Self::Fail),
-            173..201 => ends(code - 173, Self::Form),
-            _ => Self::Request(node((code - 201) % 8), (code - 201) / 8 + 1),
+            0..64 => Self::Deliver { from: row(0), to: node },
+            64..72 => Self::Release(node),
+            72..80 => Self::Resume(node),
+            80..88 => Self::TickBut(node),
+            88..96 => Self::Cancel(node),
+            96..104 => Self::Pause(node),
+            104..112 => Self::Join(node),
+            112..120 => Self::Leave(node),
+            120..128 => Self::Crash(node),
+            128..192 => Self::Lose { from: row(128), to: node },
+            192..256 => Self::Timer(row(192), number),
+            256..320 => Self::Request(row(256), number),
+            320..348 => ends(code - 320, Self::Fail),
+            350..378 => ends(code - 350, Self::Form),
+            _ => Self::Tick,
         }
     }
 }
 
 /// The number of the pair `a < b`, counted row by row.
-pub(crate) fn edge(a: NodeId, b: NodeId) -> u8 {
+pub(crate) fn edge(a: NodeId, b: NodeId) -> u16 {
     debug_assert!(a < b && b.0 < 8);
-    u8::try_from(b.0 * (b.0 - 1) / 2 + a.0).expect("few nodes")
+    u16::try_from(b.0 * (b.0 - 1) / 2 + a.0).expect("few nodes")
 }
 
-fn ends(edge: u8, make: fn(NodeId, NodeId) -> Action) -> Action {
+fn ends(edge: u16, make: fn(NodeId, NodeId) -> Action) -> Action {
     let b = (1..8).rev().find(|b| b * (b - 1) / 2 <= edge).unwrap_or(1);
     make(NodeId(u32::from(edge - b * (b - 1) / 2)), NodeId(u32::from(b)))
 }
@@ -120,6 +145,10 @@ impl fmt::Display for Action {
             Self::Pause(node) => write!(f, "pause {node}"),
             Self::Fail(a, b) => write!(f, "down {a}-{b}"),
             Self::Form(a, b) => write!(f, "up {a}-{b}"),
+            Self::Join(node) => write!(f, "join {node}"),
+            Self::Leave(node) => write!(f, "leave {node}"),
+            Self::Crash(node) => write!(f, "crash {node}"),
+            Self::Lose { from, to } => write!(f, "lose {from}>{to}"),
         }
     }
 }
@@ -130,10 +159,10 @@ mod tests {
 
     #[test]
     fn every_action_has_a_code_of_its_own() {
-        for code in 0..201 + 8 * 6 {
+        let unused = [348..350, 378..380, 381..Action::CODES];
+        for code in (0..Action::CODES).filter(|code| !unused.iter().any(|range| range.contains(code))) {
             let action = Action::of_code(code);
-            let loops = matches!(action, Action::Deliver { from, to } if from == to);
-            assert!(loops || action.code() == code, "{action}");
+            assert_eq!(action.code(), code, "{action}");
         }
     }
 }

@@ -54,7 +54,7 @@ struct Row {
 struct Found {
     rows: Pieces<Row>,
     to: Pieces<u32>,
-    action: Pieces<u8>,
+    action: Pieces<u16>,
 }
 
 /// What one thread writes, on cache lines of its own.
@@ -139,7 +139,7 @@ impl Recorder {
 pub(crate) struct Graph {
     offsets: Vec<u32>,
     to: Vec<u32>,
-    action: Vec<u8>,
+    action: Vec<u16>,
     owed: Vec<u8>,
 }
 
@@ -198,7 +198,7 @@ impl Graph {
         if is_goal(start) {
             return Some((Vec::new(), start));
         }
-        let mut parent = vec![(CUT, 0_u8); self.owed.len()];
+        let mut parent = vec![(CUT, 0_u16); self.owed.len()];
         parent[start as usize].0 = start;
         let mut frontier = vec![start];
         while !frontier.is_empty() {
@@ -220,7 +220,7 @@ impl Graph {
         None
     }
 
-    fn way(parent: &[(u32, u8)], start: u32, goal: u32) -> Vec<(Action, u32)> {
+    fn way(parent: &[(u32, u16)], start: u32, goal: u32) -> Vec<(Action, u32)> {
         let mut way = Vec::new();
         let mut at = goal;
         while at != start {

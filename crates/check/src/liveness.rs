@@ -98,10 +98,10 @@ struct Prospect {
 
 /// A set of actions.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Actions([u64; 4]);
+struct Actions([u64; Action::CODES as usize / 64]);
 
 impl Actions {
-    const ALL: Self = Self([u64::MAX; 4]);
+    const ALL: Self = Self([u64::MAX; Action::CODES as usize / 64]);
 
     fn insert(&mut self, action: Action) {
         let code = action.code();

@@ -6,25 +6,27 @@ mod judgement;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use driftlock_net::ideal::Fate;
-use driftlock_protocol::{LinkEvent, Node, NodeId, Protocol, Repairs};
+use driftlock_net::ideal::{Fate, Ground};
+use driftlock_protocol::{Crossing, Deployment, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, View};
 use driftlock_spec::Violation;
 
 use crate::action::Action;
 use crate::graph::Recorder;
-use crate::parts::{EMPTY, Parts, Seat, Stimulus};
+use crate::parts::{EMPTY, PartId, Parts, Seat, Stimulus};
 use crate::state::{Common, Layout, Own, State};
 use crate::{Bound, Setup, SetupError, Timing};
 
-/// All nodes, the ideal links between them, and everything that may happen to them within the bounds of a setup.
+/// All nodes, the ideal layer below them, and everything that may happen to them within the bounds of a setup.
 ///
-/// The links are those of `net::ideal`, packed: a channel is a row of message numbers. A test walks both side by side.
+/// The layers are those of `net::ideal`, packed: a channel is a row of message numbers. A test walks both side by side.
 pub struct Model<P: Protocol> {
     setup: Setup,
     variant: P::Variant,
     repairs: Repairs,
     pub(crate) layout: Layout,
     pub(crate) parts: Parts<P>,
+    /// What is left of each node when it has crashed: a node that knows nothing.
+    remains: Vec<P>,
     /// What was done that must not be done, each once.
     faults: Mutex<Vec<Violation>>,
     /// Where the transitions are written down, if liveness is to be decided.
@@ -43,7 +45,7 @@ pub struct Model<P: Protocol> {
     pub(crate) stop: AtomicBool,
 }
 
-impl<P: Protocol<View = LinkEvent>> Model<P> {
+impl<P: Protocol> Model<P> {
     /// The model of an algorithm within these bounds.
     pub fn new(setup: Setup, variant: P::Variant, repairs: Repairs) -> Result<Self, SetupError> {
         setup.validate()?;
@@ -51,12 +53,13 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             Timing::Untimed => None,
             Timing::Timed { tick, .. } => Some(tick),
         };
-        let model = Self {
+        let mut model = Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick, setup.demands.clone()),
             variant: if setup.small_scale { P::at_small_scale(variant) } else { variant },
             setup,
             repairs,
+            remains: Vec::new(),
             faults: Mutex::default(),
             recorder: None,
             seen: AtomicU64::new(0),
@@ -66,6 +69,7 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             violated: AtomicU32::new(NOT_VIOLATED),
             stop: AtomicBool::new(false),
         };
+        model.remains = model.blank();
         let (_, spread) = model.fingerprint(&model.initial());
         if spread > model.setup.spread { Err(SetupError::Spread(spread)) } else { Ok(model) }
     }
@@ -80,27 +84,38 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         P::deploy(&self.setup.deployment, self.variant, self.repairs)
     }
 
+    /// Nodes that know nothing and are nowhere.
+    pub(crate) fn blank(&self) -> Vec<P> {
+        let nowhere = Deployment { members: Vec::new(), ..self.setup.deployment.clone() };
+        P::deploy(&nowhere, self.variant, self.repairs)
+    }
+
     /// The state in which everything begins.
     pub fn initial(&self) -> State {
         let (deployment, layout) = (&self.setup.deployment, self.layout);
-        let numbered = || (0..).map(driftlock_protocol::Incarnation).zip(&deployment.links);
-        let links_of = |id| {
-            let of = move |(incarnation, &(a, b))| match id {
-                _ if id == a => Some((b, incarnation)),
-                _ if id == b => Some((a, incarnation)),
-                _ => None,
-            };
-            numbered().filter_map(of)
-        };
-        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, links_of(id)));
+        let ground = Ground::<()>::new(P::View::LAYER, deployment);
+        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id)));
         let seats: Vec<_> = nodes.map(|node| self.parts.seat(Seat { node, timers: Vec::new() })).collect();
-        let ledger = self.parts.first_ledger(deployment.k, deployment.links.len());
+        let changes = deployment.links.len() + deployment.members.len();
+        let ledger = self.parts.first_ledger(deployment.k, changes);
         let mut state = layout.state(&seats, ledger);
         for &(a, b) in &deployment.links {
             layout.set_link(&mut state, a, b, true);
         }
-        layout.set_common(&mut state, Common::Failures, self.setup.failures);
-        layout.set_common(&mut state, Common::Formations, self.setup.formations);
+        for &member in &deployment.members {
+            layout.set_inside(&mut state, member, true);
+        }
+        let setup = &self.setup;
+        for (what, bound) in [
+            (Common::Failures, setup.failures),
+            (Common::Formations, setup.formations),
+            (Common::Joins, setup.joins),
+            (Common::Leaves, setup.leaves),
+            (Common::Crashes, setup.crashes),
+            (Common::Losses, setup.losses),
+        ] {
+            layout.set_common(&mut state, what, bound);
+        }
         if let Timing::Timed { pauses, .. } = self.setup.timing {
             layout.set_common(&mut state, Common::Pauses, Bound::Most(pauses));
         }
@@ -125,7 +140,20 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
             self.own_actions(state, to, actions);
         }
         self.timer_actions(state, actions);
-        let may_change = |node| awake(node) && !self.has_due_timer(state, node);
+        match P::View::LAYER {
+            Layer::Links => self.link_actions(state, actions),
+            Layer::Neighbourhood => self.member_actions(state, actions),
+        }
+    }
+
+    /// Whether the layer below may tell this node something.
+    fn may_be_told(&self, state: &State, node: NodeId) -> bool {
+        self.layout.own(state, node, Own::Paused) == 0 && !self.has_due_timer(state, node)
+    }
+
+    fn link_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let layout = self.layout;
+        let may_change = |node| self.may_be_told(state, node);
         for (a, b) in layout.pairs().filter(|&(a, b)| may_change(a) && may_change(b)) {
             if !layout.is_up(state, a, b) {
                 if layout.common(state, Common::Formations) > 0 {
@@ -137,12 +165,39 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         }
     }
 
+    fn member_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let layout = self.layout;
+        let left = |what| layout.common(state, what) > 0;
+        let is_among = |set: u8, node: NodeId| set >> node.0 & 1 == 1;
+        let (inside, crashed) = (layout.inside(state), layout.crashed(state));
+        let all_may_be_told = layout.ids().all(|node| self.may_be_told(state, node));
+        for node in layout.ids() {
+            if is_among(inside, node) {
+                let leaving = self.parts.seats.get(layout.seat(state, node)).leaving;
+                if left(Common::Leaves) && !leaving && self.may_be_told(state, node) {
+                    actions.push(Action::Leave(node));
+                }
+                if left(Common::Crashes) {
+                    actions.push(Action::Crash(node));
+                }
+            } else if left(Common::Joins) && !is_among(crashed, node) && all_may_be_told {
+                actions.push(Action::Join(node));
+            }
+        }
+        if left(Common::Losses) {
+            let pairs = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
+            let busy = pairs.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
+            actions.extend(busy.map(|(from, to)| Action::Lose { from, to }));
+        }
+    }
+
     fn own_actions(&self, state: &State, node: NodeId, actions: &mut Vec<Action>) {
         let (layout, seat) = (self.layout, self.parts.seats.get(self.layout.seat(state, node)));
         if seat.grant.is_some() {
             actions.push(Action::Release(node));
         }
-        if seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
+        let lives = layout.crashed(state) >> node.0 & 1 == 0;
+        if lives && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
             let demands = (0..).zip(&self.setup.demands).filter(|(_, demand)| seat.seat.node.may_ask(**demand));
             actions.extend(demands.map(|(at, _)| Action::Request(node, at)));
         }
@@ -242,8 +297,28 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
                 layout.set_link(state, a, b, true);
                 let (incarnation, ledger) = self.parts.formed(layout.ledger(state));
                 layout.set_ledger(state, ledger);
-                self.input(state, a, Stimulus::Up { peer: b, incarnation });
-                self.input(state, b, Stimulus::Up { peer: a, incarnation });
+                self.input(state, a, self.parts.told(LinkEvent::Up { peer: b, incarnation }));
+                self.input(state, b, self.parts.told(LinkEvent::Up { peer: a, incarnation }));
+            }
+            Action::Join(node) => self.join(state, node),
+            Action::Leave(node) => {
+                layout.spend_common(state, Common::Leaves);
+                self.input(state, node, self.parts.told(Crossing::Leaving));
+            }
+            Action::Crash(node) => {
+                layout.spend_common(state, Common::Crashes);
+                layout.set_crashed(state, node);
+                // Nobody is told, so it is a member still.
+                let reach = Reach::member(self.stay_of(state, node));
+                let node_left = Node::new(node, self.remains[node.index()].clone(), reach);
+                layout.set_seat(state, node, self.parts.seat(Seat { node: node_left, timers: Vec::new() }));
+                self.silence(state, node);
+            }
+            Action::Lose { from, to } => {
+                layout.spend_common(state, Common::Losses);
+                if let Some((_, rest)) = self.parts.arrived(layout.channel(state, from, to)) {
+                    layout.set_channel(state, from, to, rest);
+                }
             }
         }
     }
@@ -256,14 +331,60 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         layout.set_channel(state, a, b, EMPTY);
         layout.set_channel(state, b, a, EMPTY);
         layout.set_link(state, a, b, false);
-        self.input(state, a, Stimulus::Down { peer: b });
-        self.input(state, b, Stimulus::Down { peer: a });
+        let seat = self.parts.seats.get(layout.seat(state, a));
+        let incarnation = seat.seat.node.incarnation(b).expect("the link was up");
+        self.input(state, a, self.parts.told(LinkEvent::Down { peer: b, incarnation }));
+        self.input(state, b, self.parts.told(LinkEvent::Down { peer: a, incarnation }));
         if self.setup.fate == Fate::Returned {
             for (from, to, channel) in in_flight {
                 for &message in &self.parts.channels.get(channel).messages {
                     self.input(state, from, Stimulus::Undelivered { to, message });
                 }
             }
+        }
+    }
+
+    /// Whoever is there is told, and the node is told who is there.
+    fn join(&self, state: &mut State, node: NodeId) {
+        let layout = self.layout;
+        layout.spend_common(state, Common::Joins);
+        let (number, ledger) = self.parts.formed(layout.ledger(state));
+        layout.set_ledger(state, ledger);
+        let stay = Stay(number.0);
+        let stay_of = |member| self.stay_of(state, member).map(|stay| (member, stay));
+        let members = layout.ids().filter_map(stay_of).collect();
+        layout.set_inside(state, node, true);
+        for peer in self.members(state).filter(|&peer| peer != node) {
+            self.input(state, peer, self.parts.told(Crossing::Met { peer: node, stay }));
+        }
+        self.input(state, node, self.parts.told(Crossing::Entered { stay, members }));
+    }
+
+    fn stay_of(&self, state: &State, node: NodeId) -> Option<Stay> {
+        match *self.parts.seats.get(self.layout.seat(state, node)).seat.node.reach() {
+            Reach::Inside { stay, .. } => Some(stay),
+            Reach::Links(_) | Reach::Outside => None,
+        }
+    }
+
+    /// Who is inside and lives.
+    fn members(&self, state: &State) -> impl Iterator<Item = NodeId> + use<P> {
+        let inside = self.layout.inside(state);
+        self.layout.ids().filter(move |node| inside >> node.0 & 1 == 1)
+    }
+
+    fn depart(&self, state: &mut State, node: NodeId) {
+        self.silence(state, node);
+        for peer in self.members(state) {
+            self.input(state, peer, self.parts.told(Crossing::Parted { peer: node }));
+        }
+    }
+
+    /// Nothing reaches the node any more.
+    fn silence(&self, state: &mut State, node: NodeId) {
+        self.layout.set_inside(state, node, false);
+        for from in self.layout.ids().filter(|&from| from != node) {
+            self.layout.set_channel(state, from, node, EMPTY);
         }
     }
 
@@ -291,12 +412,13 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         let reaction = self.parts.reaction(node, layout.seat(state, node), stimulus);
         layout.set_seat(state, node, reaction.seat);
         for &(to, message) in &reaction.sends {
-            if to == node || !layout.is_up(state, node, to) {
-                self.fault(state, Violation::NoLink { from: node, to });
+            let sent = match to {
+                Some(to) => self.send(state, node, to, message),
+                None => self.members(state).filter(|&to| to != node).all(|to| self.send(state, node, to, message)),
+            };
+            if !sent {
                 return;
             }
-            let channel = self.parts.sent(layout.channel(state, node, to), message);
-            layout.set_channel(state, node, to, channel);
         }
         if let Some(violation) = &reaction.fault {
             self.fault(state, violation.clone());
@@ -307,6 +429,26 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
                 Err(violation) => self.fault(state, violation),
             }
         }
+        if reaction.departed {
+            self.depart(state, node);
+        }
+    }
+
+    /// Puts a message on its way. To send where no link leads is wrong; to send to somebody who has left is not.
+    fn send(&self, state: &mut State, from: NodeId, to: NodeId, message: PartId) -> bool {
+        let layout = self.layout;
+        let reaches = match P::View::LAYER {
+            Layer::Links => from != to && layout.is_up(state, from, to),
+            Layer::Neighbourhood => layout.inside(state) >> to.0 & 1 == 1,
+        };
+        if reaches {
+            let channel = self.parts.sent(layout.channel(state, from, to), message);
+            layout.set_channel(state, from, to, channel);
+        } else if P::View::LAYER == Layer::Links {
+            self.fault(state, Violation::NoLink { from, to });
+            return false;
+        }
+        true
     }
 
     fn fault(&self, state: &mut State, violation: Violation) {
@@ -324,6 +466,10 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
     /// The nodes that can be reached from `node`, as a set of bits.
     pub(super) fn reach(&self, state: &State, node: NodeId) -> u8 {
         let mut reached = 1_u8 << node.0;
+        if P::View::LAYER == Layer::Neighbourhood {
+            let inside = self.layout.inside(state);
+            return if inside & reached == 0 { reached } else { inside };
+        }
         loop {
             let before = reached;
             for (a, b) in self.layout.pairs() {
@@ -347,7 +493,7 @@ pub(crate) const ALL_IN_USE: u32 = 9;
 pub(crate) const NOT_VIOLATED: u32 = u32::MAX;
 
 #[cfg(test)]
-impl<P: Protocol<View = LinkEvent>> Model<P> {
+impl<P: Protocol> Model<P> {
     /// Nodes, messages on their way and armed timers, to compare with another world's.
     #[allow(clippy::type_complexity)]
     pub(crate) fn unpacked(

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
 use driftlock_protocol::{
-    Demand, Effect, Fence, Grant, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Permits, Protocol,
-    Units,
+    Demand, Effect, Fence, Grant, Incarnation, Indication, Input, InputOf, Node, NodeId, Outbox, Permits, Protocol,
+    Reach, Units, View,
 };
 use driftlock_spec::Violation;
 use rustc_hash::FxHasher;
@@ -69,9 +69,11 @@ pub(crate) struct SeatPart<P: Protocol> {
     pub(crate) grant: Option<Grant>,
     pub(crate) held: Permits,
     pub(crate) has_token: bool,
+    /// Whether it is about to leave the neighbourhood.
+    pub(crate) leaving: bool,
 }
 
-impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
+impl<P: Protocol> SeatPart<P> {
     fn new(seat: Seat<P>) -> Self {
         let (node, sketch) = (&seat.node, Sketch::of(&seat));
         let grant = node.grant();
@@ -81,6 +83,7 @@ impl<P: Protocol<View = LinkEvent>> SeatPart<P> {
             grant,
             held: node.protocol().held(),
             has_token: node.protocol().has_token(),
+            leaving: matches!(node.reach(), Reach::Inside { leaving: true, .. }),
             sketch,
             seat,
         }
@@ -107,7 +110,7 @@ pub(crate) struct Channel {
 pub(crate) struct Ledger {
     /// The fence of each permit's last grant.
     fences: Vec<Fence>,
-    /// Of the next link to form.
+    /// Of the next link to form, or the next node to enter.
     incarnation: Incarnation,
 }
 
@@ -121,9 +124,11 @@ pub(crate) struct LedgerPart {
 pub(crate) struct Reaction {
     /// What it is now.
     pub(crate) seat: PartId,
-    /// What it sent, and to whom.
-    pub(crate) sends: Box<[(NodeId, PartId)]>,
+    /// What it sent, and to whom: nobody in particular is everybody.
+    pub(crate) sends: Box<[(Option<NodeId>, PartId)]>,
     pub(crate) grant: Option<Grant>,
+    /// Whether it has departed from the neighbourhood.
+    pub(crate) departed: bool,
     /// What it should not have done.
     pub(crate) fault: Option<Violation>,
 }
@@ -137,8 +142,7 @@ pub(crate) enum Stimulus {
     Message { from: NodeId, message: PartId },
     Undelivered { to: NodeId, message: PartId },
     Timer(u8),
-    Up { peer: NodeId, incarnation: Incarnation },
-    Down { peer: NodeId },
+    Below(PartId),
 }
 
 /// All parts that were met so far.
@@ -147,6 +151,8 @@ pub(crate) struct Parts<P: Protocol> {
     pub(crate) messages: Interned<P::Message, MessagePart<P::Message>>,
     pub(crate) channels: Interned<Box<[PartId]>, Channel>,
     pub(crate) ledgers: Interned<Ledger, LedgerPart>,
+    /// What the layer below has told.
+    views: Interned<Indication, P::View>,
     pub(crate) reactions: Interned<(PartId, Stimulus), Reaction>,
     /// Channels with a message more.
     longer: Table<(PartId, PartId), PartId>,
@@ -161,7 +167,7 @@ pub(crate) struct Parts<P: Protocol> {
 /// The number of the channel on which nothing is on its way.
 pub(crate) const EMPTY: PartId = 0;
 
-impl<P: Protocol<View = LinkEvent>> Parts<P> {
+impl<P: Protocol> Parts<P> {
     /// With timers that count in ticks, or with timers that just are armed.
     pub(crate) fn new(tick: Option<Duration>, demands: Vec<Demand>) -> Self {
         let parts = Self {
@@ -169,6 +175,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
             messages: Interned::new(),
             channels: Interned::new(),
             ledgers: Interned::new(),
+            views: Interned::new(),
             reactions: Interned::new(),
             longer: Table::default(),
             later: Table::default(),
@@ -218,6 +225,11 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
         Some((first, *channel.rest.get_or_init(|| self.channel(others.into()))))
     }
 
+    /// What the layer below tells a node.
+    pub(crate) fn told(&self, indication: impl Into<Indication>) -> Stimulus {
+        Stimulus::Below(self.views.id(indication.into(), P::View::of))
+    }
+
     pub(crate) fn first_ledger(&self, k: u32, links: usize) -> PartId {
         let incarnation = Incarnation(u32::try_from(links).expect("few links"));
         self.ledger(Ledger { fences: vec![Fence::default(); k as usize], incarnation })
@@ -230,7 +242,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
         })
     }
 
-    /// The incarnation of a link that forms now, and the ledger after it.
+    /// The incarnation of a link that forms now, or the stay of a node that enters, and the ledger after it.
     pub(crate) fn formed(&self, ledger: PartId) -> (Incarnation, PartId) {
         let mut ledger = self.ledgers.get(ledger).ledger.clone();
         let incarnation = ledger.incarnation;
@@ -288,11 +300,13 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
         let refused = after.node.step(self.input(before, stimulus), &mut out).err();
         // An ideal link layer gives no reason to refuse anything.
         let fault = refused.map(|refusal| Violation::Lemma(format!("node {id} refuses {stimulus:?}: {refusal}")));
-        let mut reaction = Reaction { seat, sends: Box::default(), grant: None, fault };
+        let mut reaction = Reaction { seat, sends: Box::default(), grant: None, departed: false, fault };
         let mut sends = Vec::new();
         for effect in out.drain() {
             match effect {
-                Effect::Send { to, message, .. } => sends.push((to, self.message(message))),
+                Effect::Send { to, message, .. } => sends.push((Some(to), self.message(message))),
+                Effect::Broadcast { message } => sends.push((None, self.message(message))),
+                Effect::Depart => reaction.departed = true,
                 Effect::Arm { timer, after: duration } => {
                     let left = self.tick.map_or(0, |tick| ticks(duration, tick));
                     after.timers.retain(|armed| armed.0 != timer);
@@ -312,7 +326,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
                     }
                     reaction.grant = Some(grant);
                 }
-                Effect::Clause(_) => {}
+                Effect::Revoke(_) | Effect::Clause(_) => {}
             }
         }
         Reaction { seat: self.seat(after), sends: sends.into(), ..reaction }
@@ -331,10 +345,7 @@ impl<P: Protocol<View = LinkEvent>> Parts<P> {
             },
             Stimulus::Undelivered { to, message: id } => Input::Undelivered { to, message: message(id) },
             Stimulus::Timer(at) => Input::Timer(seat.timers[usize::from(at)].0),
-            Stimulus::Up { peer, incarnation } => Input::Below(LinkEvent::Up { peer, incarnation }),
-            Stimulus::Down { peer } => {
-                Input::Below(LinkEvent::Down { peer, incarnation: seat.node.incarnation(peer).unwrap_or_default() })
-            }
+            Stimulus::Below(view) => Input::Below(self.views.get(view).clone()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use driftlock_protocol::{LinkEvent, NodeId, Protocol, Repairs};
+use driftlock_protocol::{NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use stateright::{Checker, HasDiscoveries, Model as _, Property as Expected};
 
@@ -108,7 +108,7 @@ pub struct Counterexample {
     pub cycle: Vec<Action>,
 }
 
-impl<P: Protocol<View = LinkEvent>> stateright::Model for Model<P> {
+impl<P: Protocol> stateright::Model for Model<P> {
     type State = State;
     type Action = Action;
 
@@ -162,7 +162,7 @@ impl<P: Protocol<View = LinkEvent>> stateright::Model for Model<P> {
 /// The name of the property that must hold in every state.
 const HOLDS: &str = "everything that must hold";
 
-impl<P: Protocol<View = LinkEvent>> Model<P> {
+impl<P: Protocol> Model<P> {
     fn holds(&self, state: &State) -> bool {
         if self.stop.load(Ordering::Relaxed) || self.verdict(state).is_ok() {
             return true;
@@ -199,7 +199,7 @@ struct Pass {
     recorder: Option<Recorder>,
 }
 
-fn pass<P: Protocol<View = LinkEvent>>(
+fn pass<P: Protocol>(
     mut model: Model<P>,
     effort: Effort,
     stage: Stage,
@@ -241,7 +241,7 @@ fn pass<P: Protocol<View = LinkEvent>>(
     Pass { exhaustive, report, violated: (violated != NOT_VIOLATED).then_some(violated), recorder }
 }
 
-fn so_far<P: Protocol<View = LinkEvent>>(checker: &impl Checker<Model<P>>, stage: Stage) -> Progress {
+fn so_far<P: Protocol>(checker: &impl Checker<Model<P>>, stage: Stage) -> Progress {
     let states = checker.unique_state_count() as u64;
     Progress {
         states,
@@ -257,7 +257,7 @@ fn so_far<P: Protocol<View = LinkEvent>>(checker: &impl Checker<Model<P>>, stage
 ///
 /// A violation is reported with the shortest way to it: the search goes as fast as it can until it meets one, then once
 /// more on a single thread, which meets the nearest first.
-pub fn check<P: Protocol<View = LinkEvent>>(
+pub fn check<P: Protocol>(
     setup: &Setup,
     variant: P::Variant,
     repairs: Repairs,
@@ -310,7 +310,7 @@ fn decide(graph: &Graph, setup: &Setup, report: &mut Report) {
 }
 
 /// The way to the state of this number, and what is wrong with it.
-fn nearest<P: Protocol<View = LinkEvent>>(model: &Model<P>, graph: &Graph, violated: u32) -> Counterexample {
+fn nearest<P: Protocol>(model: &Model<P>, graph: &Graph, violated: u32) -> Counterexample {
     let way = graph.shortest(0, |_, _| true, |state| state == violated);
     let actions: Vec<_> = way.map(|(way, _)| way).unwrap_or_default().into_iter().map(|(action, _)| action).collect();
     let end = actions.iter().try_fold(model.initial(), |state, &action| model.after(&state, action));

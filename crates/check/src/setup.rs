@@ -17,7 +17,7 @@ pub const K_MAX: u32 = 8;
 pub const EVENTS_MAX: u8 = 250;
 
 /// How often something may happen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
     /// At most so many times.
     Most(u8),
@@ -57,6 +57,14 @@ pub struct Setup {
     pub failures: Bound,
     /// Links that form.
     pub formations: Bound,
+    /// Nodes that enter the neighbourhood.
+    pub joins: Bound,
+    /// Members that leave it.
+    pub leaves: Bound,
+    /// Members that stop for good.
+    pub crashes: Bound,
+    /// Messages that are lost.
+    pub losses: Bound,
     /// What becomes of the messages on a link that fails.
     pub fate: Fate,
     /// How far the levels, and the orders, of heights may lie apart; what would take them further is not followed. See
@@ -84,6 +92,9 @@ pub enum SetupError {
     /// A link that leads nowhere, or is there twice.
     #[error("the link {0}-{1} leads nowhere, or is there twice")]
     Link(NodeId, NodeId),
+    /// A member that does not exist, or is there twice.
+    #[error("member {0} does not exist, or is there twice")]
+    Member(NodeId),
     /// Nothing to ask for, or too much to choose from.
     #[error("{0} different demands: the checker takes 1 to {DEMANDS_MAX}; give fewer units, priorities or deadlines")]
     Demands(usize),
@@ -116,6 +127,10 @@ impl Setup {
             cancels: Bound::Most(0),
             failures: Bound::Most(0),
             formations: Bound::Most(0),
+            joins: Bound::Most(0),
+            leaves: Bound::Most(0),
+            crashes: Bound::Most(0),
+            losses: Bound::Most(0),
             fate: Fate::Returned,
             spread: u64::MAX,
             timing: Timing::Untimed,
@@ -130,7 +145,8 @@ impl Setup {
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
     /// Links that change, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
-        let still = [self.failures, self.formations] == [Bound::Most(0); 2];
+        let still = [self.failures, self.formations] == [Bound::Most(0); 2]
+            && [self.joins, self.leaves].iter().all(|bound| *bound != Bound::Any);
         if still && self.requests != Bound::Any {
             return u64::MAX;
         }
@@ -139,7 +155,7 @@ impl Setup {
 
     /// Whether it can be explored.
     pub fn validate(&self) -> Result<(), SetupError> {
-        let Deployment { nodes, k, links } = &self.deployment;
+        let Deployment { nodes, k, links, members } = &self.deployment;
         if !(1..=NODES_MAX).contains(nodes) {
             return Err(SetupError::Nodes(*nodes));
         }
@@ -150,6 +166,11 @@ impl Setup {
             let again = links[..at].iter().any(|&other| other == (a, b) || other == (b, a));
             if a == b || a.0 >= *nodes || b.0 >= *nodes || again {
                 return Err(SetupError::Link(a, b));
+            }
+        }
+        for (at, &member) in members.iter().enumerate() {
+            if member.0 >= *nodes || members[..at].contains(&member) {
+                return Err(SetupError::Member(member));
             }
         }
         if !(1..=DEMANDS_MAX).contains(&self.demands.len()) {
@@ -163,7 +184,8 @@ impl Setup {
             Timing::Timed { pauses, .. } => Bound::Most(pauses),
             Timing::Untimed => Bound::Most(0),
         };
-        for bound in [self.requests, self.cancels, self.failures, self.formations, pauses] {
+        let changes = [self.failures, self.formations, self.joins, self.leaves, self.crashes, self.losses];
+        for bound in changes.into_iter().chain([self.requests, self.cancels, pauses]) {
             if let Bound::Most(count) = bound
                 && count > EVENTS_MAX
             {

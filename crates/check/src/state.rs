@@ -43,6 +43,10 @@ pub(crate) enum Common {
     Failures,
     Formations,
     Pauses,
+    Joins,
+    Leaves,
+    Crashes,
+    Losses,
 }
 
 /// What may still happen at a node, and how its clock stands: one byte each.
@@ -106,12 +110,17 @@ impl Layout {
         self.at_ledger() + 2
     }
 
+    /// Where the crashed members are.
+    fn at_crashed(self) -> usize {
+        self.at_ledger() + 4
+    }
+
     fn at_fault(self) -> usize {
-        self.at_ledger() + 3
+        self.at_ledger() + 5
     }
 
     fn at_own(self, node: NodeId) -> usize {
-        self.at_ledger() + 4 + node.index()
+        self.at_ledger() + 6 + node.index()
     }
 
     pub(crate) fn seat(self, state: &State, node: NodeId) -> PartId {
@@ -164,17 +173,36 @@ impl Layout {
         *word = if up { *word | bit } else { *word & !bit };
     }
 
+    /// Who is inside the neighbourhood and lives, as a set of bits. There are no links then.
+    pub(crate) fn inside(self, state: &State) -> u8 {
+        state.words[self.at_links()].to_le_bytes()[0]
+    }
+
+    pub(crate) fn set_inside(self, state: &mut State, node: NodeId, inside: bool) {
+        let (word, bit) = (&mut state.words[self.at_links()], 1 << node.0);
+        *word = if inside { *word | bit } else { *word & !bit };
+    }
+
+    /// Who has crashed inside, as a set of bits.
+    pub(crate) fn crashed(self, state: &State) -> u8 {
+        state.words[self.at_crashed()].to_le_bytes()[0]
+    }
+
+    pub(crate) fn set_crashed(self, state: &mut State, node: NodeId) {
+        state.words[self.at_crashed()] |= 1 << node.0;
+    }
+
     /// The words that count as they are.
     pub(crate) fn plain(self, state: &State) -> &[u32] {
         &state.words[self.at_links()..]
     }
 
     pub(crate) fn common(self, state: &State, what: Common) -> u8 {
-        state.words[self.at_common()].to_le_bytes()[what as usize]
+        state.words[self.at_common() + what as usize / 4].to_le_bytes()[what as usize % 4]
     }
 
     pub(crate) fn set_common(self, state: &mut State, what: Common, bound: Bound) {
-        set_byte(&mut state.words[self.at_common()], what as usize, bound.byte());
+        set_byte(&mut state.words[self.at_common() + what as usize / 4], what as usize % 4, bound.byte());
     }
 
     pub(crate) fn own(self, state: &State, node: NodeId, what: Own) -> u8 {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driftlock_protocol::{LinkEvent, NodeId, Protocol};
+use driftlock_protocol::{NodeId, Protocol};
 use driftlock_spec::Violation;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,7 +35,7 @@ pub struct Walked {
 /// Each takes any action that is possible, whichever comes up, until nothing is left to ask for or to change, or it has
 /// been long enough; then only messages, releases and timers, until nobody waits. Everything that must hold is checked
 /// after every step. How far heights lie apart does not matter here.
-pub fn walk<P: Protocol<View = LinkEvent>>(
+pub fn walk<P: Protocol>(
     model: &Model<P>,
     seed: u64,
     walks: Range<u64>,
@@ -70,7 +70,7 @@ struct Walker<'a, P: Protocol> {
     grants: u64,
 }
 
-impl<P: Protocol<View = LinkEvent>> Walker<'_, P> {
+impl<P: Protocol> Walker<'_, P> {
     fn walk(&mut self) -> Result<(), Box<Violation>> {
         let model = self.model;
         let mut state = model.initial();

@@ -1,10 +1,12 @@
-//! A counterexample, acted out: real nodes over ideal links take the same actions and record every step.
+//! A counterexample, acted out: real nodes over an ideal layer take the same actions and record every step.
 
 use std::io;
 
-use driftlock_net::ideal::{Fate, Links};
-use driftlock_protocol::{Demand, Effect, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol};
-use driftlock_trace::Writer;
+use driftlock_net::ideal::{Fate, Ground};
+use driftlock_protocol::{
+    Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol, Reach, View,
+};
+use driftlock_trace::{Presence, Writer};
 
 use crate::search::Counterexample;
 use crate::{Action, Model};
@@ -13,11 +15,7 @@ use crate::{Action, Model};
 const PAUSE: u64 = 1_000_000_000;
 
 /// Writes the steps of `counterexample` as a trace; of a livelock, once round the cycle.
-pub fn record<P: Protocol<View = LinkEvent>>(
-    model: &Model<P>,
-    counterexample: &Counterexample,
-    writer: Writer,
-) -> io::Result<()> {
+pub fn record<P: Protocol>(model: &Model<P>, counterexample: &Counterexample, writer: Writer) -> io::Result<()> {
     let mut play = Play::new(model, Some(writer));
     for &action in counterexample.actions.iter().chain(&counterexample.cycle) {
         play.act(action);
@@ -26,10 +24,11 @@ pub fn record<P: Protocol<View = LinkEvent>>(
     ended.unwrap_or(Ok(()))
 }
 
-/// Nodes and links as every other world has them.
-pub(crate) struct Play<P: Protocol<View = LinkEvent>> {
+/// Nodes and the layer below them as every other world has them.
+pub(crate) struct Play<P: Protocol> {
     pub(crate) nodes: Vec<Node<P>>,
-    pub(crate) links: Links<P::Message>,
+    pub(crate) ground: Ground<P::Message>,
+    blank: Vec<P>,
     /// The timers of each node that are armed, in order.
     pub(crate) armed: Vec<Vec<P::Timer>>,
     demands: Vec<Demand>,
@@ -38,17 +37,15 @@ pub(crate) struct Play<P: Protocol<View = LinkEvent>> {
     writer: Option<Writer>,
 }
 
-impl<P: Protocol<View = LinkEvent>> Play<P> {
+impl<P: Protocol> Play<P> {
     pub(crate) fn new(model: &Model<P>, writer: Option<Writer>) -> Self {
         let setup = model.setup();
-        let mut links = Links::new(setup.deployment.nodes);
-        for &(a, b) in &setup.deployment.links {
-            links.form(a, b);
-        }
-        let nodes: Vec<_> =
-            setup.deployment.ids().zip(model.deploy()).map(|(id, node)| Node::new(id, node, links.of(id))).collect();
+        let ground = Ground::new(P::View::LAYER, &setup.deployment);
+        let protocols = setup.deployment.ids().zip(model.deploy());
+        let nodes: Vec<_> = protocols.map(|(id, node)| Node::new(id, node, ground.reach(id))).collect();
         let armed = nodes.iter().map(|_| Vec::new()).collect();
-        Self { nodes, links, armed, demands: setup.demands.clone(), fate: setup.fate, now: 0, writer }
+        let (blank, demands) = (model.blank(), setup.demands.clone());
+        Self { nodes, ground, blank, armed, demands, fate: setup.fate, now: 0, writer }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -56,7 +53,7 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
         match action {
             Action::Deliver { from, to } => {
                 let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
-                if let Some(message) = self.links.arrive(from, to, incarnation) {
+                if let Some(message) = self.ground.arrive(from, to, incarnation) {
                     self.input(to, Input::Message { from, incarnation, message });
                 }
             }
@@ -72,10 +69,25 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
             }
             Action::Fail(a, b) => self.fail(a, b),
             Action::Form(a, b) => {
-                let incarnation = self.links.form(a, b);
+                let incarnation = self.ground.links_mut().expect("a model of links").form(a, b);
                 self.note_link(a, b, true, incarnation);
-                self.input(a, Input::Below(LinkEvent::Up { peer: b, incarnation }));
-                self.input(b, Input::Below(LinkEvent::Up { peer: a, incarnation }));
+                self.tell(a, LinkEvent::Up { peer: b, incarnation });
+                self.tell(b, LinkEvent::Up { peer: a, incarnation });
+            }
+            Action::Join(node) => self.join(node),
+            Action::Leave(node) => self.tell(node, Crossing::Leaving),
+            Action::Crash(node) => {
+                self.ground.neighbourhood_mut().expect("a model of a neighbourhood").crash(node);
+                self.note_member(node, Presence::Crashed);
+                self.armed[node.index()].clear();
+                self.nodes[node.index()] = Node::new(node, self.blank[node.index()].clone(), Reach::Outside);
+            }
+            Action::Lose { from, to } => {
+                let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
+                self.ground.arrive(from, to, incarnation);
+                if let Some(writer) = &mut self.writer {
+                    writer.loss(self.now, from, to);
+                }
             }
             // Time passes, or does not, without anybody noticing.
             Action::Tick | Action::TickBut(_) | Action::Pause(_) | Action::Resume(_) => {}
@@ -83,15 +95,44 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
     }
 
     fn fail(&mut self, a: NodeId, b: NodeId) {
-        let Ok(failed) = self.links.fail(a, b) else { return };
+        let Ok(failed) = self.ground.links_mut().expect("a model of links").fail(a, b) else { return };
         let incarnation = failed.incarnation;
         self.note_link(a, b, false, incarnation);
-        self.input(a, Input::Below(LinkEvent::Down { peer: b, incarnation }));
-        self.input(b, Input::Below(LinkEvent::Down { peer: a, incarnation }));
+        self.tell(a, LinkEvent::Down { peer: b, incarnation });
+        self.tell(b, LinkEvent::Down { peer: a, incarnation });
         if self.fate == Fate::Returned {
             for (from, to, message) in failed.undelivered {
                 self.input(from, Input::Undelivered { to, message });
             }
+        }
+    }
+
+    fn join(&mut self, node: NodeId) {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
+        let members = neighbourhood.members().filter(|(member, _)| *member != node).collect();
+        let stay = neighbourhood.enter(node);
+        self.note_member(node, Presence::Inside);
+        for peer in self.ground.audience(node) {
+            self.tell(peer, Crossing::Met { peer: node, stay });
+        }
+        self.tell(node, Crossing::Entered { stay, members });
+    }
+
+    fn depart(&mut self, node: NodeId) {
+        self.ground.neighbourhood_mut().expect("a model of a neighbourhood").depart(node);
+        self.note_member(node, Presence::Outside);
+        for peer in self.ground.audience(node) {
+            self.tell(peer, Crossing::Parted { peer: node });
+        }
+    }
+
+    fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) {
+        self.input(node, Input::Below(P::View::of(indication.into())));
+    }
+
+    fn note_member(&mut self, node: NodeId, presence: Presence) {
+        if let Some(writer) = &mut self.writer {
+            writer.member(self.now, node, presence);
         }
     }
 
@@ -112,18 +153,28 @@ impl<P: Protocol<View = LinkEvent>> Play<P> {
             writer.step::<P>(self.now, id, &input, out.effects(), refused, change);
         }
         let armed = &mut self.armed[id.index()];
+        let mut departed = false;
         for effect in out.drain() {
             match effect {
                 // A counterexample may end with a message to nobody.
-                Effect::Send { to, message, .. } => _ = self.links.send(id, to, message),
+                Effect::Send { to, message, .. } => _ = self.ground.send(id, to, message),
+                Effect::Broadcast { message } => {
+                    for to in self.ground.audience(id) {
+                        _ = self.ground.send(id, to, message.clone());
+                    }
+                }
+                Effect::Depart => departed = true,
                 Effect::Arm { timer, .. } => {
                     armed.retain(|&other| other != timer);
                     armed.push(timer);
                     armed.sort_unstable();
                 }
                 Effect::Disarm { timer } => armed.retain(|&other| other != timer),
-                Effect::Grant(_) | Effect::Clause(_) => {}
+                Effect::Grant(_) | Effect::Revoke(_) | Effect::Clause(_) => {}
             }
+        }
+        if departed {
+            self.depart(id);
         }
     }
 }
@@ -140,9 +191,9 @@ mod tests {
     use crate::{Bound, Setup};
 
     /// Walks model and play side by side, and compares everything there is.
-    fn walk<P: Protocol<View = LinkEvent>>(variant: P::Variant, demands: &[Demand], fate: Fate, seed: u64) {
+    fn walk<P: Protocol>(variant: P::Variant, demands: &[Demand], fate: Fate, seed: u64) {
         let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
-        let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links }, Bound::Any);
+        let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links, ..Deployment::default() }, Bound::Any);
         (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
         (setup.fate, setup.spread) = (fate, u64::MAX);
         setup.demands = demands.to_vec();
@@ -157,7 +208,7 @@ mod tests {
             state = model.after(&state, action).unwrap();
             let (nodes, flights, armed) = model.unpacked(&state);
             assert_eq!(nodes, play.nodes.iter().collect::<Vec<_>>(), "after {action}");
-            let ideal: Vec<_> = play.links.flights().map(|f| (f.from, f.to, f.message)).collect();
+            let ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
             assert_eq!(flights, ideal, "after {action}");
             assert_eq!(armed, play.armed, "after {action}");
         }

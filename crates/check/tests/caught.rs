@@ -118,7 +118,7 @@ impl Protocol for Flawed {
 /// What is found, and by which actions.
 fn found(flaw: Flaw) -> (Property, String, String) {
     let links = vec![(NodeId(0), NodeId(1))];
-    let setup = Setup::still(Deployment { nodes: 3, k: 1, links }, Bound::Most(2));
+    let setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(2));
     let effort = Effort { threads: 2, liveness: true };
     let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| Pace::On).unwrap();
     let found = report.violation.unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));

@@ -2,9 +2,7 @@
 //! same state changes; then look at the difference, and write the new numbers down.
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
-use driftlock_protocol::{
-    Algorithm, Deadline, Demand, Deployment, LinkEvent, Priority, Protocol, Repairs, Units, Visitor,
-};
+use driftlock_protocol::{Algorithm, Deadline, Demand, Deployment, Priority, Protocol, Repairs, Units, Visitor};
 
 /// Algorithm, nodes, units, links, requests a node, link failures and as many formations.
 type Configuration = (&'static str, u32, u32, Topology, u8, u8);
@@ -14,7 +12,7 @@ struct Count(Setup, usize);
 impl Visitor for Count {
     type Output = Report;
 
-    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Report {
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Report {
         let effort = Effort { threads: self.1, liveness: true };
         check::<P>(&self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
     }
@@ -31,7 +29,7 @@ fn explored_with(
     threads: usize,
 ) -> Report {
     let links = topologies(topology, nodes).remove(0);
-    let mut setup = Setup::still(Deployment { nodes, k, links }, Bound::Most(requests));
+    let mut setup = Setup::still(Deployment { nodes, k, links, ..Deployment::default() }, Bound::Most(requests));
     (setup.failures, setup.formations) = (Bound::Most(changes), Bound::Most(changes));
     setup.spread = setup.usual_spread();
     setup.demands = demands;
@@ -127,7 +125,7 @@ fn the_numbers_do_not_depend_on_the_number_of_threads() {
 fn krl_comes_to_rest_and_krlf_keeps_its_token_moving() {
     let calm = |tag: &str| {
         let links = topologies(Topology::Line, 3).remove(0);
-        let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links }, Bound::Most(1));
+        let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(1));
         setup.properties = setup.properties.with(Property::Calm);
         Algorithm::named(tag).unwrap().visit(Count(setup, 1)).violation.is_none()
     };

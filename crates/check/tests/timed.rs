@@ -93,7 +93,7 @@ impl Protocol for Lease {
 
 fn checked(guardian_seconds: u64, timing: Timing) -> Report {
     let links = vec![(NodeId(0), NodeId(1))];
-    let mut setup = Setup::still(Deployment { nodes: 2, k: 1, links }, Bound::Most(1));
+    let mut setup = Setup::still(Deployment { nodes: 2, k: 1, links, ..Deployment::default() }, Bound::Most(1));
     setup.timing = timing;
     setup.properties = setup.properties.without(Property::Service);
     let effort = Effort { threads: 1, liveness: true };

@@ -5,6 +5,7 @@
 
 mod demands;
 mod flags;
+mod layer;
 mod verdict;
 
 use std::fs;
@@ -17,7 +18,7 @@ use driftlock_check::{
     Counterexample, Effort, Model, Pace, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies,
     walk,
 };
-use driftlock_protocol::{Algorithm, Demand, LinkEvent, Protocol, Repairs, Units, Visitor};
+use driftlock_protocol::{Algorithm, Demand, Layer, Protocol, Repairs, Units, Visitor};
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, Reader, VERSION, Writer, transcript};
 pub(crate) use flags::Args;
@@ -37,7 +38,10 @@ enum Found {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
-    let graphs = topologies(plan.topology, plan.setup.deployment.nodes);
+    let graphs = match plan.algorithm.layer() {
+        Layer::Links => topologies(plan.topology, plan.setup.deployment.nodes),
+        Layer::Neighbourhood => vec![Vec::new()],
+    };
     let (count, started) = (graphs.len(), Instant::now());
     for (at, links) in graphs.into_iter().enumerate() {
         let mut limits = Limits::new(args, started);
@@ -103,7 +107,7 @@ struct Explore<'a> {
 impl Visitor for Explore<'_> {
     type Output = Result<Found, SetupError>;
 
-    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let limits = self.limits;
         if let Some(walks) = self.args.walks {
             let model = Model::<P>::new(self.setup.clone(), variant, self.repairs)?;
@@ -190,7 +194,7 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
     struct Record<'a>(&'a Setup, Repairs, &'a Counterexample, Writer);
     impl Visitor for Record<'_> {
         type Output = Result<(), String>;
-        fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+        fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
             let Self(setup, repairs, counterexample, writer) = self;
             let model = Model::<P>::new(setup.clone(), variant, repairs).map_err(|error| error.to_string())?;
             record(&model, counterexample, writer).map_err(|error| error.to_string())

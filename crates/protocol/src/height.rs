@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_holder_among_holders_starts_below_them() {
         let links = [(0, 1), (1, 2)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
-        let heights = initial(&Deployment { nodes: 3, k: 2, links }, |id| id.0 < 2);
+        let heights = initial(&Deployment { nodes: 3, k: 2, links, ..Deployment::default() }, |id| id.0 < 2);
         assert_eq!(heights, [height(0, -1, 0), height(0, 0, 1), height(0, 1, 2)]);
     }
 }

@@ -5,7 +5,7 @@
 //! - [`vocabulary`]: node ids, units, permits, fences, demands and grants.
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
-//! - [`link`]: what the link layer tells an algorithm that stands on it.
+//! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of them.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
 //! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
@@ -22,11 +22,13 @@
 
 extern crate alloc;
 
+pub mod below;
 pub mod dag;
 pub mod height;
 pub mod hok;
 pub mod krl;
 pub mod link;
+pub mod neighbourhood;
 pub mod node;
 pub mod outbox;
 pub mod protocol;
@@ -36,8 +38,10 @@ pub mod repairs;
 pub mod status;
 pub mod vocabulary;
 
+pub use below::{Indication, Layer, View};
 pub use link::{Incarnation, LinkEvent};
-pub use node::{Input, InputOf, Node, Refusal};
+pub use neighbourhood::{Crossing, Stay};
+pub use node::{Input, InputOf, Node, Reach, Refusal};
 pub use outbox::{Effect, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol};
 pub use registry::{ALGORITHMS, Algorithm, Visitor};

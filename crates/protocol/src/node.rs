@@ -6,7 +6,7 @@ use core::mem;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Demand, Effect, Grant, Incarnation, LinkEvent, NodeId, Out, Protocol, Units};
+use crate::{Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Stay, Units};
 
 /// Everything that can happen to a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -18,11 +18,11 @@ pub enum Input<M, V, T> {
     Cancel,
     /// The application returns what it was granted.
     Release,
-    /// A message arrived over a link.
+    /// A message arrived.
     Message {
         /// The sender.
         from: NodeId,
-        /// Of the link it came over.
+        /// Of the link it came over, or of the stay of this node in the neighbourhood.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -76,14 +76,14 @@ pub enum Refusal {
         /// Who it is said to come from.
         from: NodeId,
     },
-    /// A late message of a link that has failed since.
-    #[error("a message of node {from} over a former link (incarnation {got:?}, now {now:?})")]
+    /// A late message of a link that has failed since, or to somebody who has left and come back since.
+    #[error("a message of node {from} of former times (incarnation {got:?}, now {now:?})")]
     WrongIncarnation {
         /// The sender.
         from: NodeId,
         /// The incarnation that the message belongs to.
         got: Incarnation,
-        /// The incarnation of the link as it is now.
+        /// The incarnation of the link, or the stay, as it is now.
         now: Incarnation,
     },
     /// A node is no neighbour of its own.
@@ -101,6 +101,12 @@ pub enum Refusal {
         /// The other end.
         peer: NodeId,
     },
+    /// It can not enter a second neighbourhood, or leave one twice.
+    #[error("the node is in a neighbourhood already, or about to leave it")]
+    AlreadyInside,
+    /// Nothing reaches a node that is in no neighbourhood.
+    #[error("the node is in no neighbourhood")]
+    Outside,
 }
 
 /// What the application has asked for and got.
@@ -113,22 +119,49 @@ enum Phase {
     Holding(Grant),
 }
 
+/// Who may speak to a node, as far as its shell knows.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Reach {
+    /// The other ends of the links that are up, by peer.
+    Links(Vec<(NodeId, Incarnation)>),
+    /// Nobody: the node is in no neighbourhood.
+    Outside,
+    /// Everybody in the neighbourhood.
+    Inside {
+        /// Of this node.
+        stay: Stay,
+        /// Whether it is about to leave.
+        leaving: bool,
+    },
+}
+
+impl Reach {
+    /// These links are up.
+    pub fn links(links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
+        let mut links: Vec<_> = links.into_iter().collect();
+        links.sort_unstable();
+        Self::Links(links)
+    }
+
+    /// In the neighbourhood, or in none.
+    pub fn member(stay: Option<Stay>) -> Self {
+        stay.map_or(Self::Outside, |stay| Self::Inside { stay, leaving: false })
+    }
+}
+
 /// A protocol behind its shell.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Node<P> {
     id: NodeId,
     protocol: P,
     phase: Phase,
-    /// The links that are up, by peer.
-    links: Vec<(NodeId, Incarnation)>,
+    reach: Reach,
 }
 
-impl<P: Protocol<View = LinkEvent>> Node<P> {
-    /// A node whose links to these peers are up from the start.
-    pub fn new(id: NodeId, protocol: P, links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
-        let mut links: Vec<_> = links.into_iter().collect();
-        links.sort_unstable();
-        Self { id, protocol, phase: Phase::Idle, links }
+impl<P: Protocol> Node<P> {
+    /// A node whom these may speak to from the start.
+    pub fn new(id: NodeId, protocol: P, reach: Reach) -> Self {
+        Self { id, protocol, phase: Phase::Idle, reach }
     }
 
     /// The protocol inside.
@@ -161,9 +194,18 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
         }
     }
 
-    /// The incarnation of the link to `peer`, if there is one.
+    /// The incarnation under which messages of `peer` arrive now, if they may.
     pub fn incarnation(&self, peer: NodeId) -> Option<Incarnation> {
-        self.links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| self.links[at].1)
+        match &self.reach {
+            Reach::Links(links) => links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| links[at].1),
+            Reach::Outside => None,
+            Reach::Inside { stay, .. } => Some(stay.incarnation()),
+        }
+    }
+
+    /// Who may speak to it.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// What the application holds now.
@@ -187,11 +229,12 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
             }
             Input::Undelivered { to, message } => self.protocol.undelivered(to, message, out),
             Input::Timer(timer) => self.protocol.timer(timer, out),
-            Input::Below(event) => {
-                self.relink(event)?;
-                self.protocol.below(event, out);
+            Input::Below(view) => {
+                self.reach_changes(view.clone().into())?;
+                self.protocol.below(view, out);
             }
         }
+        self.take_revocation(start, out);
         self.take_grant(start, out);
         Ok(())
     }
@@ -240,26 +283,59 @@ impl<P: Protocol<View = LinkEvent>> Node<P> {
 
     /// Whether the layer below could have delivered this.
     fn admit(&self, from: NodeId, got: Incarnation) -> Result<(), Refusal> {
-        match self.links.binary_search_by_key(&from, |link| link.0) {
-            Ok(at) if self.links[at].1 == got => Ok(()),
-            Ok(at) => Err(Refusal::WrongIncarnation { from, got, now: self.links[at].1 }),
-            Err(_) => Err(Refusal::UnknownSender { from }),
+        match self.incarnation(from) {
+            Some(now) if now == got => Ok(()),
+            Some(now) => Err(Refusal::WrongIncarnation { from, got, now }),
+            None if matches!(self.reach, Reach::Links(_)) => Err(Refusal::UnknownSender { from }),
+            None => Err(Refusal::Outside),
+        }
+    }
+
+    fn reach_changes(&mut self, indication: Indication) -> Result<(), Refusal> {
+        match indication {
+            Indication::Link(event) => self.relink(event),
+            Indication::Crossing(crossing) => self.cross(&crossing),
         }
     }
 
     fn relink(&mut self, event: LinkEvent) -> Result<(), Refusal> {
+        let Reach::Links(links) = &mut self.reach else { unreachable!("a link layer tells of links") };
         match event {
             LinkEvent::Up { peer, .. } if peer == self.id => return Err(Refusal::OwnLink),
-            LinkEvent::Up { peer, incarnation } => match self.links.binary_search_by_key(&peer, |link| link.0) {
+            LinkEvent::Up { peer, incarnation } => match links.binary_search_by_key(&peer, |link| link.0) {
                 Ok(_) => return Err(Refusal::LinkAlreadyUp { peer }),
-                Err(at) => self.links.insert(at, (peer, incarnation)),
+                Err(at) => links.insert(at, (peer, incarnation)),
             },
-            LinkEvent::Down { peer, incarnation } => match self.links.binary_search(&(peer, incarnation)) {
-                Ok(at) => _ = self.links.remove(at),
+            LinkEvent::Down { peer, incarnation } => match links.binary_search(&(peer, incarnation)) {
+                Ok(at) => _ = links.remove(at),
                 Err(_) => return Err(Refusal::NoSuchLink { peer }),
             },
         }
         Ok(())
+    }
+
+    fn cross(&mut self, crossing: &Crossing) -> Result<(), Refusal> {
+        match (&mut self.reach, crossing) {
+            (reach @ Reach::Outside, &Crossing::Entered { stay, .. }) => *reach = Reach::member(Some(stay)),
+            (Reach::Outside, _) => return Err(Refusal::Outside),
+            (_, Crossing::Entered { .. }) | (Reach::Inside { leaving: true, .. }, Crossing::Leaving) => {
+                return Err(Refusal::AlreadyInside);
+            }
+            (Reach::Inside { leaving, .. }, Crossing::Leaving) => *leaving = true,
+            (_, Crossing::Met { .. } | Crossing::Parted { .. } | Crossing::Leaving) => {}
+        }
+        Ok(())
+    }
+
+    /// Notes what the step may have taken away: the units, or the neighbourhood.
+    fn take_revocation(&mut self, start: usize, out: &Out<P>) {
+        for effect in &out.effects()[start..] {
+            match effect {
+                Effect::Revoke(demand) => self.phase = Phase::Waiting(*demand),
+                Effect::Depart => self.reach = Reach::Outside,
+                _ => {}
+            }
+        }
     }
 
     /// Notes the grant that the step may have made. One that nobody wants any more is released before anybody sees it.

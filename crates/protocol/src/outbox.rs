@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 
-use crate::{Grant, NodeId};
+use crate::{Demand, Grant, NodeId};
 
 /// One effect of a step, in the order in which the protocol asked for it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -19,6 +19,11 @@ pub enum Effect<M, T> {
         message: M,
         /// Whether it repeats the send before it for one more receiver. A radio reaches both with one transmission.
         shared: bool,
+    },
+    /// Send `message` to everybody in the neighbourhood.
+    Broadcast {
+        /// The content.
+        message: M,
     },
     /// Call back with `timer` after this long, unless it is disarmed or armed anew before.
     Arm {
@@ -34,6 +39,10 @@ pub enum Effect<M, T> {
     },
     /// The application may use these units now.
     Grant(Grant),
+    /// The application must stop using its units at once, and waits again, for this.
+    Revoke(Demand),
+    /// The node has put its affairs in order and is no member of the neighbourhood any more.
+    Depart,
     /// The step executed this clause of the paper's text. Recorded only where somebody reads it.
     Clause(&'static str),
 }
@@ -70,6 +79,11 @@ impl<M: Clone, T> Outbox<M, T> {
         }
     }
 
+    /// Sends a message to everybody who is in the neighbourhood now; on a radio this is one transmission.
+    pub fn broadcast(&mut self, message: M) {
+        self.effects.push(Effect::Broadcast { message });
+    }
+
     /// Arms a timer.
     pub fn arm(&mut self, timer: T, after: Duration) {
         self.effects.push(Effect::Arm { timer, after });
@@ -83,6 +97,16 @@ impl<M: Clone, T> Outbox<M, T> {
     /// Lets the application in.
     pub fn grant(&mut self, grant: Grant) {
         self.effects.push(Effect::Grant(grant));
+    }
+
+    /// Takes the application's units away; it waits again, for this.
+    pub fn revoke(&mut self, demand: Demand) {
+        self.effects.push(Effect::Revoke(demand));
+    }
+
+    /// Leaves the neighbourhood.
+    pub fn depart(&mut self) {
+        self.effects.push(Effect::Depart);
     }
 
     /// Marks a clause of the paper as executed.

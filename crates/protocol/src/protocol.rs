@@ -8,7 +8,7 @@ use core::hash::Hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Units};
+use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, View};
 
 /// The outbox of a protocol.
 pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
@@ -22,7 +22,7 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// What nodes send to one another.
     type Message: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What the layer below tells.
-    type View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
+    type View: View;
     /// The timers it arms.
     type Timer: Copy + Ord + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// Tells the registered algorithms that share one implementation apart.
@@ -77,6 +77,12 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// The index of a message's kind in [`Self::KINDS`].
     fn kind(message: &Self::Message) -> usize;
 
+    /// The permits that no node holds and no message carries, because their return is still being reported to whoever has
+    /// them in its books. Usually there are none.
+    fn returning(_moment: &Moment<'_, Self>) -> Permits {
+        Permits::NONE
+    }
+
     /// The paper's lemmas, over all nodes and all messages in flight; the error says which one broke, and where.
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String>;
 }
@@ -84,21 +90,30 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 /// The most nodes that a world takes.
 pub const NODES_MAX: u32 = 100_000;
 
-/// Where an algorithm starts: so many nodes, so many units, these links.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Where an algorithm starts: so many nodes, so many units, these links or these members.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Deployment {
     /// The paper's n.
     pub nodes: u32,
     /// The paper's k.
     pub k: u32,
-    /// Each link once, as a pair.
+    /// Each link once, as a pair, for an algorithm that stands on links.
+    #[serde(default)]
     pub links: Vec<(NodeId, NodeId)>,
+    /// Who is in the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<NodeId>,
 }
 
 impl Deployment {
     /// All node ids.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes).map(NodeId)
+    }
+
+    /// Who is in the neighbourhood, in the order in which they came.
+    pub fn stays(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
+        self.members.iter().copied().zip((0..).map(Stay))
     }
 
     /// The neighbours of every node, in growing order.

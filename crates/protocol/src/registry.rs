@@ -2,7 +2,7 @@
 
 use crate::hok::{self, Hok, Policy};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{LinkEvent, Protocol, Repair, Repairs};
+use crate::{Layer, Protocol, Repair, Repairs, View};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,15 +45,25 @@ pub trait Visitor {
     type Output;
 
     /// Called with the implementation that the algorithm's tag stands for.
-    fn visit<P>(self, variant: P::Variant) -> Self::Output
-    where
-        P: Protocol<View = LinkEvent>;
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output;
 }
 
 impl Algorithm {
     /// The algorithm of this name.
     pub fn named(tag: &str) -> Option<&'static Algorithm> {
         ALGORITHMS.iter().find(|algorithm| algorithm.tag == tag)
+    }
+
+    /// The layer that it stands on.
+    pub fn layer(&self) -> Layer {
+        struct AskLayer;
+        impl Visitor for AskLayer {
+            type Output = Layer;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Layer {
+                P::View::LAYER
+            }
+        }
+        self.visit(AskLayer)
     }
 
     /// The repairs that can be switched off.

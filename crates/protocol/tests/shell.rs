@@ -2,8 +2,8 @@
 
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Refusal,
-    Repairs, Section, Units,
+    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach,
+    Refusal, Repairs, Section, Units,
 };
 
 type Effects = Vec<Effect<Message, Timer>>;
@@ -12,13 +12,13 @@ const FIRST: Incarnation = Incarnation(0);
 
 /// Node 0 of a pair: node 0 holds the only token, node 1 is its neighbour.
 fn pair() -> [Node<Krl>; 2] {
-    let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] };
+    let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
     let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
     let peers = [NodeId(1), NodeId(0)];
     let ids = deployment.ids();
     let nodes: Vec<_> = ids
         .zip(protocols.into_iter().zip(peers))
-        .map(|(id, (krl, peer))| Node::new(id, krl, [(peer, FIRST)]))
+        .map(|(id, (krl, peer))| Node::new(id, krl, Reach::links([(peer, FIRST)])))
         .collect();
     nodes.try_into().expect("two nodes")
 }

@@ -75,6 +75,8 @@ pub enum Event {
     Release {
         /// Which node.
         node: NodeId,
+        /// Which of its entries ends, counted from 1: one that was cut short has ended already.
+        entry: u32,
     },
     /// The application at this node loses patience.
     Cancel {

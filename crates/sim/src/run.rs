@@ -3,7 +3,7 @@
 use std::io;
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, LinkEvent, NodeId, Protocol, Visitor};
+use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 
@@ -47,7 +47,7 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
     let mut topology = stream(config.seed, replication, Subject::Topology);
     let links = random_connected(config.nodes, plan.links, &mut topology);
-    Deployment { nodes: config.nodes, k: config.k, links }
+    Deployment { nodes: config.nodes, k: config.k, links, ..Deployment::default() }
 }
 
 /// The first line of a trace of this replication.
@@ -77,7 +77,7 @@ struct Replicate<'a> {
 impl Visitor for Replicate<'_> {
     type Output = io::Result<Replication>;
 
-    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, recorder } = self;
         let draws = |subject| stream(plan.config.seed, replication, subject);
         let setting = Setting {
@@ -106,7 +106,7 @@ impl Visitor for Replicate<'_> {
     }
 }
 
-struct Run<'a, P: Protocol<View = LinkEvent>> {
+struct Run<'a, P: Protocol> {
     plan: &'a Plan,
     world: World<P>,
     workload: Stream,
@@ -117,7 +117,7 @@ struct Run<'a, P: Protocol<View = LinkEvent>> {
     last_entry: Time,
 }
 
-impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
+impl<P: Protocol> Run<'_, P> {
     fn until_counted(&mut self) -> Step<()> {
         for node in (0..self.plan.config.nodes).map(NodeId) {
             self.schedule_request(node);
@@ -167,28 +167,26 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
     }
 
     fn handle(&mut self, event: Event) -> Step<()> {
-        let granted = match event {
+        match event {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Request { node } => self.request(node)?,
-            Event::Release { node } => {
-                self.world.release(node)?;
+            Event::Release { node, entry } => {
+                self.world.release(node, entry)?;
                 self.schedule_request(node);
-                None
             }
             Event::Change => {
                 self.change_graph()?;
                 self.schedule_change();
-                None
             }
-            Event::Cancel { .. } => None,
-        };
-        if let Some(node) = granted {
+            Event::Cancel { .. } => {}
+        }
+        while let Some(node) = self.world.next_granted() {
             self.entered(node);
         }
         Ok(())
     }
 
-    fn request(&mut self, node: NodeId) -> Step<Option<NodeId>> {
+    fn request(&mut self, node: NodeId) -> Step<()> {
         let demand = self.demands.draw(self.world.now(), &mut self.demand);
         self.world.request(node, demand)
     }
@@ -196,7 +194,8 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
         let stay = self.plan.config.cs_time.sample(&mut self.service);
-        self.world.schedule(stay, Event::Release { node });
+        let entry = self.world.entry(node);
+        self.world.schedule(stay, Event::Release { node, entry });
     }
 
     fn schedule_request(&mut self, node: NodeId) {
@@ -223,17 +222,13 @@ impl<P: Protocol<View = LinkEvent>> Run<'_, P> {
             gone = random_removable(links, may_go, &mut self.mobility);
         }
         if let Some((a, b)) = gone {
-            for node in self.world.fail_link(a, b, fate)? {
-                self.entered(node);
-            }
+            self.world.fail_link(a, b, fate)?;
         }
         let links = self.world.links();
         if links.count() as f64 + 1.0 <= 1.1 * start || (links.count() as u64) < self.plan.links {
             let new = random_absent(links, self.plan.config.nodes, gone, &mut self.mobility);
             if let Some((a, b)) = new {
-                for node in self.world.form_link(a, b)? {
-                    self.entered(node);
-                }
+                self.world.form_link(a, b)?;
             }
         }
         Ok(())

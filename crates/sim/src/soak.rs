@@ -8,7 +8,7 @@ use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Deployment, LinkEvent, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
+use driftlock_protocol::{Algorithm, Deployment, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
@@ -87,7 +87,7 @@ impl Case {
         Self {
             seed,
             crowd,
-            deployment: Deployment { nodes, k, links },
+            deployment: Deployment { nodes, k, links, ..Deployment::default() },
             delay: random_duration(0.05..=2.0, &mut draw),
             cs_time: random_duration(0.0..=5.0, &mut draw),
             demands: demands(k, algorithm.units),
@@ -135,7 +135,7 @@ impl Case {
     }
 
     /// Runs it with a protocol that need not be registered.
-    pub fn run_with<P: Protocol<View = LinkEvent>>(
+    pub fn run_with<P: Protocol>(
         &self,
         variant: P::Variant,
         repairs: Repairs,
@@ -229,12 +229,12 @@ struct RunCase<'a> {
 impl Visitor for RunCase<'_> {
     type Output = io::Result<Report>;
 
-    fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         self.case.run_with::<P>(variant, self.repairs, self.recorder)
     }
 }
 
-struct Soak<'a, P: Protocol<View = LinkEvent>> {
+struct Soak<'a, P: Protocol> {
     case: &'a Case,
     world: World<P>,
     workload: Stream,
@@ -246,7 +246,7 @@ struct Soak<'a, P: Protocol<View = LinkEvent>> {
     entries: u64,
 }
 
-impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
+impl<P: Protocol> Soak<'_, P> {
     /// The first phase: requests and changes at random.
     fn break_links(&mut self) -> Step<()> {
         for node in self.case.deployment.ids() {
@@ -267,8 +267,8 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         let nodes = self.case.deployment.nodes;
         while !self.world.links().connected_without(None) {
             let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
-            let granted = self.world.form_link(a, b)?;
-            self.entered(granted);
+            self.world.form_link(a, b)?;
+            self.welcome();
         }
         self.serve_all()?;
         for node in self.case.deployment.ids() {
@@ -310,33 +310,31 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
     }
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
-        let granted = match event {
+        match event {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
-            Event::Release { node } => {
-                self.world.release(node)?;
+            Event::Release { node, entry } => {
+                self.world.release(node, entry)?;
                 if faults {
                     self.schedule_request(node);
                 }
-                None
             }
-            Event::Request { node } if faults => return self.request(node),
+            Event::Request { node } if faults => self.request(node)?,
             Event::Cancel { node } if faults && self.world.oracle().owed().any(|owed| owed == node) => {
                 self.world.cancel(node)?;
                 self.schedule_request(node);
-                None
             }
-            Event::Change if faults => return self.change(),
-            Event::Request { .. } | Event::Cancel { .. } | Event::Change => None,
-        };
-        self.entered(granted);
+            Event::Change if faults => self.change()?,
+            Event::Request { .. } | Event::Cancel { .. } | Event::Change => {}
+        }
+        self.welcome();
         Ok(())
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
         let draw = || self.case.demands.draw(self.world.now(), &mut self.demands);
         let demand = self.world.withdrawn(node).unwrap_or_else(draw);
-        let granted = self.world.request(node, demand)?;
-        self.entered(granted);
+        self.world.request(node, demand)?;
+        self.welcome();
         if self.workload.random_bool(self.case.impatience) {
             let patience = Time::from_units(exponential(5.0, &mut self.workload));
             self.world.schedule(patience, Event::Cancel { node });
@@ -344,11 +342,13 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
         Ok(())
     }
 
-    fn entered(&mut self, granted: impl IntoIterator<Item = NodeId>) {
-        for node in granted {
+    /// Whoever was granted units leaves its CS in time.
+    fn welcome(&mut self) {
+        while let Some(node) = self.world.next_granted() {
             self.entries += 1;
             let stay = self.case.cs_time.sample(&mut self.service);
-            self.world.schedule(stay, Event::Release { node });
+            let entry = self.world.entry(node);
+            self.world.schedule(stay, Event::Release { node, entry });
         }
     }
 
@@ -360,14 +360,14 @@ impl<P: Protocol<View = LinkEvent>> Soak<'_, P> {
             let links = self.world.links();
             let may_go = |a, b| fate != Fate::Drained || links.is_idle(a, b);
             if let Some((a, b)) = random_removable(links, may_go, &mut self.mobility) {
-                let granted = self.world.fail_link(a, b, fate)?;
-                self.entered(granted);
+                self.world.fail_link(a, b, fate)?;
+                self.welcome();
             }
         } else {
             let nodes = self.case.deployment.nodes;
             if let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) {
-                let granted = self.world.form_link(a, b)?;
-                self.entered(granted);
+                self.world.form_link(a, b)?;
+                self.welcome();
             }
         }
         self.schedule_change();

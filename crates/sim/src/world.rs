@@ -1,14 +1,14 @@
-//! Nodes, links and time: the event loop on which measured runs and fault-and-heal runs stand.
+//! Nodes, the layer below them and time: the event loop on which measured runs and fault-and-heal runs stand.
 
 use std::mem;
 
-use driftlock_net::ideal::{Fate, Links};
+use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Flight, Grant, Input, InputOf, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol,
-    Repairs,
+    Crossing, Demand, Deployment, Effect, Flight, Grant, Indication, Input, InputOf, LinkEvent, Moment, Node, NodeId,
+    Out, Outbox, Protocol, Reach, Repairs, View,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
-use driftlock_trace::Writer;
+use driftlock_trace::{Presence, Writer};
 
 use crate::meter::Meter;
 use crate::queue::{Event, Queue, Time};
@@ -54,11 +54,15 @@ pub struct Setting<'a, P: Protocol> {
 ///
 /// Whoever drives it takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
 /// with the others what it scheduled them for. The first violation ends a run.
-pub struct World<P: Protocol<View = LinkEvent>> {
+pub struct World<P: Protocol> {
     now: Time,
     queue: Queue,
     nodes: Vec<Node<P>>,
-    links: Links<Timed<P::Message>>,
+    ground: Ground<Timed<P::Message>>,
+    /// How often each node was granted units: tells one entry from the next.
+    entries: Vec<u32>,
+    /// What a crashed node is replaced by: it knows nothing.
+    blank: Vec<P>,
     armed: Vec<Vec<Armed<P::Timer>>>,
     armings: u32,
     delay: Duration,
@@ -66,6 +70,8 @@ pub struct World<P: Protocol<View = LinkEvent>> {
     constant_delay: Option<Time>,
     delays: Stream,
     out: Out<P>,
+    /// Who was granted units, until somebody asks.
+    granted: Vec<NodeId>,
     oracle: Oracle,
     meter: Meter,
     k: u32,
@@ -73,28 +79,29 @@ pub struct World<P: Protocol<View = LinkEvent>> {
     recorder: Option<Writer>,
 }
 
-impl<P: Protocol<View = LinkEvent>> World<P> {
+impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero.
     pub fn new(setting: Setting<'_, P>) -> Self {
         let Setting { deployment, variant, repairs, delay, delays, checked, recorder } = setting;
-        let mut links = Links::new(deployment.nodes);
-        for &(a, b) in &deployment.links {
-            links.form(a, b);
-        }
+        let ground = Ground::new(P::View::LAYER, deployment);
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, links.of(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
+        let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
         Self {
             now: Time::ZERO,
             queue: Queue::default(),
             nodes,
-            links,
+            ground,
+            entries: vec![0; deployment.nodes as usize],
+            blank: P::deploy(&nowhere, variant, repairs),
             armed: deployment.ids().map(|_| Vec::new()).collect(),
             armings: 0,
             delay,
             constant_delay: delay.constant(),
             delays,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
+            granted: Vec::new(),
             oracle: Oracle::new(deployment.nodes, deployment.k),
             meter: Meter::new(deployment.nodes, deployment.k, P::KINDS.len()),
             k: deployment.k,
@@ -131,14 +138,19 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         &mut self.meter
     }
 
-    /// Whether a link is up.
-    pub fn is_up(&self, a: NodeId, b: NodeId) -> bool {
-        self.links.is_up(a, b)
+    /// The links, to choose from, in a world of links.
+    pub fn links(&self) -> &Links<impl Clone + use<P>> {
+        self.ground.links().expect("a world of links")
     }
 
-    /// The links, to choose from.
-    pub fn links(&self) -> &Links<impl Clone + use<P>> {
-        &self.links
+    /// Who is where, in a world of one neighbourhood.
+    pub fn neighbourhood(&self) -> &Neighbourhood<impl Clone + use<P>> {
+        self.ground.neighbourhood().expect("a world of one neighbourhood")
+    }
+
+    /// Whether `node` is about to leave the neighbourhood.
+    pub fn is_leaving(&self, node: NodeId) -> bool {
+        matches!(self.nodes[node.index()].reach(), Reach::Inside { leaving: true, .. })
     }
 
     /// Whether nothing is in flight and nothing else is to come.
@@ -159,12 +171,17 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         Some(event)
     }
 
-    /// Carries out an arrival or a timer; whoever was granted units by it is returned.
-    pub fn deliver(&mut self, event: Event) -> Step<Option<NodeId>> {
+    /// Somebody who was granted units since one last asked.
+    pub fn next_granted(&mut self) -> Option<NodeId> {
+        self.granted.pop()
+    }
+
+    /// Carries out an arrival or a timer.
+    pub fn deliver(&mut self, event: Event) -> Step<()> {
         match event {
             Event::Arrival { from, to, incarnation } => {
-                let Some(Timed { message, arrives }) = self.links.arrive(from, to, incarnation) else {
-                    return Ok(None);
+                let Some(Timed { message, arrives }) = self.ground.arrive(from, to, incarnation) else {
+                    return Ok(());
                 };
                 debug_assert_eq!(arrives, self.now, "each message arrives at its own time, and none overtakes another");
                 self.meter.landed(P::permits(&message));
@@ -172,24 +189,30 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
             }
             Event::Timer { node, arming } => {
                 let armed = &mut self.armed[node.index()];
-                let Some(at) = armed.iter().position(|armed| armed.arming == arming) else { return Ok(None) };
+                let Some(at) = armed.iter().position(|armed| armed.arming == arming) else { return Ok(()) };
                 let timer = armed.swap_remove(at).timer;
                 self.input(node, Input::Timer(timer))
             }
-            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } | Event::Change => Ok(None),
+            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } | Event::Change => Ok(()),
         }
     }
 
     /// The application at `node` asks for this.
-    pub fn request(&mut self, node: NodeId, demand: Demand) -> Step<Option<NodeId>> {
+    pub fn request(&mut self, node: NodeId, demand: Demand) -> Step<()> {
         self.meter.requested(node, demand);
         self.oracle.requested(node, demand);
         self.input(node, Input::Request(demand))
     }
 
-    /// The application at `node` returns what it was granted.
-    pub fn release(&mut self, node: NodeId) -> Step<()> {
-        if let Some(Grant { permits, .. }) = self.nodes[node.index()].grant() {
+    /// How often `node` was granted units: [`Event::Release`] says which of these entries it ends.
+    pub fn entry(&self, node: NodeId) -> u32 {
+        self.entries[node.index()]
+    }
+
+    /// The application at `node` returns what it was granted at this entry, unless that was taken away before.
+    pub fn release(&mut self, node: NodeId, entry: u32) -> Step<()> {
+        let grant = self.nodes[node.index()].grant().filter(|_| self.entry(node) == entry);
+        if let Some(Grant { permits, .. }) = grant {
             self.meter.released(permits);
             self.oracle.released(node);
             self.input(node, Input::Release)?;
@@ -201,26 +224,26 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
     pub fn cancel(&mut self, node: NodeId) -> Step<()> {
         self.meter.cancelled();
         self.oracle.cancelled(node);
-        self.input(node, Input::Cancel).map(|_| ())
+        self.input(node, Input::Cancel)
     }
 
-    /// Forms a link between two nodes that have none. The nodes that were granted units by it are returned.
-    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<Vec<NodeId>> {
-        let incarnation = self.links.form(a, b);
+    /// Forms a link between two nodes that have none.
+    pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
+        let links = self.ground.links_mut().expect("a world of links");
+        let incarnation = links.form(a, b);
         if let Some(recorder) = &mut self.recorder {
             recorder.link(self.now.0, (a, b), true, incarnation);
         }
-        let mut granted = Vec::new();
-        granted.extend(self.input(a, Input::Below(LinkEvent::Up { peer: b, incarnation }))?);
-        granted.extend(self.input(b, Input::Below(LinkEvent::Up { peer: a, incarnation }))?);
-        Ok(granted)
+        self.tell(a, LinkEvent::Up { peer: b, incarnation })?;
+        self.tell(b, LinkEvent::Up { peer: a, incarnation })?;
+        Ok(())
     }
 
-    /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`. The nodes that were
-    /// granted units by it are returned.
-    pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Step<Vec<NodeId>> {
-        debug_assert!(fate != Fate::Drained || self.links.is_idle(a, b), "the link has to be drained first");
-        let Ok(failed) = self.links.fail(a, b) else { return Ok(Vec::new()) };
+    /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`.
+    pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Step<()> {
+        let links = self.ground.links_mut().expect("a world of links");
+        debug_assert!(fate != Fate::Drained || links.is_idle(a, b), "the link has to be drained first");
+        let Ok(failed) = links.fail(a, b) else { return Ok(()) };
         let incarnation = failed.incarnation;
         if let Some(recorder) = &mut self.recorder {
             recorder.link(self.now.0, (a, b), false, incarnation);
@@ -233,17 +256,65 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
                 self.meter.lost(P::permits(&timed.message));
             }
         }
-        let mut granted = Vec::new();
-        granted.extend(self.input(a, Input::Below(LinkEvent::Down { peer: b, incarnation }))?);
-        granted.extend(self.input(b, Input::Below(LinkEvent::Down { peer: a, incarnation }))?);
+        self.tell(a, LinkEvent::Down { peer: b, incarnation })?;
+        self.tell(b, LinkEvent::Down { peer: a, incarnation })?;
         if fate == Fate::Returned {
             for (from, to, Timed { message, .. }) in failed.undelivered {
-                granted.extend(self.input(from, Input::Undelivered { to, message })?);
+                self.input(from, Input::Undelivered { to, message })?;
             }
         }
         self.checked = checked;
         self.check()?;
-        Ok(granted)
+        Ok(())
+    }
+
+    /// A node enters the neighbourhood: whoever is there is told, and it is told who is there.
+    pub fn enter(&mut self, node: NodeId) -> Step<()> {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
+        let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
+        let stay = neighbourhood.enter(node);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.member(self.now.0, node, Presence::Inside);
+        }
+        let checked = mem::replace(&mut self.checked, false);
+        for peer in self.ground.audience(node) {
+            self.tell(peer, Crossing::Met { peer: node, stay })?;
+        }
+        self.checked = checked;
+        self.tell(node, Crossing::Entered { stay, members })
+    }
+
+    /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
+    pub fn leave(&mut self, node: NodeId) -> Step<()> {
+        self.tell(node, Crossing::Leaving)
+    }
+
+    /// A member stops for good, and nobody is told.
+    pub fn crash(&mut self, node: NodeId) {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
+        for Timed { message, .. } in neighbourhood.crash(node) {
+            self.meter.landed(P::permits(&message));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.member(self.now.0, node, Presence::Crashed);
+        }
+        let at = node.index();
+        if let Some(Grant { permits, .. }) = self.nodes[at].grant() {
+            self.meter.released(permits);
+        } else if self.nodes[at].demand().is_some() {
+            self.meter.cancelled();
+        }
+        self.oracle.vanished(node);
+        self.armed[at].clear();
+        self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
+    }
+
+    /// The next message from `from` to `to` is lost.
+    pub fn lose(&mut self, from: NodeId, to: NodeId) {
+        let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
+        if let Some(Timed { message, .. }) = self.ground.arrive(from, to, incarnation) {
+            self.meter.landed(P::permits(&message));
+        }
     }
 
     /// Ends the record of the run.
@@ -254,8 +325,13 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         Ok(self.meter)
     }
 
+    /// The layer below tells a node something.
+    fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) -> Step<()> {
+        self.input(node, Input::Below(P::View::of(indication.into())))
+    }
+
     /// One step of one node, with all that follows from it at once.
-    fn input(&mut self, id: NodeId, input: InputOf<P>) -> Step<Option<NodeId>> {
+    fn input(&mut self, id: NodeId, input: InputOf<P>) -> Step<()> {
         let mut out = mem::take(&mut self.out);
         if self.recorder.is_some() {
             self.recorded_step(id, &input, &mut out);
@@ -263,14 +339,18 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
             let refused = self.nodes[id.index()].step(input, &mut out).err();
             debug_assert_eq!(refused, None, "an ideal link layer and this workload give no reason to refuse");
         }
-        let mut granted = None;
+        let mut departed = false;
         for effect in out.drain() {
+            departed |= matches!(effect, Effect::Depart);
             // A violation ends the run: what is left of the buffer is not needed any more.
-            self.effect(id, effect, &mut granted)?;
+            self.effect(id, effect)?;
         }
         self.out = out;
+        if departed {
+            self.departed(id)?;
+        }
         self.check()?;
-        Ok(granted)
+        Ok(())
     }
 
     fn recorded_step(&mut self, id: NodeId, input: &InputOf<P>, out: &mut Out<P>) {
@@ -283,9 +363,14 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         }
     }
 
-    fn effect(&mut self, id: NodeId, effect: Effect<P::Message, P::Timer>, granted: &mut Option<NodeId>) -> Step<()> {
+    fn effect(&mut self, id: NodeId, effect: Effect<P::Message, P::Timer>) -> Step<()> {
         match effect {
             Effect::Send { to, message, shared } => self.send(id, to, message, shared)?,
+            Effect::Broadcast { message } => {
+                for (at, to) in self.ground.audience(id).into_iter().enumerate() {
+                    self.send(id, to, message.clone(), at > 0)?;
+                }
+            }
             Effect::Arm { timer, after } => {
                 let arming = self.armings;
                 self.armings = self.armings.wrapping_add(1);
@@ -295,22 +380,55 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
                 self.schedule(Time(after.as_nanos() as u64), Event::Timer { node: id, arming });
             }
             Effect::Disarm { timer } => self.armed[id.index()].retain(|armed| armed.timer != timer),
+            Effect::Revoke(demand) => self.revoked(id, demand),
             Effect::Grant(grant) => {
+                self.entries[id.index()] = self.entries[id.index()].wrapping_add(1);
                 self.oracle.granted(id, grant)?;
                 self.meter.granted(id, grant.permits);
-                *granted = Some(id);
+                self.granted.push(id);
             }
-            Effect::Clause(_) => {}
+            Effect::Depart | Effect::Clause(_) => {}
         }
+        Ok(())
+    }
+
+    /// The application at `id` waits again.
+    fn revoked(&mut self, id: NodeId, demand: Demand) {
+        if let Some(permits) = self.oracle.revoked(id, demand) {
+            self.meter.released(permits);
+            self.meter.requested(id, demand);
+        }
+    }
+
+    /// A node is no member any more, and the others are told.
+    fn departed(&mut self, node: NodeId) -> Step<()> {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
+        let lost = neighbourhood.depart(node);
+        for Timed { message, .. } in &lost {
+            self.meter.landed(P::permits(message));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.member(self.now.0, node, Presence::Outside);
+        }
+        let checked = mem::replace(&mut self.checked, false);
+        for peer in self.ground.audience(node) {
+            self.tell(peer, Crossing::Parted { peer: node })?;
+        }
+        self.checked = checked;
         Ok(())
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let arrives = self.arrival(from, to);
         self.meter.sent(P::kind(&message), shared, P::is_token(&message), P::permits(&message));
-        match self.links.send(from, to, Timed { message, arrives }) {
-            Ok(incarnation) => {
+        let permits = P::permits(&message);
+        match self.ground.send(from, to, Timed { message, arrives }) {
+            Ok(Some(incarnation)) => {
                 self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
+                Ok(())
+            }
+            Ok(None) => {
+                self.meter.landed(permits);
                 Ok(())
             }
             Err(_) => Err(Violation::NoLink { from, to }.into()),
@@ -322,7 +440,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         if let Some(delay) = self.constant_delay {
             return self.now + delay;
         }
-        let last = self.links.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
+        let last = self.ground.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
         last.max(self.now + self.delay.sample(&mut self.delays))
     }
 
@@ -333,7 +451,7 @@ impl<P: Protocol<View = LinkEvent>> World<P> {
         let moment = Moment::<P> {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
             flights: self
-                .links
+                .ground
                 .flights()
                 .map(|Flight { from, to, message }| Flight { from, to, message: &message.message })
                 .collect(),

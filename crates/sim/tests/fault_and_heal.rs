@@ -112,7 +112,11 @@ fn without_any_one_repair_something_breaks() {
 /// Messages that a pair of nodes without any token exchanges in a thousand time units after one of them has asked.
 fn messages_without_a_token(repairs: Repairs) -> usize {
     let links = vec![(NodeId(1), NodeId(2))];
-    let mut nodes = Krl::deploy(&Deployment { nodes: 3, k: 1, links }, Variant::new(Forwarding::Off), repairs);
+    let mut nodes = Krl::deploy(
+        &Deployment { nodes: 3, k: 1, links, ..Deployment::default() },
+        Variant::new(Forwarding::Off),
+        repairs,
+    );
     let mut out = driftlock_protocol::Outbox::new();
     let (mut now, mut count) = (0, 0);
     // What is due, when, and at whom: `None` is the pause's timer.

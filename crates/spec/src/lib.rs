@@ -23,7 +23,8 @@ pub fn check_moment<P: Protocol>(k: u32, moment: &Moment<'_, P>) -> Result<(), V
         }
         seen = seen.union(permits);
     }
-    if seen != Permits::first(k) {
+    let returning = P::returning(moment);
+    if seen.union(returning) != Permits::first(k) {
         return Err(Violation::PermitsChanged { expected: Permits::first(k), found: seen });
     }
     P::invariant(moment).map_err(Violation::Lemma)

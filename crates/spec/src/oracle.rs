@@ -185,6 +185,22 @@ impl Oracle {
         }
     }
 
+    /// The algorithm takes away what the application at `node` uses; it is owed this instead. The units are returned.
+    pub fn revoked(&mut self, node: NodeId, demand: Demand) -> Option<Permits> {
+        let Claim::Using(permits) = self.claims[node.index()] else { return None };
+        self.released(node);
+        self.requested(node, demand);
+        Some(permits)
+    }
+
+    /// The application at `node` is no more: it uses nothing and is owed nothing.
+    pub fn vanished(&mut self, node: NodeId) {
+        self.released(node);
+        if matches!(self.claims[node.index()], Claim::Owed(_)) {
+            self.cancelled(node);
+        }
+    }
+
     /// The algorithm lets the application at `node` in.
     pub fn granted(&mut self, node: NodeId, grant: Grant) -> Result<(), Violation> {
         match self.claims[node.index()] {

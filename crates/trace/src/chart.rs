@@ -16,7 +16,7 @@ use driftlock_protocol::{Deployment, NodeId, Permit, Permits};
 use serde_json::Value;
 
 use crate::replay::permits_at_start;
-use crate::{Header, Line, LinkChange, ReadError, Reader, Step};
+use crate::{Header, Line, LinkChange, Loss, MemberChange, Presence, ReadError, Reader, Step};
 
 /// In a larger network a node has a lifeline only if something happens to it.
 const IDLE_LIFELINES_MAX: u32 = 50;
@@ -113,6 +113,8 @@ impl Chart {
             match line {
                 Line::Step(step) => drawing.step(&step),
                 Line::Link(change) => drawing.link(&change),
+                Line::Member(change) => drawing.member(&change),
+                Line::Loss(loss) => drawing.lose(&loss),
                 Line::End { end } => drawing.chart.violation = end.violation,
             }
         }
@@ -157,6 +159,10 @@ struct Drawing {
     under_way: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
     /// What was under way on a link when it failed last, and has not been returned.
     cut_off: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
+    /// Who hears a broadcast.
+    inside: BTreeSet<NodeId>,
+    /// Whether steps that a change below leads to belong to the row before.
+    in_change: bool,
     /// Waiting or critical, and since when.
     phases: BTreeMap<NodeId, (BarKind, usize)>,
     /// Who has which permits, and since when.
@@ -182,6 +188,8 @@ impl Drawing {
             nodes: (0..drawn).map(NodeId).collect(),
             under_way: BTreeMap::new(),
             cut_off: BTreeMap::new(),
+            inside: deployment.members.iter().copied().collect(),
+            in_change: false,
             phases: BTreeMap::new(),
             held: BTreeMap::new(),
             mentioned: BTreeSet::new(),
@@ -213,6 +221,7 @@ impl Drawing {
     }
 
     fn begin_row(&mut self, t: u64, action: Action) {
+        self.in_change = false;
         self.chart.rows.push(Row { t, action });
     }
 
@@ -226,6 +235,7 @@ impl Drawing {
         let (a, b) = change.link;
         self.nodes.extend([a, b]);
         self.begin_row(change.t, Action::Link { ends: (a.min(b), a.max(b)), up: change.up });
+        self.in_change = true;
         if change.up {
             return;
         }
@@ -239,12 +249,53 @@ impl Drawing {
         }
     }
 
+    fn member(&mut self, change: &MemberChange) {
+        let node = change.member;
+        self.nodes.insert(node);
+        self.begin_row(change.t, Action::Local { node, text: presence_words(change.presence).into() });
+        self.in_change = true;
+        if change.presence == Presence::Inside {
+            self.inside.insert(node);
+            return;
+        }
+        self.inside.remove(&node);
+        let row = self.row();
+        for (_, under_way) in self.under_way.iter_mut().filter(|((_, to), _)| *to == node) {
+            for message in under_way.drain(..) {
+                self.chart.messages[message].fate = Fate::Ended { row, returned: false };
+            }
+        }
+        if change.presence == Presence::Crashed {
+            self.phase(node, None);
+            self.hold(node, Permits::NONE);
+        }
+    }
+
+    fn lose(&mut self, loss: &Loss) {
+        let (from, to) = loss.lost;
+        self.begin_row(loss.t, Action::Local { node: to, text: format!("does not hear {from}") });
+        let row = self.row();
+        if let Some(message) = self.under_way.get_mut(&(from, to)).and_then(VecDeque::pop_front) {
+            self.chart.messages[message].fate = Fate::Ended { row, returned: false };
+        }
+    }
+
     fn step(&mut self, step: &Step<Value, Value>) {
         self.nodes.insert(step.node);
         self.input(step);
         for effect in step.out.as_array().into_iter().flatten() {
             match variant(effect) {
-                Some(("send", content)) => self.send(step.node, content),
+                Some(("send", content)) => {
+                    if let Some(to) = node(content.get("to")) {
+                        self.send(step.node, to, &content["message"]);
+                    }
+                }
+                Some(("broadcast", content)) => {
+                    for to in self.inside.clone().into_iter().filter(|&to| to != step.node) {
+                        self.send(step.node, to, &content["message"]);
+                    }
+                }
+                Some(("revoke", _)) => self.phase(step.node, Some(BarKind::Waiting)),
                 Some(("grant", grant)) => {
                     for number in grant.get("permits").and_then(Value::as_array).into_iter().flatten() {
                         self.mention(step.node, permit(number));
@@ -263,7 +314,7 @@ impl Drawing {
     fn input(&mut self, step: &Step<Value, Value>) {
         let (kind, content) = variant(&step.input).unwrap_or(("step", &Value::Null));
         let refused = step.refused.is_some();
-        let follows = matches!(self.chart.rows.last(), Some(Row { action: Action::Link { .. }, .. }));
+        let follows = self.in_change;
         match (kind, node(content.get("from")), node(content.get("to"))) {
             ("message", Some(from), _) => return self.arrive(step, from, refused),
             ("undelivered", _, Some(to)) => {
@@ -288,10 +339,9 @@ impl Drawing {
         }
     }
 
-    fn send(&mut self, from: NodeId, content: &Value) {
-        let Some(to) = node(content.get("to")) else { return };
+    fn send(&mut self, from: NodeId, to: NodeId, message: &Value) {
         self.nodes.insert(to);
-        let label = label(&content["message"]);
+        let label = label(message);
         self.mention(from, label.permit);
         let message = self.chart.messages.len();
         self.chart.messages.push(Message { from, to, label, sent: Some(self.row()), fate: Fate::UnderWay });
@@ -362,7 +412,7 @@ impl Drawing {
 
 /// What the run is about: the algorithm, the network and its links at the start.
 pub(crate) fn heading(header: &Header) -> String {
-    let Deployment { nodes, k, links } = &header.deployment;
+    let Deployment { nodes, k, links, members } = &header.deployment;
     let mut text = clipped(&header.algorithm);
     if !header.without.is_empty() {
         text += &format!(" without {}", header.without.join(", "));
@@ -370,6 +420,10 @@ pub(crate) fn heading(header: &Header) -> String {
     text += &format!(" on {nodes} nodes, k = {k}, ");
     if links.len() > LINKS_LISTED_MAX {
         return text + &format!("{} links", links.len());
+    }
+    if !members.is_empty() {
+        let members: Vec<String> = members.iter().map(ToString::to_string).collect();
+        return text + &format!("inside {}", members.join(", "));
     }
     let links: Vec<String> = links.iter().map(|(a, b)| format!("{a}\u{2013}{b}")).collect();
     text + &if links.is_empty() { "no links".into() } else { format!("links {}", links.join(", ")) }
@@ -434,12 +488,22 @@ fn demand_words(demand: &Value) -> String {
     ["requests".into()].into_iter().chain(units).chain(priority).chain(deadline).collect()
 }
 
+/// What has become of a member.
+pub(crate) fn presence_words(presence: Presence) -> &'static str {
+    match presence {
+        Presence::Inside => "enters",
+        Presence::Outside => "departs",
+        Presence::Crashed => "crashes",
+    }
+}
+
 /// What a node's own input is called in a row of its own.
 pub(crate) fn words_for(kind: &str, content: &Value) -> String {
     match kind {
         "request" => demand_words(content),
         "cancel" => "cancels".into(),
         "release" => "releases".into(),
+        "below" if content == "leaving" => "is about to leave".into(),
         _ => match variant(content) {
             Some((inner, _)) => clipped(&format!("{}: {}", spoken(kind), spoken(inner))),
             None => clipped(&spoken(kind)),

@@ -68,6 +68,38 @@ pub struct LinkChange {
     pub incarnation: Incarnation,
 }
 
+/// Where a node is now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// It has entered the neighbourhood.
+    Inside,
+    /// It has departed.
+    Outside,
+    /// It has crashed inside, and forgotten everything; nobody is told.
+    Crashed,
+}
+
+/// A node has entered the neighbourhood, departed or crashed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MemberChange {
+    /// When, in nanoseconds.
+    pub t: u64,
+    /// Who.
+    pub member: NodeId,
+    /// Where it is now.
+    pub presence: Presence,
+}
+
+/// The next message between two nodes is lost.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Loss {
+    /// When, in nanoseconds.
+    pub t: u64,
+    /// The sender and the receiver.
+    pub lost: (NodeId, NodeId),
+}
+
 /// A node has taken an input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step<I, O> {
@@ -100,12 +132,16 @@ pub struct End {
 
 /// Any line but the first, as a reader meets it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(untagged, expecting = "neither a step, nor a change of a link, nor the end of a trace")]
+#[serde(untagged, expecting = "neither a step, nor a change of a link or a member, nor a loss, nor the end of a trace")]
 pub enum Line {
     /// A node's step. Its input and output are kept as they are until the algorithm is known.
     Step(Box<Step<Value, Value>>),
     /// A change of a link.
     Link(LinkChange),
+    /// Somebody came, went or crashed.
+    Member(MemberChange),
+    /// A message was lost.
+    Loss(Loss),
     /// The end.
     End {
         /// The last record.

@@ -1,13 +1,14 @@
 //! Doing again what a trace says, with fresh nodes, and comparing every output.
 
-use driftlock_net::ideal::Links;
+use driftlock_net::ideal::Ground;
 use driftlock_protocol::{
-    Algorithm, InputOf, K_MAX, LinkEvent, NODES_MAX, Node, Outbox, Permits, Protocol, Repairs, Visitor,
+    Algorithm, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, View,
+    Visitor,
 };
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{Header, Line, Origin, ReadError, Reader, Step};
+use crate::{Header, Line, MemberChange, Origin, Presence, ReadError, Reader, Step};
 
 /// What came of a replay that could be carried out.
 #[derive(Clone, PartialEq, Debug)]
@@ -100,7 +101,7 @@ pub(crate) fn permits_at_start(header: &Header) -> Option<Vec<Permits>> {
     struct Deploy<'a>(&'a Header);
     impl Visitor for Deploy<'_> {
         type Output = Vec<Permits>;
-        fn visit<P: Protocol<View = LinkEvent>>(self, variant: P::Variant) -> Self::Output {
+        fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
             P::deploy(&self.0.deployment, variant, Repairs::ALL).iter().map(P::held).collect()
         }
     }
@@ -121,6 +122,11 @@ fn check_deployment(header: &Header) -> Result<(), ReplayError> {
     if links.iter().any(|(a, b)| a == b || b.0 >= deployment.nodes) || links.windows(2).any(|two| two[0] == two[1]) {
         return Err(ReplayError::BadDeployment("a link is there twice, or leads nowhere"));
     }
+    let mut members = deployment.members.clone();
+    members.sort_unstable();
+    if members.iter().any(|member| member.0 >= deployment.nodes) || members.windows(2).any(|two| two[0] == two[1]) {
+        return Err(ReplayError::BadDeployment("a member is there twice, or does not exist"));
+    }
     Ok(())
 }
 
@@ -133,22 +139,25 @@ struct Replay {
 impl Visitor for Replay {
     type Output = Result<Outcome, ReplayError>;
 
-    fn visit<P: Protocol<View = LinkEvent>>(mut self, variant: P::Variant) -> Self::Output {
+    fn visit<P: Protocol>(mut self, variant: P::Variant) -> Self::Output {
         let deployment = self.reader.header().deployment.clone();
-        let mut links = Links::<()>::new(deployment.nodes);
-        for &(a, b) in &deployment.links {
-            links.form(a, b);
-        }
+        let ground = Ground::<()>::new(P::View::LAYER, &deployment);
         let small = matches!(self.reader.header().world, Origin::Check { small_scale: true, .. });
         let variant = if small { P::at_small_scale(variant) } else { variant };
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, links.of(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
+        let nowhere = Deployment { members: Vec::new(), ..deployment };
+        let blank = P::deploy(&nowhere, variant, self.repairs);
         let mut steps = 0;
         while let Some(line) = self.reader.next_line()? {
             match line {
-                // What a change of a link means to a node is among its inputs.
-                Line::Link(_) => {}
+                Line::Member(MemberChange { member, presence: Presence::Crashed, .. }) => {
+                    let blank = blank.get(member.index()).ok_or_else(|| self.unknown(member))?;
+                    nodes[member.index()] = Node::new(member, blank.clone(), Reach::Outside);
+                }
+                // What another change means to a node is among its inputs.
+                Line::Link(_) | Line::Member(_) | Line::Loss(_) => {}
                 Line::End { end } if end.steps == steps => {
                     return Ok(Outcome::Same { steps, violation: end.violation });
                 }
@@ -168,16 +177,19 @@ impl Visitor for Replay {
 }
 
 impl Replay {
+    fn unknown(&self, node: NodeId) -> ReplayError {
+        let nodes = self.reader.header().deployment.nodes;
+        ReplayError::UnknownNode { line: self.reader.line(), node: node.0, nodes }
+    }
+
     /// The recorded step, taken again by the node as it is now.
-    fn repeat<P: Protocol<View = LinkEvent>>(
+    fn repeat<P: Protocol>(
         &self,
         nodes: &mut [Node<P>],
         recorded: &Step<Value, Value>,
     ) -> Result<Step<Value, Value>, ReplayError> {
         let line = self.reader.line();
-        let unknown =
-            ReplayError::UnknownNode { line, node: recorded.node.0, nodes: self.reader.header().deployment.nodes };
-        let node = nodes.get_mut(recorded.node.index()).ok_or(unknown)?;
+        let node = nodes.get_mut(recorded.node.index()).ok_or_else(|| self.unknown(recorded.node))?;
         let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
             .map_err(|error| ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error })?;
         let mut out = Outbox::with_clauses();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::chart::{heading, label, variant, words_for};
+use crate::chart::{heading, label, presence_words, variant, words_for};
 use crate::{Line, ReadError, Reader, Step};
 
 /// Reads a whole trace and tells it, one numbered action after the other.
@@ -16,6 +16,16 @@ pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
                 in_change = true;
                 let (a, b) = (change.link.0.min(change.link.1), change.link.0.max(change.link.1));
                 text += &format!("{actions:>3}. link {a}\u{2013}{b} {}\n", if change.up { "forms" } else { "fails" });
+            }
+            Line::Member(change) => {
+                actions += 1;
+                in_change = true;
+                text += &format!("{actions:>3}. node {} {}\n", change.member, presence_words(change.presence));
+            }
+            Line::Loss(loss) => {
+                actions += 1;
+                in_change = false;
+                text += &format!("{actions:>3}. a message from {} to {} is lost\n", loss.lost.0, loss.lost.1);
             }
             Line::Step(step) => {
                 let (what, follows) = happening(&step);
@@ -46,6 +56,7 @@ fn happening(step: &Step<Value, Value>) -> (String, bool) {
     match kind {
         "message" => (format!("{} from {} arrives at {}", said(), number("from"), step.node), false),
         "undelivered" => (format!("returned to {}: {} for {}", step.node, said(), number("to")), true),
+        "below" if content == "leaving" => (format!("node {} is about to leave", step.node), false),
         "below" => (format!("the links of node {} change", step.node), true),
         _ => (format!("node {} {}", step.node, words_for(kind, content)), false),
     }
@@ -64,6 +75,9 @@ fn deeds(step: &Step<Value, Value>) -> String {
                 let to = content.get("to").map(Value::to_string).unwrap_or_default();
                 deeds.push(format!("sends {} to {to}", label(&content["message"]).text));
             }
+            Some(("broadcast", content)) => deeds.push(format!("broadcasts {}", label(&content["message"]).text)),
+            Some(("revoke", _)) => deeds.push("must stop, and waits again".into()),
+            Some(("depart", _)) => deeds.push("departs".into()),
             Some(("grant", _)) => deeds.push("is granted".into()),
             Some(("arm", _)) => deeds.push("arms a timer".into()),
             Some(("disarm", _)) => deeds.push("disarms a timer".into()),

@@ -8,7 +8,7 @@ use driftlock_protocol::{Effect, Incarnation, InputOf, NodeId, Protocol, Refusal
 use serde::Serialize;
 
 use crate::record::LiveStep;
-use crate::{End, Header, LinkChange};
+use crate::{End, Header, LinkChange, Loss, MemberChange, Presence};
 
 /// Writes the lines of one trace.
 ///
@@ -67,6 +67,16 @@ impl Writer {
     /// A link has formed or failed.
     pub fn link(&mut self, t: u64, link: (NodeId, NodeId), up: bool, incarnation: Incarnation) {
         self.line(&LinkChange { t, link, up, incarnation });
+    }
+
+    /// A node has entered the neighbourhood, departed or crashed.
+    pub fn member(&mut self, t: u64, member: NodeId, presence: Presence) {
+        self.line(&MemberChange { t, member, presence });
+    }
+
+    /// The next message from one node to another is lost.
+    pub fn loss(&mut self, t: u64, from: NodeId, to: NodeId) {
+        self.line(&Loss { t, lost: (from, to) });
     }
 
     /// A node has taken an input.

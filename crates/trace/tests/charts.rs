@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Repairs,
+    Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
 };
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
@@ -428,10 +428,10 @@ fn recorded(writer: &mut Writer, node: &mut Node<Krl>, id: NodeId, input: &Input
 #[test]
 fn the_words_fit_the_messages_of_krl() {
     let [a, b] = [NodeId(0), NodeId(1)];
-    let deployment = Deployment { nodes: 2, k: 1, links: vec![(a, b)] };
+    let deployment = Deployment { nodes: 2, k: 1, links: vec![(a, b)], ..Deployment::default() };
     let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
-    let mut holder = Node::new(a, protocols[0].clone(), [(b, Incarnation(0))]);
-    let mut asker = Node::new(b, protocols[1].clone(), [(a, Incarnation(0))]);
+    let mut holder = Node::new(a, protocols[0].clone(), Reach::links([(b, Incarnation(0))]));
+    let mut asker = Node::new(b, protocols[1].clone(), Reach::links([(a, Incarnation(0))]));
     let header = Header {
         format: FORMAT.into(),
         version: VERSION,

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-use driftlock_protocol::{Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Repairs};
+use driftlock_protocol::{Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs};
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
 
@@ -13,7 +13,7 @@ fn header() -> Header {
         version: VERSION,
         algorithm: "krl".into(),
         without: Vec::new(),
-        deployment: Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))] },
+        deployment: Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() },
         world: Origin::Soak { seed: 1, crowded: false },
     }
 }
@@ -21,7 +21,7 @@ fn header() -> Header {
 /// Node 0 enters and leaves its CS.
 fn write(writer: &mut Writer) {
     let protocols = Krl::deploy(&header().deployment, Variant::new(Forwarding::Off), Repairs::ALL);
-    let mut node = Node::new(NodeId(0), protocols[0].clone(), [(NodeId(1), Incarnation(0))]);
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), Reach::links([(NodeId(1), Incarnation(0))]));
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();

@@ -1,13 +1,13 @@
 //! Which states count as one.
 
-use driftlock_protocol::{LinkEvent, NodeId, Protocol};
+use driftlock_protocol::{Layer, NodeId, Protocol, View};
 
 use super::Model;
 use crate::canon::{Extents, Fingerprint};
 use crate::parts::EMPTY;
 use crate::state::{Common, State};
 
-impl<P: Protocol<View = LinkEvent>> Model<P> {
+impl<P: Protocol> Model<P> {
     /// The fingerprint, and how far relative numbers lie apart. While links may still form, all count from the lowest of all;
     /// afterwards each part of the network is for itself.
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
@@ -17,7 +17,7 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
         for &word in layout.plain(state) {
             fingerprint.word(u64::from(word));
         }
-        let whole = layout.common(state, Common::Formations) > 0;
+        let whole = P::View::LAYER == Layer::Neighbourhood || layout.common(state, Common::Formations) > 0;
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);
         while left != 0 {

@@ -1,6 +1,6 @@
 //! What must hold in a state, looked at by itself.
 
-use driftlock_protocol::{Flight, LinkEvent, Moment, NodeId, Permits, Protocol, Units};
+use driftlock_protocol::{Flight, Layer, Moment, NodeId, Permits, Protocol, Units, View};
 use driftlock_spec::{Violation, check_moment};
 
 use super::{ALL_IN_USE, Model, QUIET};
@@ -8,7 +8,7 @@ use crate::Property;
 use crate::parts::{EMPTY, PartId};
 use crate::state::{Own, State};
 
-impl<P: Protocol<View = LinkEvent>> Model<P> {
+impl<P: Protocol> Model<P> {
     /// The nodes that wait and must be served in time, as a set of bits.
     ///
     /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has, the
@@ -20,7 +20,11 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
     /// Likewise, if everybody leaves the CS in time, or if nobody ever does.
     fn owed_if(&self, state: &State, all_leave: bool) -> u8 {
         let layout = self.layout;
-        let waits = |node: &NodeId| self.parts.seats.get(layout.seat(state, *node)).waits;
+        let is_here = |node: NodeId| P::View::LAYER == Layer::Links || layout.inside(state) >> node.0 & 1 == 1;
+        let waits = |node: &NodeId| {
+            let seat = self.parts.seats.get(layout.seat(state, *node));
+            seat.waits && !seat.leaving && is_here(*node)
+        };
         let mut owed = 0;
         for node in layout.ids().filter(waits) {
             if self.can_serve(state, self.reach(state, node), all_leave) {
@@ -48,6 +52,12 @@ impl<P: Protocol<View = LinkEvent>> Model<P> {
                     has_token |= message.is_token;
                 }
             }
+        }
+        if P::View::LAYER == Layer::Neighbourhood {
+            // What was used and is on its way back is free for whoever keeps the books.
+            let kept = inside().filter_map(|node| parts.seats.get(layout.seat(state, node)).grant);
+            let kept = kept.filter(|_| !all_leave).map(|grant| grant.permits).fold(Permits::NONE, Permits::union);
+            permits = Permits::first(self.setup.deployment.k).without(kept);
         }
         has_token && largest <= permits.count()
     }

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use driftlock_check::{Bound, EVENTS_MAX, Property, Setup, Timing, Topology};
-use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, Repairs};
 use driftlock_sim::config::unknown_repair;
 
 use super::demands::Menu;
+use super::layer::{self, LinkFlags, NeighbourhoodFlags};
 use super::units_fit;
 use crate::failure::Failure;
 use crate::{list, progress};
 
 const EXAMPLES: &str = "\
-Every order of events is explored: messages arrive in any order that links allow, applications ask and release, links
-fail and form, timers fire, each as often as the bounds say. In every state at most k units are in use, every permit
+Every order of events is explored: messages arrive in any order that channels allow, applications ask and release, links
+fail and form or nodes enter and leave, timers fire, each as often as the bounds say. In every state at most k units are in use, every permit
 exists once, the algorithm's own lemmas hold, and nobody waits in vain; when all states are known, it is decided on
 their graph whether anybody who waits can be passed over for ever. docs/check.md explains bounds and verdicts.
 
@@ -28,6 +28,7 @@ Examples:
   driftlock check krlf --nodes 3 --k 2 --requests 2 --link-changes 0 --topology all
   driftlock check hok --nodes 3 --k 3 --units 1..3 --link-changes 0
   driftlock check hok --k 2 --units 1,2 --priorities 0,1    every request chooses
+  driftlock check klme --nodes 3 --k 1 --crossings 1        one node leaves the neighbourhood, one enters
   driftlock check krl --nodes 4 --k 2 --budget 30s          as far as it comes in 30 s
   driftlock check krlf --nodes 4 --k 2 --walks 1000000      random walks through the same states
 
@@ -46,9 +47,6 @@ pub(crate) struct Args {
     /// How many units, up to 8
     #[arg(long, default_value_t = 1)]
     k: u32,
-    /// The links at the start; all is every connected graph in turn
-    #[arg(long, value_enum, default_value = "complete")]
-    topology: Shape,
     /// Requests of each node: a number, or any
     #[arg(long, default_value = "1", value_parser = bound)]
     requests: Bound,
@@ -57,18 +55,10 @@ pub(crate) struct Args {
     /// Requests that each node may withdraw: a number, or any
     #[arg(long, default_value = "0", value_parser = bound)]
     cancels: Bound,
-    /// Links that fail, and as many that form: a number, or any
-    #[arg(long, default_value = "1", value_parser = bound)]
-    link_changes: Bound,
-    /// Links that fail, if not as many as form
-    #[arg(long, value_name = "NUMBER", value_parser = bound)]
-    failures: Option<Bound>,
-    /// Links that form, if not as many as fail
-    #[arg(long, value_name = "NUMBER", value_parser = bound)]
-    formations: Option<Bound>,
-    /// What becomes of messages on a link that fails: returned to their senders, lost, or delivered before it does
-    #[arg(long, value_enum, default_value = "returned")]
-    link_failure: InFlight,
+    #[command(flatten)]
+    links: LinkFlags,
+    #[command(flatten)]
+    neighbourhood: NeighbourhoodFlags,
     /// So many applications may keep their units for ever, and nobody may be stuck behind them (looked for in states in
     /// which nothing else moves)
     #[arg(long, default_value_t = 0)]
@@ -152,22 +142,6 @@ pub(super) enum Format {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Size(pub(super) u64);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Shape {
-    Complete,
-    Line,
-    Ring,
-    Star,
-    All,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum InFlight {
-    Returned,
-    Drained,
-    Lost,
-}
-
 /// What was asked for.
 pub(super) struct Plan {
     pub(super) algorithm: &'static Algorithm,
@@ -197,21 +171,8 @@ impl Args {
         without.retain(|name| named.insert(name.clone()));
         let names = without.iter().map(String::as_str);
         let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-        let topology = match self.topology {
-            Shape::Complete => Topology::Complete,
-            Shape::Line => Topology::Line,
-            Shape::Ring => Topology::Ring,
-            Shape::Star => Topology::Star,
-            Shape::All if self.nodes <= 5 => Topology::All,
-            Shape::All => {
-                return Err(Failure::Other(format!(
-                    "--topology all with {} nodes is more graphs than anybody waits for: take at most 5 nodes",
-                    self.nodes
-                )));
-            }
-        };
-        let shape = self.topology.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        let setup = self.setup()?;
+        let (topology, shape) = self.links.topology(self.nodes)?;
+        let setup = self.setup(algorithm)?;
         units_fit(algorithm, self.k, &setup.demands)?;
         // Before anybody draws up links for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
@@ -219,18 +180,12 @@ impl Args {
         Ok(Plan { algorithm, repairs, without, topology, shape, walks, menu: self.menu.clone(), setup })
     }
 
-    fn setup(&self) -> Result<Setup, Failure> {
-        let deployment = Deployment { nodes: self.nodes, k: self.k, links: Vec::new() };
+    fn setup(&self, algorithm: &Algorithm) -> Result<Setup, Failure> {
+        let deployment = Deployment { nodes: self.nodes, k: self.k, ..Deployment::default() };
         let mut setup = Setup::still(deployment, self.requests);
         setup.demands = self.menu.demands()?;
         setup.cancels = self.cancels;
-        setup.failures = self.failures.unwrap_or(self.link_changes);
-        setup.formations = self.formations.unwrap_or(self.link_changes);
-        setup.fate = match self.link_failure {
-            InFlight::Returned => Fate::Returned,
-            InFlight::Drained => Fate::Drained,
-            InFlight::Lost => Fate::Lost,
-        };
+        layer::apply(algorithm, &self.links, &self.neighbourhood, &mut setup)?;
         setup.spread = self.spread.unwrap_or_else(|| setup.usual_spread());
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;
@@ -243,7 +198,7 @@ impl Args {
     }
 }
 
-fn bound(text: &str) -> Result<Bound, String> {
+pub(super) fn bound(text: &str) -> Result<Bound, String> {
     if text == "any" {
         return Ok(Bound::Any);
     }

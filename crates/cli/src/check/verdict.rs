@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use driftlock_check::{Action, Bound, Counterexample, Property, Report, Setup, Timing, Walked};
 use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Deployment, Layer};
 use serde_json::{Value, json};
 
 use super::Found;
@@ -60,10 +61,23 @@ impl Told<'_> {
     fn subject(&self) -> String {
         let deployment = &self.setup.deployment;
         let links: Vec<_> = deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-        let links = if links.is_empty() { "no links".into() } else { format!("links {}", links.join(" ")) };
+        let links = match self.plan.algorithm.layer() {
+            Layer::Neighbourhood => self.place(),
+            Layer::Links if links.is_empty() => "no links".into(),
+            Layer::Links => format!("links {}", links.join(" ")),
+        };
         let nodes = counted(Bound::Most(u8::try_from(deployment.nodes).unwrap_or(u8::MAX)), "node");
         let network = format!("{nodes}, k = {}, {links}", deployment.k);
         format!("{}{}: {network}", self.plan.algorithm.tag, self.repairs_off())
+    }
+
+    /// Who is inside the neighbourhood.
+    fn place(&self) -> String {
+        let Deployment { nodes, members, .. } = &self.setup.deployment;
+        match *nodes as usize - members.len() {
+            0 => "all inside".into(),
+            outside => format!("{outside} outside"),
+        }
     }
 
     fn repairs_off(&self) -> String {
@@ -82,8 +96,16 @@ impl Told<'_> {
         if setup.cancels != Bound::Most(0) {
             bounds.push(format!("{} a node", counted(setup.cancels, "cancellation")));
         }
-        bounds.push(counted(setup.failures, "link failure"));
-        bounds.push(counted(setup.formations, "link formation"));
+        if self.plan.algorithm.layer() == Layer::Links {
+            bounds.push(counted(setup.failures, "link failure"));
+            bounds.push(counted(setup.formations, "link formation"));
+        } else {
+            bounds.push(counted(setup.leaves, "leaving"));
+            bounds.push(counted(setup.joins, "entering"));
+            let faults = [(setup.crashes, "crash"), (setup.losses, "lost message")];
+            bounds
+                .extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
+        }
         if setup.failures != Bound::Most(0) {
             bounds.push(format!("messages on a failing link are {}", fate(setup.fate)));
         }
@@ -191,20 +213,16 @@ impl Told<'_> {
         };
         flag("nodes", &setup.deployment.nodes.to_string());
         flag("k", &setup.deployment.k.to_string());
-        flag("topology", &plan.shape);
+        if plan.algorithm.layer() == Layer::Links {
+            flag("topology", &plan.shape);
+        }
         flag("requests", &number(setup.requests));
         plan.menu.flags().into_iter().for_each(|(name, numbers)| flag(name, &numbers));
         if setup.cancels != Bound::Most(0) {
             flag("cancels", &number(setup.cancels));
         }
-        if setup.failures == setup.formations {
-            flag("link-changes", &number(setup.failures));
-        } else {
-            flag("failures", &number(setup.failures));
-            flag("formations", &number(setup.formations));
-        }
-        if setup.fate != Fate::Returned {
-            flag("link-failure", fate(setup.fate));
+        for (name, value) in self.layer_flags() {
+            flag(name, &value);
         }
         if setup.stay > 0 {
             flag("stay", &setup.stay.to_string());
@@ -233,6 +251,31 @@ impl Told<'_> {
             flag("walks", &format!("{walks} --seed {seed}"));
         }
         command
+    }
+
+    /// What the layer below may do, as flags.
+    fn layer_flags(&self) -> Vec<(&'static str, String)> {
+        let setup = self.setup;
+        let pair = |both, one: (&'static str, Bound), other: (&'static str, Bound)| {
+            if one.1 == other.1 { vec![(both, one.1)] } else { vec![one, other] }
+        };
+        let (mut flags, bounds) = match self.plan.algorithm.layer() {
+            Layer::Links => {
+                let lost = (setup.fate != Fate::Returned).then(|| ("link-failure", fate(setup.fate).to_owned()));
+                let bounds = pair("link-changes", ("failures", setup.failures), ("formations", setup.formations));
+                (Vec::from_iter(lost), bounds)
+            }
+            Layer::Neighbourhood => {
+                let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
+                let outside = (outside > 0).then(|| ("outside", outside.to_string()));
+                let mut bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
+                let faults = [("crashes", setup.crashes), ("losses", setup.losses)];
+                bounds.extend(faults.into_iter().filter(|fault| fault.1 != Bound::Most(0)));
+                (Vec::from_iter(outside), bounds)
+            }
+        };
+        flags.splice(0..0, bounds.into_iter().map(|(name, bound)| (name, number(bound))));
+        flags
     }
 
     fn json(&self) -> Value {
@@ -278,7 +321,13 @@ impl Told<'_> {
     fn start(&self) -> String {
         let setup = self.setup;
         let links: Vec<_> = setup.deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-        let mut start = vec![if self.plan.shape == "all" { links.join(" ") } else { self.plan.shape.clone() }];
+        let mut start = vec![match self.plan.algorithm.layer() {
+            Layer::Neighbourhood => self.place(),
+            Layer::Links if self.plan.shape == "all" => links.join(" "),
+            Layer::Links => self.plan.shape.clone(),
+        }];
+        let faults = [(setup.crashes, "crash"), (setup.losses, "lost message")];
+        start.extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
         if setup.cancels != Bound::Most(0) {
             start.push(format!("{} a node", counted(setup.cancels, "cancellation")));
         }
@@ -313,8 +362,8 @@ impl Told<'_> {
                     .iter()
                     .map(|(name, numbers)| format!(", {name} {numbers}"))
                     .collect::<String>(),
-            number(setup.failures),
-            number(setup.formations),
+            number(setup.failures.max(setup.leaves)),
+            number(setup.formations.max(setup.joins)),
         );
         let (size, depth, verdict) = match self.found {
             Found::Searched(report) => {

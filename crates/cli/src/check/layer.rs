@@ -1,0 +1,155 @@
+//! The flags that say what the layer below an algorithm may do, and what they mean.
+
+use clap::ValueEnum;
+use driftlock_check::{Bound, Setup, Topology};
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Algorithm, Layer, NodeId};
+
+use super::flags::bound;
+use crate::failure::Failure;
+
+/// For the algorithms that stand on links.
+#[derive(Clone, clap::Args)]
+#[command(next_help_heading = "Links, for krl, hok and their variants")]
+pub(super) struct LinkFlags {
+    /// The links at the start; all is every connected graph in turn [default: complete]
+    #[arg(long, value_enum)]
+    topology: Option<Shape>,
+    /// Links that fail, and as many that form: a number, or any [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    link_changes: Option<Bound>,
+    /// Links that fail, if not as many as form
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    failures: Option<Bound>,
+    /// Links that form, if not as many as fail
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    formations: Option<Bound>,
+    /// What becomes of messages on a link that fails: returned to their senders, lost, or delivered before it does
+    /// [default: returned]
+    #[arg(long, value_enum)]
+    link_failure: Option<InFlight>,
+}
+
+/// For the algorithms that stand on a neighbourhood.
+#[derive(Clone, clap::Args)]
+#[command(next_help_heading = "The neighbourhood, for klme and its variants")]
+pub(super) struct NeighbourhoodFlags {
+    /// So many of the nodes, the last ones, are outside at the start [default: 0]
+    #[arg(long, value_name = "NUMBER")]
+    outside: Option<u32>,
+    /// Members that leave, and as many nodes that enter: a number, or any [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    crossings: Option<Bound>,
+    /// Members that leave, if not as many as enter
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    leaves: Option<Bound>,
+    /// Nodes that enter, if not as many as leave
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    joins: Option<Bound>,
+    /// Members that stop for good, and nobody is told [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    crashes: Option<Bound>,
+    /// Messages that are lost [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    losses: Option<Bound>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Shape {
+    Complete,
+    Line,
+    Ring,
+    Star,
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum InFlight {
+    Returned,
+    Drained,
+    Lost,
+}
+
+const ONCE: Bound = Bound::Most(1);
+const NEVER: Bound = Bound::Most(0);
+
+impl LinkFlags {
+    fn is_given(&self) -> bool {
+        let bounds = [self.link_changes, self.failures, self.formations];
+        bounds.iter().any(Option::is_some) || self.topology.is_some() || self.link_failure.is_some()
+    }
+
+    /// Which networks, as the checker and as the command line have it.
+    pub(super) fn topology(&self, nodes: u32) -> Result<(Topology, String), Failure> {
+        let shape = self.topology.unwrap_or(Shape::Complete);
+        let topology = match shape {
+            Shape::Complete => Topology::Complete,
+            Shape::Line => Topology::Line,
+            Shape::Ring => Topology::Ring,
+            Shape::Star => Topology::Star,
+            Shape::All if nodes <= 5 => Topology::All,
+            Shape::All => {
+                return Err(Failure::Other(format!(
+                    "--topology all with {nodes} nodes is more graphs than anybody waits for: take at most 5 nodes"
+                )));
+            }
+        };
+        let name = shape.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        Ok((topology, name))
+    }
+
+    fn apply(&self, setup: &mut Setup) {
+        let both = self.link_changes.unwrap_or(ONCE);
+        setup.failures = self.failures.unwrap_or(both);
+        setup.formations = self.formations.unwrap_or(both);
+        setup.fate = match self.link_failure.unwrap_or(InFlight::Returned) {
+            InFlight::Returned => Fate::Returned,
+            InFlight::Drained => Fate::Drained,
+            InFlight::Lost => Fate::Lost,
+        };
+    }
+}
+
+impl NeighbourhoodFlags {
+    fn is_given(&self) -> bool {
+        let bounds = [self.crossings, self.leaves, self.joins, self.crashes, self.losses];
+        bounds.iter().any(Option::is_some) || self.outside.is_some()
+    }
+
+    fn apply(&self, setup: &mut Setup) -> Result<(), Failure> {
+        let (nodes, outside) = (setup.deployment.nodes, self.outside.unwrap_or(0));
+        let Some(inside) = nodes.checked_sub(outside) else {
+            return Err(Failure::Other(format!("--outside {outside}: there are only {nodes} nodes")));
+        };
+        setup.deployment.members = (0..inside.min(driftlock_check::NODES_MAX)).map(NodeId).collect();
+        let both = self.crossings.unwrap_or(ONCE);
+        setup.leaves = self.leaves.unwrap_or(both);
+        setup.joins = self.joins.unwrap_or(both);
+        setup.crashes = self.crashes.unwrap_or(NEVER);
+        setup.losses = self.losses.unwrap_or(NEVER);
+        Ok(())
+    }
+}
+
+/// Puts into the setup what the layer of this algorithm may do. Flags for another layer are refused.
+pub(super) fn apply(
+    algorithm: &Algorithm,
+    links: &LinkFlags,
+    neighbourhood: &NeighbourhoodFlags,
+    setup: &mut Setup,
+) -> Result<(), Failure> {
+    let tag = algorithm.tag;
+    match algorithm.layer() {
+        Layer::Links if neighbourhood.is_given() => Err(Failure::Other(format!(
+            "{tag} stands on links, not on a neighbourhood: take --link-changes and the like instead"
+        ))),
+        Layer::Neighbourhood if links.is_given() => Err(Failure::Other(format!(
+            "{tag} stands on a neighbourhood, not on links: take --crossings and the like instead"
+        ))),
+        Layer::Links => {
+            links.apply(setup);
+            Ok(())
+        }
+        Layer::Neighbourhood => neighbourhood.apply(setup),
+    }
+}

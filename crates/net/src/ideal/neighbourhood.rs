@@ -1,0 +1,192 @@
+//! A neighbourhood that nodes enter and leave by decree, with reliable FIFO channels between its members.
+
+use std::collections::VecDeque;
+
+use driftlock_protocol::{Flight, Incarnation, NodeId, Stay};
+
+/// What is on its way from one node to another, the next to arrive first.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Channel<M> {
+    to: NodeId,
+    messages: VecDeque<M>,
+}
+
+/// Whether a node is inside, and whether it still lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Presence {
+    Outside,
+    Inside(Stay),
+    /// It has crashed inside. Nobody is told, so it goes on being a member.
+    Crashed(Stay),
+}
+
+/// All members of a neighbourhood and what is in flight between them.
+///
+/// A world decides when the head of a channel arrives and who enters, leaves or crashes; this decides what that means.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Neighbourhood<M> {
+    presence: Vec<Presence>,
+    /// For each node its channels, by receiver. A channel outlives its sender's stay.
+    channels: Vec<Vec<Channel<M>>>,
+    /// Of whoever enters next.
+    stay: Stay,
+}
+
+impl<M> Neighbourhood<M> {
+    /// Nobody of `nodes` nodes is inside.
+    pub fn new(nodes: u32) -> Self {
+        Self {
+            presence: vec![Presence::Outside; nodes as usize],
+            channels: (0..nodes).map(|_| Vec::new()).collect(),
+            stay: Stay(0),
+        }
+    }
+
+    /// The stay of a node that is inside and lives.
+    pub fn stay(&self, node: NodeId) -> Option<Stay> {
+        match self.presence[node.index()] {
+            Presence::Inside(stay) => Some(stay),
+            Presence::Outside | Presence::Crashed(_) => None,
+        }
+    }
+
+    /// Everybody who is taken for a member, by id: also those who have crashed.
+    pub fn members(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
+        (0..).map(NodeId).zip(&self.presence).filter_map(|(node, presence)| match *presence {
+            Presence::Inside(stay) | Presence::Crashed(stay) => Some((node, stay)),
+            Presence::Outside => None,
+        })
+    }
+
+    /// Whoever hears a broadcast of `from`.
+    pub fn audience(&self, from: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let is_inside = |presence: &Presence| matches!(presence, Presence::Inside(_));
+        let others = (0..).map(NodeId).zip(&self.presence).filter(move |(to, _)| *to != from);
+        others.filter(move |(_, presence)| is_inside(presence)).map(|(to, _)| to)
+    }
+
+    /// Whether a node has crashed inside.
+    pub fn is_crashed(&self, node: NodeId) -> bool {
+        matches!(self.presence[node.index()], Presence::Crashed(_))
+    }
+
+    /// A node enters that was outside, or comes back to life.
+    pub fn enter(&mut self, node: NodeId) -> Stay {
+        debug_assert_eq!(self.stay(node), None);
+        let stay = self.stay;
+        self.stay.0 += 1;
+        self.presence[node.index()] = Presence::Inside(stay);
+        stay
+    }
+
+    /// A member is gone. What was on its way to it is lost, and returned here; what it has sent is not.
+    pub fn depart(&mut self, node: NodeId) -> Vec<M> {
+        self.presence[node.index()] = Presence::Outside;
+        self.silence(node)
+    }
+
+    /// A member stops for good, and nobody is told. What was on its way to it is returned here.
+    pub fn crash(&mut self, node: NodeId) -> Vec<M> {
+        if let Presence::Inside(stay) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Crashed(stay);
+        }
+        self.silence(node)
+    }
+
+    fn silence(&mut self, node: NodeId) -> Vec<M> {
+        let to_node =
+            self.channels.iter_mut().flat_map(|channels| channels.extract_if(.., |channel| channel.to == node));
+        to_node.flat_map(|channel| channel.messages).collect()
+    }
+
+    /// Puts a message on its way, behind what is in flight from `from` to `to` already; to nobody, if `to` is not there.
+    pub fn send(&mut self, from: NodeId, to: NodeId, message: M) -> Option<Incarnation> {
+        let stay = self.presence.get(to.index()).and_then(|_| self.stay(to))?;
+        let channels = &mut self.channels[from.index()];
+        let at = match channels.binary_search_by_key(&to, |channel| channel.to) {
+            Ok(at) => at,
+            Err(at) => {
+                channels.insert(at, Channel { to, messages: VecDeque::new() });
+                at
+            }
+        };
+        channels[at].messages.push_back(message);
+        Some(stay.incarnation())
+    }
+
+    /// What was last put on its way from `from` to `to`, if it has not arrived.
+    pub fn last_sent(&self, from: NodeId, to: NodeId) -> Option<&M> {
+        let channels = &self.channels[from.index()];
+        channels.binary_search_by_key(&to, |channel| channel.to).ok().and_then(|at| channels[at].messages.back())
+    }
+
+    /// Takes the message that arrives next from `from` at `to`, if that is still in the same stay.
+    pub fn arrive(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> Option<M> {
+        if self.stay(to)?.incarnation() != incarnation {
+            return None;
+        }
+        let channels = &mut self.channels[from.index()];
+        let at = channels.binary_search_by_key(&to, |channel| channel.to).ok()?;
+        channels[at].messages.pop_front()
+    }
+
+    /// Everything in flight.
+    pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
+        (0..).map(NodeId).zip(&self.channels).flat_map(|(from, channels)| {
+            channels.iter().flat_map(move |channel| {
+                let to = channel.to;
+                channel.messages.iter().map(move |message| Flight { from, to, message })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: NodeId = NodeId(0);
+    const B: NodeId = NodeId(1);
+    const C: NodeId = NodeId(2);
+
+    fn inside(nodes: &[NodeId]) -> Neighbourhood<char> {
+        let mut neighbourhood = Neighbourhood::new(3);
+        for &node in nodes {
+            neighbourhood.enter(node);
+        }
+        neighbourhood
+    }
+
+    #[test]
+    fn what_a_member_sent_arrives_after_it_has_departed_and_what_was_sent_to_it_does_not() {
+        let mut neighbourhood = inside(&[A, B]);
+        let to_b = neighbourhood.send(A, B, 'x').unwrap();
+        let to_a = neighbourhood.send(B, A, 'y').unwrap();
+        neighbourhood.depart(A);
+        assert_eq!(neighbourhood.arrive(B, A, to_a), None);
+        assert_eq!(neighbourhood.arrive(A, B, to_b), Some('x'));
+        assert_eq!(neighbourhood.send(B, A, 'z'), None, "nobody is there");
+    }
+
+    #[test]
+    fn who_comes_back_hears_nothing_of_former_times() {
+        let mut neighbourhood = inside(&[A, B]);
+        let before = neighbourhood.send(B, A, 'x').unwrap();
+        neighbourhood.depart(A);
+        assert_eq!(neighbourhood.enter(A), Stay(2));
+        let now = neighbourhood.send(B, A, 'y').unwrap();
+        assert_eq!(neighbourhood.arrive(B, A, before), None);
+        assert_eq!(neighbourhood.arrive(B, A, now), Some('y'));
+    }
+
+    #[test]
+    fn a_broadcast_reaches_whoever_is_inside_and_lives() {
+        let mut neighbourhood = inside(&[A, B, C]);
+        assert_eq!(neighbourhood.audience(B).collect::<Vec<_>>(), [A, C]);
+        neighbourhood.crash(C);
+        assert_eq!(neighbourhood.audience(B).collect::<Vec<_>>(), [A]);
+        assert_eq!(neighbourhood.members().map(|(node, _)| node).collect::<Vec<_>>(), [A, B, C], "nobody was told");
+        neighbourhood.depart(A);
+        assert_eq!(neighbourhood.audience(B).count(), 0);
+    }
+}
