@@ -65,7 +65,9 @@ pub struct Tally {
     pub in_use: Vec<Time>,
     /// Where nodes come and go: how much of each wait was spent where it ended.
     pub waits_inside: Vec<Time>,
-    /// How often a node left a neighbourhood in which it waited in vain.
+    /// How often a node left a neighbourhood.
+    pub departures: u64,
+    /// How often it waited there, in vain.
     pub left_waiting: u64,
     /// How often units were taken away from a node that left with them in use.
     pub handovers: u64,
@@ -104,10 +106,12 @@ impl Class {
 impl Tally {
     /// Adds what was counted elsewhere in the same time.
     pub fn add(&mut self, other: Self) {
-        debug_assert_eq!((self.since, self.span), (other.since, other.span));
         fn add_all<T: Copy + std::ops::Add<Output = T>>(all: &mut [T], more: &[T]) {
-            all.iter_mut().zip(more).for_each(|(sum, more)| *sum = *sum + *more);
+            for (sum, more) in all.iter_mut().zip(more) {
+                *sum = *sum + *more;
+            }
         }
+        debug_assert_eq!((self.since, self.span), (other.since, other.span));
         add_all(&mut self.messages, &other.messages);
         add_all(&mut self.entries, &other.entries);
         add_all(&mut self.in_use, &other.in_use);
@@ -122,6 +126,7 @@ impl Tally {
         self.idle_nanos += other.idle_nanos;
         self.use_nanos += other.use_nanos;
         self.holder_nanos += other.holder_nanos;
+        self.departures += other.departures;
         self.left_waiting += other.left_waiting;
         self.handovers += other.handovers;
         self.interruption = self.interruption + other.interruption;
@@ -179,10 +184,15 @@ impl Meter {
 
     /// Time has come to `now`; another event is due.
     pub fn advance(&mut self, now: Time) {
+        self.tally.events += 1;
+        self.pass(now);
+    }
+
+    /// Time has come to `now`.
+    pub fn pass(&mut self, now: Time) {
         let span = now - self.now;
         let elapsed = u128::from(span.0);
         self.now = now;
-        self.tally.events += 1;
         self.tally.use_nanos += elapsed * u128::from(self.in_use);
         self.tally.holder_nanos += elapsed * u128::from(self.holders);
         let in_use = &mut self.tally.in_use[self.in_use as usize];
@@ -228,9 +238,10 @@ impl Meter {
         Waiter { since: self.requested_at[node.index()], resumes: self.resumes[node.index()] }
     }
 
-    /// An application that waits is about to leave.
-    pub fn left_waiting(&mut self) {
-        self.tally.left_waiting += 1;
+    /// A node is about to leave; its application may wait.
+    pub fn leaves(&mut self, waits: bool) {
+        self.tally.departures += 1;
+        self.tally.left_waiting += u64::from(waits);
     }
 
     /// An application no longer waits, and was not served.

@@ -16,7 +16,6 @@ pub struct Roaming {
 }
 
 enum Way {
-    Still(Vec<Option<Site>>),
     Churn(Rates),
     Walk(Walk),
 }
@@ -32,12 +31,7 @@ struct Rates {
 }
 
 impl Roaming {
-    /// Nodes that stay where they are, dealt out evenly.
-    pub fn still(nodes: u32, neighbourhoods: u32, stream: Stream) -> Self {
-        Self { way: Way::Still(dealt_out(nodes, neighbourhoods).map(Some).collect()), stream }
-    }
-
-    /// Nodes that leave at a rate, are in no neighbourhood for a while, and enter another one, or the same if there is only
+    /// Nodes that are dealt out evenly, leave at a rate, if at all, are in no neighbourhood for a while, and enter another one, or the same if there is only
     /// one.
     pub fn churn(nodes: u32, neighbourhoods: u32, churn: Churn, absence: Duration, stream: Stream) -> Self {
         let left: Vec<_> = dealt_out(nodes, neighbourhoods).collect();
@@ -53,7 +47,7 @@ impl Roaming {
     /// The neighbourhood that a node is in, going by where it is.
     pub fn site(&self, node: NodeId) -> Option<Site> {
         match &self.way {
-            Way::Still(sites) | Way::Churn(Rates { sites, .. }) => sites[node.index()],
+            Way::Churn(Rates { sites, .. }) => sites[node.index()],
             Way::Walk(walk) => walk.site(node),
         }
     }
@@ -61,7 +55,6 @@ impl Roaming {
     /// When something changes about a node that was last looked at `now`. To be asked once for every change.
     pub fn next(&mut self, node: NodeId, now: Time) -> Option<Time> {
         match &self.way {
-            Way::Still(_) => None,
             Way::Churn(rates) => match rates.sites[node.index()] {
                 Some(_) if rates.churn == Churn::NONE => None,
                 Some(_) => Some(now + Time::from_units(exponential(1.0 / rates.churn.rate(), &mut self.stream))),
@@ -74,7 +67,6 @@ impl Roaming {
     /// What was to change has changed.
     pub fn advance(&mut self, node: NodeId) {
         match &mut self.way {
-            Way::Still(_) => {}
             Way::Churn(rates) => rates.advance(node, &mut self.stream),
             Way::Walk(walk) => walk.advance(node, &mut self.stream),
         }
@@ -117,7 +109,7 @@ mod tests {
 
     #[test]
     fn whoever_stays_is_dealt_out_evenly_and_never_moves() {
-        let mut roaming = Roaming::still(5, 2, draw());
+        let mut roaming = Roaming::churn(5, 2, Churn::NONE, Duration::Constant(1.0), draw());
         let sites: Vec<_> = (0..5).map(|node| roaming.site(NodeId(node)).unwrap().0).collect();
         assert_eq!(sites, [0, 1, 0, 1, 0]);
         assert_eq!(roaming.next(NodeId(0), Time::ZERO), None);
