@@ -11,6 +11,7 @@
 //! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
 //! - [`hok`]: several units at once from one token, the most urgent request first.
+//! - [`klme`]: k units in every neighbourhood, which nodes enter and leave.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
 //! - [`registry`]: the list of all algorithms, and how a world is run with one of them.
 //!
@@ -26,6 +27,7 @@ pub mod below;
 pub mod dag;
 pub mod height;
 pub mod hok;
+pub mod klme;
 pub mod krl;
 pub mod link;
 pub mod neighbourhood;

@@ -1,6 +1,7 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
 use crate::hok::{self, Hok, Policy};
+use crate::klme::Klme;
 use crate::krl::{self, Forwarding, Krl};
 use crate::{Layer, Protocol, Repair, Repairs, View};
 
@@ -22,6 +23,8 @@ pub enum UnitsRule {
     FewerThanNodes,
     /// Exactly one.
     One,
+    /// Any number, one at a time.
+    AnyNumber,
     /// Any number, and a request may ask for several at once, up to all of them.
     Several,
 }
@@ -121,6 +124,12 @@ const JIANG_2003: Paper = Paper {
     year: 2003,
 };
 
+const KHANNA_SINGH_SWAROOP_2014: Paper = Paper {
+    authors: "Ashish Khanna, Awadhesh Kumar Singh, Abhishek Swaroop",
+    title: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs",
+    year: 2014,
+};
+
 /// How many grants of waiting a unit less is worth to `hok-fewest`.
 const UNIT: u16 = 16;
 
@@ -143,6 +152,8 @@ registry! {
         "hok that serves the earliest deadline first";
     "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, JIANG_2003,
         "the first-come baseline of hok: a large request holds up whoever came later";
+    "klme": Klme = (), UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+        "k units in every neighbourhood: the leader carries the token, and nodes come and go";
 }
 
 #[cfg(test)]

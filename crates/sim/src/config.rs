@@ -211,7 +211,7 @@ impl Config {
             UnitsRule::One | UnitsRule::FewerThanNodes if k >= nodes => {
                 return Err(ConfigError::TooManyUnits { algorithm: tag, k, nodes });
             }
-            UnitsRule::One | UnitsRule::FewerThanNodes | UnitsRule::Several => {}
+            UnitsRule::One | UnitsRule::FewerThanNodes | UnitsRule::AnyNumber | UnitsRule::Several => {}
         }
         for (name, value, least, most) in [
             ("entries", self.entries, 1, ENTRIES_MAX),

@@ -1,0 +1,861 @@
+//! k-local mutual exclusion: k units in every neighbourhood, whose members come and go.
+//!
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", JISE 30(5),
+//! 2014. The paper's clauses A to L and its section 7, in their order and with their names. A mark such as `C` is the clause,
+//! `C.stale` a branch of it; docs/papers/klme.md quotes them.
+//!
+//! One token goes round in a neighbourhood. Whoever has it is the leader: it lists who may use a unit (`T_alloc_id`), counts
+//! those that are free (`Kfree`) and queues the requests beyond (`R_Queue`). An idle leader sends the token itself to
+//! whoever asks; a leader in its CS permits others to enter while units are free, and passes the token on when it leaves
+//! its CS. Every move of the token is told to all, so that requests and releases that came too late are sent again.
+//!
+//! Assumed below: a neighbourhood in which everybody reaches everybody, reliably and in order ([`crate::neighbourhood`]).
+//!
+//! Deviations are the [`repair`]s, each of which can be switched off. Without any of them this is the paper's text, read
+//! charitably where it can not run: whoever is served from `R_Queue` is taken out of it, every grant is listed and counted,
+//! the leader's own and that of the node which the token is sent to included (as in the paper's illustration), and a node
+//! that believes itself leader without the token acts on the copy that it kept.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::{
+    Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
+    Stay, Units,
+};
+
+mod lemmas;
+mod message;
+mod numbers;
+pub mod repair;
+
+pub use message::{Allocation, LeaderNo, Message, Token};
+pub use numbers::{Numbers, RequestNo};
+
+/// A node of KLME.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Klme {
+    /// *i*.
+    id: NodeId,
+    /// *k*.
+    k: u32,
+    /// Where it is, if it is in the neighbourhood.
+    place: Option<Place>,
+    /// *State*.
+    state: Section,
+    /// The unit that the application uses.
+    in_use: Option<Grant>,
+    repairs: Repairs,
+}
+
+/// All that a node knows of the neighbourhood that it is in. It forgets it on leaving.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Place {
+    stay: Stay,
+    /// Who else is there, and since when.
+    others: Vec<(NodeId, Stay)>,
+    /// *`M_T`*, and the token while it is true.
+    token: Option<Token>,
+    /// *RN*.
+    number: u32,
+    /// *`Node_req_list`*.
+    requests: Numbers,
+    /// *`M_Th_id`*.
+    leader: Option<NodeId>,
+    /// *`Req_ack`*.
+    acknowledged: bool,
+    /// *`Node_release_list`*.
+    releases: Numbers,
+    /// *`Node_leader_no`*.
+    leader_no: LeaderNo,
+    /// Section 7: the old copy of the token, and to whom it was sent.
+    copy: Option<(NodeId, Token)>,
+    /// Who has come and was not told who the leader is, with [`repair::GREET`].
+    newcomers: Vec<NodeId>,
+    /// Who wants to leave, and up to which request, with [`repair::FAREWELL`].
+    leavers: Numbers,
+    /// Whether it is about to leave itself.
+    leaving: bool,
+}
+
+impl Place {
+    /// Of a node that has just come, or was there from the start.
+    fn new(stay: Stay, others: Vec<(NodeId, Stay)>) -> Self {
+        Self {
+            stay,
+            others,
+            token: None,
+            number: 0,
+            requests: Numbers::default(),
+            leader: None,
+            acknowledged: false,
+            releases: Numbers::default(),
+            leader_no: LeaderNo::default(),
+            copy: None,
+            newcomers: Vec::new(),
+            leavers: Numbers::default(),
+            leaving: false,
+        }
+    }
+}
+
+impl Protocol for Klme {
+    type Message = Message;
+    type View = Crossing;
+    type Timer = Never;
+    type Variant = ();
+
+    const KINDS: &'static [&'static str] = &[
+        "leader_info",
+        "i_am_here",
+        "req_cs",
+        "token",
+        "req_ack",
+        "per_grant",
+        "release",
+        "i_am_leaving",
+        "token_ack",
+        "token_lost",
+        "leave_ack",
+    ];
+    const REPAIRS: &'static [Repair] = repair::LIST;
+
+    /// *Initialization* and *`GenerateToken()`*: the first member is the leader, and all have received its `Leader_info`.
+    fn deploy(deployment: &Deployment, (): (), repairs: Repairs) -> Vec<Self> {
+        let k = deployment.k;
+        let mut everybody: Vec<_> = deployment.stays().collect();
+        everybody.sort_unstable();
+        let place = |id| {
+            let (_, stay) = *everybody.iter().find(|member| member.0 == id)?;
+            let others = everybody.iter().copied().filter(|member| member.0 != id).collect();
+            let mut place = Place::new(stay, others);
+            place.leader = deployment.members.first().copied();
+            place.leader_no = LeaderNo(1);
+            place.token = (place.leader == Some(id)).then(|| Token::generate(k, stay));
+            Some(place)
+        };
+        let node = |id| Self { id, k, place: place(id), state: Section::Remainder, in_use: None, repairs };
+        deployment.ids().map(node).collect()
+    }
+
+    /// B.
+    fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
+        out.clause("B");
+        self.state = Section::Waiting;
+        if self.place.as_ref().is_some_and(|place| !place.leaving) {
+            self.ask(out);
+        }
+    }
+
+    /// F.
+    fn release(&mut self, out: &mut Out<Self>) {
+        out.clause("F");
+        self.state = Section::Remainder;
+        self.in_use = None;
+        let number = self.number();
+        if self.leads() {
+            out.clause("F.leader");
+            let id = self.id;
+            self.token().take_back(id, |listed| listed == number);
+            self.serve(out);
+        } else if let Some(leader) = self.here().leader {
+            out.send(leader, Message::Release { number });
+        }
+    }
+
+    fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        match message {
+            Message::LeaderInfo { leader, allocated, leader_no } => {
+                self.on_leader_info(from, leader, &allocated, leader_no, out);
+            }
+            Message::ReqCs { number } => self.on_request(from, number, out),
+            Message::ReqAck { number } => self.on_ack(number, out),
+            Message::PerGrant { number, grant, leader_no } => self.on_grant(from, number, grant, leader_no, out),
+            Message::Release { number } => self.on_release(from, number, out),
+            Message::Token { token } => self.on_token(from, token, out),
+            Message::IAmLeaving { number, requests, releases } => {
+                self.on_leaving(from, number, &requests, &releases, out);
+            }
+            Message::IAmHere { number, hungry } => self.on_here(from, number, hungry, out),
+            Message::TokenAck { leader_no } => self.on_token_ack(from, leader_no, out),
+            Message::TokenLost { leader_no } => self.on_token_lost(from, leader_no, out),
+            Message::LeaveAck { stay } => self.on_leave_ack(stay, out),
+        }
+    }
+
+    /// Nothing comes back: a neighbourhood delivers what it takes, or the receiver has left.
+    fn undelivered(&mut self, _to: NodeId, _message: Message, _out: &mut Out<Self>) {}
+
+    fn timer(&mut self, timer: Never, _out: &mut Out<Self>) {
+        match timer {}
+    }
+
+    fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
+        match view {
+            Crossing::Entered { stay, members } => self.on_entering(stay, members, out),
+            Crossing::Leaving => self.on_about_to_leave(out),
+            Crossing::Met { peer, stay } => {
+                let others = &mut self.here().others;
+                others.retain(|other| other.0 != peer);
+                let at = others.partition_point(|other| other.0 < peer);
+                others.insert(at, (peer, stay));
+                self.hand_over(out);
+            }
+            Crossing::Parted { peer } => {
+                let place = self.here();
+                place.others.retain(|other| other.0 != peer);
+                place.newcomers.retain(|&newcomer| newcomer != peer);
+                place.leavers.remove(peer);
+                self.hand_over(out);
+            }
+        }
+    }
+
+    fn units_max(&self) -> Units {
+        Units::ONE
+    }
+
+    fn held(&self) -> Permits {
+        let free = self.place.as_ref().and_then(|place| place.token.as_ref()).map_or(Permits::NONE, |token| token.free);
+        free.union(self.in_use.map_or(Permits::NONE, |grant| grant.permits))
+    }
+
+    fn has_token(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| place.token.is_some())
+    }
+
+    fn section(&self) -> Section {
+        self.state
+    }
+
+    fn status(&self) -> Status {
+        let place = self.place.as_ref();
+        let queue = place.and_then(|place| place.token.as_ref()).map(|token| &token.queue[..]).unwrap_or_default();
+        let leader = place.and_then(|place| place.leader);
+        Status {
+            section: self.state,
+            permits: self.held(),
+            queue: queue.iter().map(|request| request.0).collect(),
+            waits_on: leader.filter(|_| self.state == Section::Waiting),
+            height: None,
+        }
+    }
+
+    /// What is allocated stays in the token's books while the grant is on its way: only `Kfree` travels.
+    fn permits(message: &Message) -> Permits {
+        match message {
+            Message::Token { token } => token.free,
+            _ => Permits::NONE,
+        }
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token { .. })
+    }
+
+    fn kind(message: &Message) -> usize {
+        match message {
+            Message::LeaderInfo { .. } => 0,
+            Message::IAmHere { .. } => 1,
+            Message::ReqCs { .. } => 2,
+            Message::Token { .. } => 3,
+            Message::ReqAck { .. } => 4,
+            Message::PerGrant { .. } => 5,
+            Message::Release { .. } => 6,
+            Message::IAmLeaving { .. } => 7,
+            Message::TokenAck { .. } => 8,
+            Message::TokenLost { .. } => 9,
+            Message::LeaveAck { .. } => 10,
+        }
+    }
+
+    fn returning(moment: &Moment<'_, Self>) -> Permits {
+        lemmas::lent(moment)
+    }
+
+    fn invariant(moment: &Moment<'_, Self>) -> Result<(), String> {
+        lemmas::hold(moment)
+    }
+}
+
+/// KLME needs no timers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
+pub enum Never {}
+
+impl Klme {
+    fn has(&self, repair: Repair) -> bool {
+        self.repairs.has(repair)
+    }
+
+    /// Of a node that is in the neighbourhood.
+    fn here(&mut self) -> &mut Place {
+        self.place.as_mut().expect("nothing reaches a node that is in no neighbourhood")
+    }
+
+    /// Of a leader.
+    fn token(&mut self) -> &mut Token {
+        self.here().token.as_mut().expect("a leader has the token")
+    }
+
+    /// *RN*, of the current or the last request in this stay.
+    fn number(&self) -> RequestNo {
+        let (stay, number) = self.place.as_ref().map(|place| (place.stay, place.number)).unwrap_or_default();
+        RequestNo { stay: if self.has(repair::STAYS) { stay } else { Stay::default() }, number }
+    }
+
+    /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by the copy.
+    fn leads(&mut self) -> bool {
+        let (id, by_possession) = (self.id, self.has(repair::POSSESSION));
+        let Some(place) = &mut self.place else { return false };
+        if !by_possession {
+            if place.leader != Some(id) {
+                return false;
+            }
+            if place.token.is_none() {
+                place.token = place.copy.take().map(|(_, token)| token);
+            }
+        }
+        place.token.is_some()
+    }
+
+    /// A. On receiving `Leader_info(j, T_alloc_id, Token_leader_no)`.
+    fn on_leader_info(
+        &mut self,
+        from: NodeId,
+        leader: NodeId,
+        allocated: &[(NodeId, RequestNo)],
+        leader_no: LeaderNo,
+        out: &mut Out<Self>,
+    ) {
+        out.clause("A");
+        let (id, number, state) = (self.id, self.number(), self.state);
+        let (checks_first, merges) = (self.has(repair::STALE_LEADER), self.has(repair::MERGE_ALLOCATED));
+        let place = self.here();
+        if !checks_first {
+            place.leader = Some(leader);
+        }
+        if leader_no <= place.leader_no {
+            out.clause("A.reject");
+            return;
+        }
+        (place.leader, place.leader_no) = (Some(leader), leader_no);
+        if merges {
+            place.requests.note_all(allocated.iter().copied());
+        }
+        let acknowledged = place.acknowledged;
+        if leader == id {
+            // Section 7: the news of the token has come before the token.
+            if place.token.is_none() {
+                out.clause("7.lost");
+                out.send(from, Message::TokenLost { leader_no });
+            }
+            return;
+        }
+        let mine = allocated.iter().find(|entry| entry.0 == id).map(|entry| entry.1);
+        if let Some(listed) = mine.filter(|&listed| state == Section::Remainder || listed < number) {
+            out.clause("A.release");
+            out.send(leader, Message::Release { number: listed });
+        }
+        if self.here().leaving {
+            self.say_farewell(Some(leader), out);
+        } else if state == Section::Waiting && !acknowledged {
+            out.clause("A.request");
+            out.send(leader, Message::ReqCs { number });
+        }
+    }
+
+    /// B. Node i is requesting, in the neighbourhood.
+    fn ask(&mut self, out: &mut Out<Self>) {
+        let place = self.here();
+        place.acknowledged = false;
+        place.number += 1;
+        let leader = place.leader;
+        let (id, number) = (self.id, self.number());
+        self.here().requests.note(id, number);
+        if self.leads() {
+            out.clause("B.leader");
+            self.here().acknowledged = true;
+            self.enter_as_leader(out);
+        } else if let Some(leader) = leader {
+            out.clause("B.request");
+            out.send(leader, Message::ReqCs { number });
+        } else {
+            out.clause("B.wait");
+        }
+    }
+
+    /// The leader takes a free unit for itself, or the one that came with the token.
+    fn enter_as_leader(&mut self, out: &mut Out<Self>) {
+        let (id, number) = (self.id, self.number());
+        let token = self.token();
+        token.unqueue(id);
+        token.requests.note(id, number);
+        token.take_back(id, |listed| listed != number);
+        let listed = token.allocation(id).map(|entry| entry.grant);
+        if let Some(grant) = listed.or_else(|| token.allocate(id, number)) {
+            self.enter(grant, out);
+        }
+    }
+
+    fn enter(&mut self, grant: Grant, out: &mut Out<Self>) {
+        self.state = Section::Critical;
+        self.in_use = Some(grant);
+        out.grant(grant);
+    }
+
+    /// C. On receiving `Req_CS(j, RN)`.
+    fn on_request(&mut self, from: NodeId, number: RequestNo, out: &mut Out<Self>) {
+        out.clause("C");
+        if !self.leads() {
+            out.clause("C.store");
+            self.here().requests.note(from, number);
+            return;
+        }
+        if !self.is_news(from, number) {
+            out.clause("C.stale");
+            return;
+        }
+        self.here().requests.note(from, number);
+        out.send(from, Message::ReqAck { number });
+        self.queue(from, number);
+        self.serve(out);
+    }
+
+    /// Whether the leader has not seen this request. The token knows; as published the leader's own list is asked.
+    fn is_news(&mut self, node: NodeId, number: RequestNo) -> bool {
+        let published = !self.has(repair::TOMBSTONE);
+        let place = self.here();
+        let own = published && !place.requests.is_behind(node, number);
+        !own && place.token.as_ref().is_some_and(|token| token.requests.is_behind(node, number))
+    }
+
+    /// Appends a request in `R_Queue`. Whoever asks again has left the CS of before.
+    fn queue(&mut self, node: NodeId, number: RequestNo) {
+        let token = self.token();
+        token.take_back(node, |listed| listed < number);
+        token.requests.note(node, number);
+        token.unqueue(node);
+        token.queue.push((node, number));
+    }
+
+    /// What a leader does about `R_Queue`: a leader in its CS permits the front to enter as long as units are free, one in its
+    /// remainder section sends the token to the front, and one that is about to leave hands it over.
+    fn serve(&mut self, out: &mut Out<Self>) {
+        if self.here().leaving {
+            self.hand_over(out);
+            return;
+        }
+        if self.state != Section::Critical {
+            if let Some((front, number)) = self.dequeue() {
+                out.clause("pass");
+                self.pass_token(front, Some(number), out);
+            }
+            return;
+        }
+        while !self.token().free.is_empty() {
+            let Some((front, number)) = self.dequeue() else { return };
+            out.clause("grant");
+            let leader_no = self.token().leader_no;
+            if let Some(grant) = self.token().allocate(front, number) {
+                out.send(front, Message::PerGrant { number, grant, leader_no });
+            }
+        }
+    }
+
+    fn dequeue(&mut self) -> Option<(NodeId, RequestNo)> {
+        let queue = &mut self.token().queue;
+        (!queue.is_empty()).then(|| queue.remove(0))
+    }
+
+    /// Sends the token away, with a unit for the request of the receiver if it is sent for one, and tells all.
+    fn pass_token(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        let token_first = self.has(repair::TOKEN_FIRST);
+        let place = self.here();
+        let mut token = place.token.take().expect("a leader has the token");
+        if let Some(number) = request {
+            token.allocate(to, number);
+        }
+        token.leader_no.0 += 1;
+        (place.leader, place.leader_no) = (Some(to), token.leader_no);
+        place.copy = Some((to, token.clone()));
+        // Whoever is here hears of the move.
+        place.newcomers.clear();
+        let info = Message::LeaderInfo { leader: to, allocated: token.allocated_numbers(), leader_no: token.leader_no };
+        if token_first {
+            out.send(to, Message::Token { token });
+            out.broadcast(info);
+        } else {
+            out.broadcast(info);
+            out.send(to, Message::Token { token });
+        }
+    }
+
+    /// Sends the token away as clauses H and I have it: nobody is told.
+    fn pass_silently(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        let place = self.here();
+        let mut token = place.token.take().expect("a leader has the token");
+        if let Some(number) = request {
+            token.allocate(to, number);
+        }
+        place.leader = Some(to);
+        place.copy = Some((to, token.clone()));
+        out.send(to, Message::Token { token });
+    }
+
+    /// D. On receiving `Req_ack()`.
+    fn on_ack(&mut self, number: RequestNo, out: &mut Out<Self>) {
+        out.clause("D");
+        let is_current = self.state == Section::Waiting && number == self.number();
+        if is_current || !self.has(repair::NUMBERED_REPLIES) {
+            self.here().acknowledged = true;
+        }
+    }
+
+    /// E. On receiving `Per_grant()`.
+    fn on_grant(&mut self, from: NodeId, number: RequestNo, grant: Grant, leader_no: LeaderNo, out: &mut Out<Self>) {
+        out.clause("E");
+        let current = self.number();
+        let numbered = self.has(repair::NUMBERED_REPLIES);
+        let place = self.here();
+        if numbered {
+            if number != current || place.leaving {
+                out.clause("E.stale");
+                return;
+            }
+            if leader_no > place.leader_no {
+                (place.leader, place.leader_no) = (Some(from), leader_no);
+            }
+            place.acknowledged = true;
+        }
+        self.enter(grant, out);
+    }
+
+    /// G. On receiving `Release(j, RN)`.
+    fn on_release(&mut self, from: NodeId, number: RequestNo, out: &mut Out<Self>) {
+        out.clause("G");
+        if !self.leads() {
+            out.clause("G.store");
+            self.here().releases.note(from, number);
+            return;
+        }
+        if self.take_release(from, number) {
+            self.serve(out);
+        } else {
+            out.clause("G.stale");
+        }
+    }
+
+    fn take_release(&mut self, node: NodeId, number: RequestNo) -> bool {
+        let numbered = self.has(repair::RELEASE_NUMBER);
+        self.token().take_back(node, |listed| listed == number || !numbered)
+    }
+
+    /// H. On receiving `Token(i, T_alloc_id, T_req_list, Kfree, R_Queue)`.
+    fn on_token(&mut self, from: NodeId, token: Token, out: &mut Out<Self>) {
+        out.clause("H");
+        let (id, possession) = (self.id, self.has(repair::POSSESSION));
+        let place = self.here();
+        let leader_no = token.leader_no;
+        out.send(from, Message::TokenAck { leader_no });
+        if possession && (place.token.is_some() || leader_no < place.leader_no) {
+            out.clause("H.stale");
+            return;
+        }
+        if possession {
+            place.leader_no = leader_no;
+        }
+        (place.token, place.leader) = (Some(token), Some(id));
+        self.bring_up_to_date(out);
+        if self.state == Section::Waiting && !self.here().leaving {
+            out.clause("H.enter");
+            self.enter_as_leader(out);
+            self.serve(out);
+        } else {
+            let (number, in_cs) = (self.number(), self.state == Section::Critical);
+            self.token().take_back(id, |listed| listed != number || !in_cs);
+            self.forward(out);
+        }
+    }
+
+    /// H, the lists: what came to this node while it was not the leader, and everything that it owes as the leader.
+    fn bring_up_to_date(&mut self, out: &mut Out<Self>) {
+        let stored: Vec<_> = self.here().requests.iter().collect();
+        self.queue_pending(stored);
+        let known: Vec<_> = self.token().requests.iter().collect();
+        let place = self.here();
+        let others = place.others.clone();
+        // Of those who have left nothing is remembered but in the token.
+        place.requests.note_all(known.into_iter().filter(|entry| others.iter().any(|other| other.0 == entry.0)));
+        for (node, number) in self.here().releases.take() {
+            self.take_release(node, number);
+        }
+        for (leaver, number) in self.here().leavers.take() {
+            self.strike_off(leaver, number, out);
+        }
+        for newcomer in core::mem::take(&mut self.here().newcomers) {
+            self.tell_leader(newcomer, out);
+        }
+    }
+
+    /// Queues the requests that the token does not know.
+    fn queue_pending(&mut self, requests: Vec<(NodeId, RequestNo)>) {
+        let id = self.id;
+        for (node, number) in requests {
+            if node != id && number.number > 0 && self.token().requests.is_behind(node, number) {
+                self.queue(node, number);
+            }
+        }
+    }
+
+    /// H, in the remainder section: "send Token to node at front of `R_Queue`", or hold it.
+    fn forward(&mut self, out: &mut Out<Self>) {
+        if self.has(repair::FORWARD_ANNOUNCED) || self.state == Section::Critical || self.here().leaving {
+            self.serve(out);
+        } else if let Some((front, number)) = self.dequeue() {
+            out.clause("H.forward");
+            self.pass_silently(front, Some(number), out);
+        }
+    }
+
+    /// I. Node i is about to leave the neighbourhood area.
+    fn on_about_to_leave(&mut self, out: &mut Out<Self>) {
+        out.clause("I");
+        let (id, number, leads) = (self.id, self.number(), self.leads());
+        let was_in_cs = self.state == Section::Critical;
+        self.here().leaving = true;
+        if was_in_cs {
+            self.state = Section::Waiting;
+            self.in_use = None;
+            out.revoke(Demand::ONE);
+            if leads {
+                self.token().take_back(id, |listed| listed == number);
+            } else if let Some(leader) = self.here().leader {
+                out.send(leader, Message::Release { number });
+            }
+        }
+        if was_in_cs || self.has(repair::IDLE_HOLDER) {
+            self.hand_over(out);
+        }
+        if self.place.is_some() {
+            self.say_farewell(None, out);
+            if !self.has(repair::FAREWELL) {
+                self.depart(out);
+            }
+        }
+    }
+
+    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who stay. If
+    /// all others are about to leave, too, it is kept until they have; the last node takes it to its end.
+    fn hand_over(&mut self, out: &mut Out<Self>) {
+        if !self.here().leaving || self.here().token.is_none() {
+            return;
+        }
+        if let Some((front, number)) = self.dequeue() {
+            out.clause("I.front");
+            self.hand_to(front, Some(number), out);
+        } else if let Some(heir) = self.heir() {
+            out.clause("I.lowest");
+            self.hand_to(heir, None, out);
+        } else if self.here().others.is_empty() && self.has(repair::LAST_NODE) {
+            out.clause("I.last");
+            self.depart(out);
+        }
+    }
+
+    fn hand_to(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        if !self.has(repair::FORWARD_ANNOUNCED) {
+            self.pass_silently(to, request, out);
+            return;
+        }
+        self.pass_token(to, request, out);
+        if self.has(repair::FAREWELL) {
+            self.say_farewell(Some(to), out);
+        }
+    }
+
+    fn heir(&mut self) -> Option<NodeId> {
+        let anybody = self.has(repair::LAST_NODE);
+        let place = self.here();
+        let token = place.token.as_ref()?;
+        let stays = |&&(node, stay): &&(NodeId, Stay)| {
+            let gone = RequestNo::gone(stay);
+            place.leavers.get(node).is_none_or(|leaver| leaver.stay < stay) && token.requests.is_behind(node, gone)
+        };
+        let is_free = |&&(node, _): &&(NodeId, Stay)| token.allocation(node).is_none();
+        let mut candidates = place.others.iter().filter(stays);
+        let heir = candidates.clone().find(is_free).or_else(|| candidates.next().filter(|_| anybody));
+        heir.map(|other| other.0)
+    }
+
+    /// `I_am_leaving`, to all or to a new leader.
+    fn say_farewell(&mut self, to: Option<NodeId>, out: &mut Out<Self>) {
+        let number = self.number();
+        let place = self.here();
+        let farewell =
+            Message::IAmLeaving { number, requests: place.requests.clone(), releases: place.releases.clone() };
+        match to {
+            Some(leader) => out.send(leader, farewell),
+            None => out.broadcast(farewell),
+        }
+    }
+
+    fn depart(&mut self, out: &mut Out<Self>) {
+        self.place = None;
+        out.depart();
+    }
+
+    /// J. Node i receives `I_am_leaving(j, Node_req_list, Node_release_list)`.
+    fn on_leaving(
+        &mut self,
+        from: NodeId,
+        number: RequestNo,
+        requests: &Numbers,
+        releases: &Numbers,
+        out: &mut Out<Self>,
+    ) {
+        out.clause("J");
+        let id = self.id;
+        let (waits_for_leader, acts) = (self.has(repair::FAREWELL), self.has(repair::ACT_ON_LISTS));
+        let leads = self.leads();
+        let place = self.here();
+        place.requests.note_all(requests.iter().filter(|entry| entry.0 != from));
+        place.releases.note_all(releases.iter().filter(|entry| entry.0 != from));
+        // A late farewell says nothing about a stay that has begun since.
+        let past = RequestNo::gone(number.stay);
+        place.requests.remove_until(from, past);
+        place.releases.remove_until(from, past);
+        if !leads {
+            if waits_for_leader {
+                place.leavers.note(from, number);
+            } else {
+                self.regenerate(from, out);
+            }
+            return;
+        }
+        self.strike_off(from, number, out);
+        if acts {
+            let place = self.here();
+            let releases = place.releases.take();
+            let requests = place.requests.iter().filter(|entry| entry.0 != id).collect();
+            for (node, number) in releases {
+                self.take_release(node, number);
+            }
+            self.queue_pending(requests);
+        }
+        self.serve(out);
+    }
+
+    /// J, at the leader: deletes the node from all lists on the token.
+    fn strike_off(&mut self, leaver: NodeId, number: RequestNo, out: &mut Out<Self>) {
+        out.clause("J.leader");
+        let (tombstone, farewell) = (self.has(repair::TOMBSTONE), self.has(repair::FAREWELL));
+        let past = RequestNo::gone(number.stay);
+        let token = self.token();
+        token.queue.retain(|request| request.0 != leaver || request.1 > past);
+        token.take_back(leaver, |listed| listed <= past);
+        if tombstone {
+            token.requests.note(leaver, past);
+        } else {
+            token.requests.remove(leaver);
+        }
+        if farewell {
+            out.send(leaver, Message::LeaveAck { stay: number.stay });
+        }
+    }
+
+    /// The leader has struck this node off: it may go. It can not have been sent the token since.
+    fn on_leave_ack(&mut self, stay: Stay, out: &mut Out<Self>) {
+        let current = self.number().stay;
+        let place = self.here();
+        if place.leaving && stay == current && place.token.is_none() {
+            out.clause("I.depart");
+            self.depart(out);
+        }
+    }
+
+    /// K. New node i entering the neighbourhood.
+    fn on_entering(&mut self, stay: Stay, members: Vec<(NodeId, Stay)>, out: &mut Out<Self>) {
+        out.clause("K");
+        let alone = members.is_empty();
+        let mut place = Place::new(stay, members);
+        if alone && self.has(repair::LAST_NODE) {
+            out.clause("K.first");
+            (place.leader, place.leader_no) = (Some(self.id), LeaderNo(1));
+            place.token = Some(Token::generate(self.k, stay));
+        }
+        self.place = Some(place);
+        let hungry = self.state == Section::Waiting;
+        if hungry {
+            self.ask(out);
+        }
+        out.broadcast(Message::IAmHere { number: self.number(), hungry });
+    }
+
+    /// L. Node i receives `I_am_here(j, state)`.
+    fn on_here(&mut self, from: NodeId, number: RequestNo, hungry: bool, out: &mut Out<Self>) {
+        out.clause("L");
+        let greets = self.has(repair::GREET);
+        let leads = self.leads();
+        if !leads {
+            let place = self.here();
+            place.requests.note(from, number);
+            if greets && !place.newcomers.contains(&from) {
+                place.newcomers.push(from);
+                place.newcomers.sort_unstable();
+            }
+            return;
+        }
+        self.tell_leader(from, out);
+        if hungry {
+            self.on_request(from, number, out);
+        } else {
+            self.here().requests.note(from, number);
+        }
+    }
+
+    fn tell_leader(&mut self, newcomer: NodeId, out: &mut Out<Self>) {
+        let leader = self.id;
+        let token = self.token();
+        let (allocated, leader_no) = (token.allocated_numbers(), token.leader_no);
+        out.send(newcomer, Message::LeaderInfo { leader, allocated, leader_no });
+    }
+
+    /// Section 7: the token has arrived; as published, who believes itself leader later still goes by the copy.
+    fn on_token_ack(&mut self, from: NodeId, leader_no: LeaderNo, out: &mut Out<Self>) {
+        out.clause("7.ack");
+        let possession = self.has(repair::POSSESSION);
+        let place = self.here();
+        if possession && place.copy.as_ref().is_some_and(|(to, token)| *to == from && token.leader_no == leader_no) {
+            place.copy = None;
+        }
+    }
+
+    /// Section 7: sends the copy of a token that was lost on its way.
+    fn on_token_lost(&mut self, from: NodeId, leader_no: LeaderNo, out: &mut Out<Self>) {
+        out.clause("7.resend");
+        let copy = self.here().copy.as_ref().filter(|(to, token)| *to == from && token.leader_no == leader_no);
+        if let Some((_, token)) = copy {
+            out.send(from, Message::Token { token: token.clone() });
+        }
+    }
+
+    /// Section 7: the receiver has left before the token came, so it is made anew from the copy.
+    fn regenerate(&mut self, leaver: NodeId, out: &mut Out<Self>) {
+        let (id, announced) = (self.id, self.has(repair::REGENERATION));
+        let place = self.here();
+        let Some((_, token)) = place.copy.take_if(|(to, _)| *to == leaver) else { return };
+        out.clause("7.regenerate");
+        (place.token, place.leader) = (Some(token), Some(id));
+        if announced {
+            let token = self.token();
+            token.leader_no.0 += 1;
+            let (allocated, leader_no) = (token.allocated_numbers(), token.leader_no);
+            self.here().leader_no = leader_no;
+            out.broadcast(Message::LeaderInfo { leader: id, allocated, leader_no });
+        }
+        let token = self.token();
+        token.unqueue(leaver);
+        token.take_back(leaver, |_| true);
+        self.forward(out);
+    }
+}

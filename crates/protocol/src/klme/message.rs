@@ -1,0 +1,185 @@
+//! What nodes say to one another, and the token.
+
+use core::hash::{Hash, Hasher};
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Numbers, RequestNo};
+use crate::relative::Kind;
+use crate::{Fence, Grant, NodeId, Permits, Stay};
+
+/// What nodes say in their neighbourhood.
+///
+/// ```text
+///   3 ──Req_CS──▶ 2 (token, idle)       2 ──Req_ack, Token──▶ 3        2 ══Leader_info══▶ all
+///   4 ──Req_CS──▶ 3 (token, in CS)      3 ──Req_ack, Per_grant──▶ 4    if a unit is free; else 4 is queued
+///   4 ──Release─▶ 3                     3 ──Per_grant──▶ 5             5 was at the front of the queue
+///   5 ══I_am_here══▶ all                3 ──Leader_info──▶ 5
+///   4 ══I_am_leaving══▶ all             3 ──Leave_ack──▶ 4             and 4 departs
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// *`Leader_info(i, T_alloc_id, Token_leader_no)`*: who has the token now.
+    LeaderInfo {
+        /// *i*: whom the token was sent to.
+        leader: NodeId,
+        /// *`T_alloc_id`*.
+        allocated: Vec<(NodeId, RequestNo)>,
+        /// *`Token_leader_no`*.
+        leader_no: LeaderNo,
+    },
+    /// *`I_am_here(i, state)`*: "I have come".
+    IAmHere {
+        /// Of its request, if it is hungry; in any case of its stay.
+        number: RequestNo,
+        /// *state* = W: it wants a unit.
+        hungry: bool,
+    },
+    /// *`Req_CS(i, RN)`*.
+    ReqCs {
+        /// *RN*.
+        number: RequestNo,
+    },
+    /// *`Token(i, T_alloc_id, T_req_list, Kfree, R_Queue)`*.
+    Token {
+        /// What is handed over.
+        token: Token,
+    },
+    /// *`Req_ack()`*: the request is in `R_Queue`, or served.
+    ReqAck {
+        /// Of the request, with [`super::repair::NUMBERED_REPLIES`].
+        number: RequestNo,
+    },
+    /// *`Per_grant()`*: "you may enter".
+    PerGrant {
+        /// Of the request, with [`super::repair::NUMBERED_REPLIES`].
+        number: RequestNo,
+        /// The unit.
+        grant: Grant,
+        /// Of the sender's leadership, with [`super::repair::NUMBERED_REPLIES`].
+        leader_no: LeaderNo,
+    },
+    /// *`Release(i, RN)`*.
+    Release {
+        /// *RN*.
+        number: RequestNo,
+    },
+    /// *`I_am_leaving(i, Node_req_list, Node_release_list)`*.
+    IAmLeaving {
+        /// Of the last request that the sender made in this stay.
+        number: RequestNo,
+        /// *`Node_req_list`*.
+        requests: Numbers,
+        /// *`Node_release_list`*.
+        releases: Numbers,
+    },
+    /// Section 7: the token has arrived.
+    TokenAck {
+        /// Of that token.
+        leader_no: LeaderNo,
+    },
+    /// Section 7, *`token_lost`*: the news of the token has arrived, and the token has not.
+    TokenLost {
+        /// Of that token.
+        leader_no: LeaderNo,
+    },
+    /// "Nothing is yours any more: go", with [`super::repair::FAREWELL`].
+    LeaveAck {
+        /// That ends.
+        stay: Stay,
+    },
+}
+
+/// *`Node_leader_no`*, *`Token_leader_no`*: how many leaders there were.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LeaderNo(pub u32);
+
+impl Hash for LeaderNo {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Level.hash(u128::from(self.0), hasher);
+    }
+}
+
+/// An entry of *`T_alloc_id`*: who may use a unit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Allocation {
+    /// Who.
+    pub node: NodeId,
+    /// For which request.
+    pub number: RequestNo,
+    /// Which unit.
+    pub grant: Grant,
+}
+
+/// The one token.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Token {
+    /// *`Token_leader_no`*.
+    pub leader_no: LeaderNo,
+    /// *`T_alloc_id`*, by node.
+    pub allocated: Vec<Allocation>,
+    /// *`T_req_list`*: the last request of each node that was queued or served. Who has left is past every request.
+    pub requests: Numbers,
+    /// *Kfree* units are free: these.
+    pub free: Permits,
+    /// Of the latest grant.
+    pub fence: Fence,
+    /// *`R_Queue`*.
+    pub queue: Vec<(NodeId, RequestNo)>,
+}
+
+impl Token {
+    /// *`GenerateToken()`*: k free units, for whoever came first in this stay.
+    pub(super) fn generate(k: u32, stay: Stay) -> Self {
+        Self {
+            leader_no: LeaderNo(1),
+            allocated: Vec::new(),
+            requests: Numbers::default(),
+            free: Permits::first(k),
+            fence: Fence { generation: stay.0, counter: 0 },
+            queue: Vec::new(),
+        }
+    }
+
+    /// The entry of `node`.
+    pub(super) fn allocation(&self, node: NodeId) -> Option<&Allocation> {
+        self.allocated.iter().find(|entry| entry.node == node)
+    }
+
+    /// *`Kfree = Kfree - 1`*, and an entry in *`T_alloc_id`*; nothing, if there is no free unit.
+    pub(super) fn allocate(&mut self, node: NodeId, number: RequestNo) -> Option<Grant> {
+        let permits = self.free.lowest(1);
+        if permits.is_empty() {
+            return None;
+        }
+        self.free = self.free.without(permits);
+        self.fence = self.fence.next();
+        let grant = Grant { permits, fence: self.fence };
+        let at = self.allocated.partition_point(|entry| entry.node < node);
+        self.allocated.insert(at, Allocation { node, number, grant });
+        Some(grant)
+    }
+
+    /// Takes back what `node` was allocated for a request that `is_over`. *`Kfree = Kfree + 1`*.
+    pub(super) fn take_back(&mut self, node: NodeId, is_over: impl Fn(RequestNo) -> bool) -> bool {
+        let at = self.allocated.iter().position(|entry| entry.node == node && is_over(entry.number));
+        if let Some(at) = at {
+            self.free = self.free.union(self.allocated.remove(at).grant.permits);
+        }
+        at.is_some()
+    }
+
+    /// Forgets what is queued of `node`.
+    pub(super) fn unqueue(&mut self, node: NodeId) {
+        self.queue.retain(|request| request.0 != node);
+    }
+
+    /// *`T_alloc_id`*, as others are told.
+    pub(super) fn allocated_numbers(&self) -> Vec<(NodeId, RequestNo)> {
+        self.allocated.iter().map(|entry| (entry.node, entry.number)).collect()
+    }
+}
