@@ -241,12 +241,13 @@ fn quantiles(wait: &Wait) -> String {
 }
 
 fn crossing_lines(crossings: &Crossings) -> Vec<(&'static str, String)> {
-    let Crossings { departures, left_waiting, handovers, interruption } = crossings;
+    let Crossings { departures, left_waiting, handovers, interruption, wait_per_request } = crossings;
     vec![
         ("departures per entry", format!("{departures:.4}")),
         ("  of nodes that waited", format!("{left_waiting:.4}")),
         ("  of nodes in the CS", format!("{handovers:.4}")),
         ("  from there to re-entry", with_ci(interruption.mean, interruption.ci95)),
+        ("waited per request, in all", with_ci(wait_per_request.mean, wait_per_request.ci95)),
     ]
 }
 

@@ -143,6 +143,8 @@ pub struct Crossings {
     pub handovers: f64,
     /// From there to its next entry, in time units.
     pub interruption: Estimate,
+    /// What a request waited in all, in time units: before its first entry, and whenever its time in the CS was interrupted.
+    pub wait_per_request: Estimate,
 }
 
 /// A replication that an oracle ended.
@@ -224,6 +226,10 @@ impl Crossings {
             left_waiting: per_entry(counted, |tally| tally.left_waiting).mean,
             handovers: per_entry(counted, |tally| tally.handovers).mean,
             interruption: mean_span(counted, |tally| (tally.interruption, tally.resumptions)),
+            wait_per_request: mean_span(counted, |tally| {
+                let waited = tally.waits.iter().fold(Time::ZERO, |sum, wait| sum + *wait);
+                (waited, tally.waits.len() as u64 - tally.resumptions)
+            }),
         }
     }
 }
