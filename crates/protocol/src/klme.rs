@@ -514,11 +514,11 @@ impl Klme {
     /// E. On receiving `Per_grant()`.
     fn on_grant(&mut self, from: NodeId, number: RequestNo, grant: Grant, leader_no: LeaderNo, out: &mut Out<Self>) {
         out.clause("E");
-        let current = self.number();
+        let (current, waits) = (self.number(), self.state == Section::Waiting);
         let numbered = self.has(repair::NUMBERED_REPLIES);
         let place = self.here();
         if numbered {
-            if number != current || place.leaving {
+            if !waits || number != current || place.leaving {
                 out.clause("E.stale");
                 return;
             }
@@ -633,8 +633,8 @@ impl Klme {
                 out.send(leader, Message::Release { number });
             }
         }
-        if was_in_cs || self.has(repair::IDLE_HOLDER) {
-            self.hand_over(out);
+        if leads && (was_in_cs || self.has(repair::IDLE_HOLDER)) {
+            self.give_away(out);
         }
         if self.place.is_some() {
             self.say_farewell(None, out);
@@ -644,32 +644,40 @@ impl Klme {
         }
     }
 
-    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who stay. If
-    /// all others are about to leave, too, it is kept until they have; the last node takes it to its end.
+    /// I, when the token has come to a node that is about to leave, or somebody to give it to: as soon as it is given away,
+    /// the new leader is told.
     fn hand_over(&mut self, out: &mut Out<Self>) {
-        if !self.here().leaving || self.here().token.is_none() {
+        let place = self.here();
+        if !place.leaving || place.token.is_none() {
             return;
         }
+        self.give_away(out);
+        let heir = self.place.as_ref().filter(|place| place.token.is_none()).and_then(|place| place.leader);
+        if heir.is_some() && self.has(repair::FAREWELL) {
+            self.say_farewell(heir, out);
+        }
+    }
+
+    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who stay. If
+    /// all others are about to leave, too, it is kept until they have; the last node takes it to its end.
+    fn give_away(&mut self, out: &mut Out<Self>) {
         if let Some((front, number)) = self.dequeue() {
             out.clause("I.front");
-            self.hand_to(front, Some(number), out);
+            self.give_to(front, Some(number), out);
         } else if let Some(heir) = self.heir() {
             out.clause("I.lowest");
-            self.hand_to(heir, None, out);
+            self.give_to(heir, None, out);
         } else if self.here().others.is_empty() && self.has(repair::LAST_NODE) {
             out.clause("I.last");
             self.depart(out);
         }
     }
 
-    fn hand_to(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
-        if !self.has(repair::FORWARD_ANNOUNCED) {
+    fn give_to(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        if self.has(repair::FORWARD_ANNOUNCED) {
+            self.pass_token(to, request, out);
+        } else {
             self.pass_silently(to, request, out);
-            return;
-        }
-        self.pass_token(to, request, out);
-        if self.has(repair::FAREWELL) {
-            self.say_farewell(Some(to), out);
         }
     }
 
