@@ -280,6 +280,12 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
             plan.config.replications
         )));
     }
+    if plan.config.neighbourhoods > 1 {
+        return Err(Failure::Other(format!(
+            "a trace is of one neighbourhood, and there are {}: leave --trace out, or --neighbourhoods",
+            plan.config.neighbourhoods
+        )));
+    }
     let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
     replicate(plan, replication, Some(writer)).map_err(Failure::write(path))?;
     Ok(())
@@ -304,14 +310,15 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     fs::write(path, text).map_err(Failure::write(path))
 }
 
-/// The command that records the first replication that went wrong.
+/// The command that records the first replication that went wrong, or at least repeats it.
 fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
-    format!(
-        "a violation with seed {}; to record it:\n  driftlock sim{} --trace violation.jsonl --trace-replication {replication}",
-        plan.config.seed,
-        flags(&plan.config),
-    )
+    let (seed, flags) = (plan.config.seed, flags(&plan.config));
+    if plan.config.neighbourhoods > 1 {
+        return format!("a violation with seed {seed}; the same again:\n  driftlock sim{flags}");
+    }
+    let trace = format!("--trace violation.jsonl --trace-replication {replication}");
+    format!("a violation with seed {seed}; to record it:\n  driftlock sim{flags} {trace}")
 }
 
 /// The flags that make this configuration.

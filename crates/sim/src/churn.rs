@@ -15,11 +15,18 @@ pub struct Churn(f64);
 
 /// The rates that have names. The paper that measures under light, medium and heavy mobility does not say what these are. Ours
 /// are mean stays of 200, 40 and 10 critical sections of its 500 ms.
-const NAMED: [(&str, f64); 4] = [("none", 0.0), ("light", 0.01), ("medium", 0.05), ("heavy", 0.2)];
+const NAMED: [(&str, Churn); 4] =
+    [("none", Churn::NONE), ("light", Churn::LIGHT), ("medium", Churn::MEDIUM), ("heavy", Churn::HEAVY)];
 
 impl Churn {
     /// Everybody stays.
     pub const NONE: Self = Self(0.0);
+    /// A stay of 100 time units on average.
+    pub const LIGHT: Self = Self(0.01);
+    /// One of 20.
+    pub const MEDIUM: Self = Self(0.05);
+    /// One of 5.
+    pub const HEAVY: Self = Self(0.2);
 
     /// Departures of each node per time unit.
     pub fn rate(self) -> f64 {
@@ -29,7 +36,7 @@ impl Churn {
 
 impl fmt::Display for Churn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMED.iter().find(|(_, rate)| rate.to_bits() == self.0.to_bits()) {
+        match NAMED.iter().find(|(_, churn)| churn == self) {
             Some((name, _)) => f.write_str(name),
             None => write!(f, "{}", self.0),
         }
@@ -40,7 +47,7 @@ impl FromStr for Churn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let named = NAMED.iter().find(|(name, _)| *name == text).map(|(_, rate)| *rate);
+        let named = NAMED.iter().find(|(name, _)| *name == text).map(|(_, churn)| churn.0);
         let rate = named.or_else(|| text.trim().parse().ok()).filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
         rate.map(|rate| Self(rate.abs())).ok_or_else(|| {
             format!(
