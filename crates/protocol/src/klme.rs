@@ -156,7 +156,7 @@ impl Protocol for Klme {
         if self.leads() {
             out.clause("F.leader");
             let id = self.id;
-            self.token().take_back(id, |listed| listed == number);
+            self.books().take_back(id, |listed| listed == number);
             self.serve(out);
         } else if let Some(leader) = self.here().leader {
             out.send(leader, Message::Release { number });
@@ -216,12 +216,12 @@ impl Protocol for Klme {
     }
 
     fn held(&self) -> Permits {
-        let free = self.place.as_ref().and_then(|place| place.token.as_ref()).map_or(Permits::NONE, |token| token.free);
+        let free = self.token().map_or(Permits::NONE, |token| token.free);
         free.union(self.in_use.map_or(Permits::NONE, |grant| grant.permits))
     }
 
     fn has_token(&self) -> bool {
-        self.place.as_ref().is_some_and(|place| place.token.is_some())
+        self.token().is_some()
     }
 
     fn section(&self) -> Section {
@@ -229,14 +229,12 @@ impl Protocol for Klme {
     }
 
     fn status(&self) -> Status {
-        let place = self.place.as_ref();
-        let queue = place.and_then(|place| place.token.as_ref()).map(|token| &token.queue[..]).unwrap_or_default();
-        let leader = place.and_then(|place| place.leader);
+        let queue = self.token().map(|token| &token.queue[..]).unwrap_or_default();
         Status {
             section: self.state,
             permits: self.held(),
             queue: queue.iter().map(|request| request.0).collect(),
-            waits_on: leader.filter(|_| self.state == Section::Waiting),
+            waits_on: self.leader().filter(|_| self.state == Section::Waiting),
             height: None,
         }
     }
@@ -283,6 +281,21 @@ impl Protocol for Klme {
 pub enum Never {}
 
 impl Klme {
+    /// *`M_Th_id`*: who has the token, as far as it knows.
+    pub fn leader(&self) -> Option<NodeId> {
+        self.place.as_ref().and_then(|place| place.leader)
+    }
+
+    /// *`Node_req_list[j]`*, in the current stay of j.
+    pub fn request_of(&self, node: NodeId) -> u32 {
+        self.place.as_ref().and_then(|place| place.requests.get(node)).map_or(0, |number| number.number)
+    }
+
+    /// The token, if it has it.
+    pub fn token(&self) -> Option<&Token> {
+        self.place.as_ref().and_then(|place| place.token.as_ref())
+    }
+
     fn has(&self, repair: Repair) -> bool {
         self.repairs.has(repair)
     }
@@ -292,8 +305,8 @@ impl Klme {
         self.place.as_mut().expect("nothing reaches a node that is in no neighbourhood")
     }
 
-    /// Of a leader.
-    fn token(&mut self) -> &mut Token {
+    /// The token, of a leader.
+    fn books(&mut self) -> &mut Token {
         self.here().token.as_mut().expect("a leader has the token")
     }
 
@@ -387,7 +400,7 @@ impl Klme {
     /// The leader takes a free unit for itself, or the one that came with the token.
     fn enter_as_leader(&mut self, out: &mut Out<Self>) {
         let (id, number) = (self.id, self.number());
-        let token = self.token();
+        let token = self.books();
         token.unqueue(id);
         token.requests.note(id, number);
         token.take_back(id, |listed| listed != number);
@@ -431,7 +444,7 @@ impl Klme {
 
     /// Appends a request in `R_Queue`. Whoever asks again has left the CS of before.
     fn queue(&mut self, node: NodeId, number: RequestNo) {
-        let token = self.token();
+        let token = self.books();
         token.take_back(node, |listed| listed < number);
         token.requests.note(node, number);
         token.unqueue(node);
@@ -452,18 +465,18 @@ impl Klme {
             }
             return;
         }
-        while !self.token().free.is_empty() {
+        while !self.books().free.is_empty() {
             let Some((front, number)) = self.dequeue() else { return };
             out.clause("grant");
-            let leader_no = self.token().leader_no;
-            if let Some(grant) = self.token().allocate(front, number) {
+            let leader_no = self.books().leader_no;
+            if let Some(grant) = self.books().allocate(front, number) {
                 out.send(front, Message::PerGrant { number, grant, leader_no });
             }
         }
     }
 
     fn dequeue(&mut self) -> Option<(NodeId, RequestNo)> {
-        let queue = &mut self.token().queue;
+        let queue = &mut self.books().queue;
         (!queue.is_empty()).then(|| queue.remove(0))
     }
 
@@ -547,7 +560,7 @@ impl Klme {
 
     fn take_release(&mut self, node: NodeId, number: RequestNo) -> bool {
         let numbered = self.has(repair::RELEASE_NUMBER);
-        self.token().take_back(node, |listed| listed == number || !numbered)
+        self.books().take_back(node, |listed| listed == number || !numbered)
     }
 
     /// H. On receiving `Token(i, T_alloc_id, T_req_list, Kfree, R_Queue)`.
@@ -572,7 +585,7 @@ impl Klme {
             self.serve(out);
         } else {
             let (number, in_cs) = (self.number(), self.state == Section::Critical);
-            self.token().take_back(id, |listed| listed != number || !in_cs);
+            self.books().take_back(id, |listed| listed != number || !in_cs);
             self.forward(out);
         }
     }
@@ -581,7 +594,7 @@ impl Klme {
     fn bring_up_to_date(&mut self, out: &mut Out<Self>) {
         let stored: Vec<_> = self.here().requests.iter().collect();
         self.queue_pending(stored);
-        let known: Vec<_> = self.token().requests.iter().collect();
+        let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
         // Of those who have left nothing is remembered but in the token.
@@ -601,7 +614,7 @@ impl Klme {
     fn queue_pending(&mut self, requests: Vec<(NodeId, RequestNo)>) {
         let id = self.id;
         for (node, number) in requests {
-            if node != id && number.number > 0 && self.token().requests.is_behind(node, number) {
+            if node != id && number.number > 0 && self.books().requests.is_behind(node, number) {
                 self.queue(node, number);
             }
         }
@@ -628,7 +641,7 @@ impl Klme {
             self.in_use = None;
             out.revoke(Demand::ONE);
             if leads {
-                self.token().take_back(id, |listed| listed == number);
+                self.books().take_back(id, |listed| listed == number);
             } else if let Some(leader) = self.here().leader {
                 out.send(leader, Message::Release { number });
             }
@@ -638,7 +651,8 @@ impl Klme {
         }
         if self.place.is_some() {
             self.say_farewell(None, out);
-            if !self.has(repair::FAREWELL) {
+            let takes_token_along = leads && !was_in_cs && !self.has(repair::IDLE_HOLDER);
+            if takes_token_along || !self.has(repair::FAREWELL) {
                 self.depart(out);
             }
         }
@@ -667,7 +681,7 @@ impl Klme {
         } else if let Some(heir) = self.heir() {
             out.clause("I.lowest");
             self.give_to(heir, None, out);
-        } else if self.here().others.is_empty() && self.has(repair::LAST_NODE) {
+        } else if self.here().others.is_empty() || !self.has(repair::LAST_NODE) {
             out.clause("I.last");
             self.depart(out);
         }
@@ -758,7 +772,7 @@ impl Klme {
         out.clause("J.leader");
         let (tombstone, farewell) = (self.has(repair::TOMBSTONE), self.has(repair::FAREWELL));
         let past = RequestNo::gone(number.stay);
-        let token = self.token();
+        let token = self.books();
         token.queue.retain(|request| request.0 != leaver || request.1 > past);
         token.take_back(leaver, |listed| listed <= past);
         if tombstone {
@@ -823,7 +837,7 @@ impl Klme {
 
     fn tell_leader(&mut self, newcomer: NodeId, out: &mut Out<Self>) {
         let leader = self.id;
-        let token = self.token();
+        let token = self.books();
         let (allocated, leader_no) = (token.allocated_numbers(), token.leader_no);
         out.send(newcomer, Message::LeaderInfo { leader, allocated, leader_no });
     }
@@ -855,13 +869,13 @@ impl Klme {
         out.clause("7.regenerate");
         (place.token, place.leader) = (Some(token), Some(id));
         if announced {
-            let token = self.token();
+            let token = self.books();
             token.leader_no.0 += 1;
             let (allocated, leader_no) = (token.allocated_numbers(), token.leader_no);
             self.here().leader_no = leader_no;
             out.broadcast(Message::LeaderInfo { leader: id, allocated, leader_no });
         }
-        let token = self.token();
+        let token = self.books();
         token.unqueue(leaver);
         token.take_back(leaver, |_| true);
         self.forward(out);

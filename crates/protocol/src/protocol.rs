@@ -33,6 +33,9 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// The repairs that can be switched off.
     const REPAIRS: &'static [Repair];
 
+    /// Whether it claims to survive the crash of a node, and messages that are lost.
+    const SURVIVES_CRASHES: bool = false;
+
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
 

@@ -69,6 +69,18 @@ impl Algorithm {
         self.visit(AskLayer)
     }
 
+    /// Whether it claims to survive the crash of a node, and messages that are lost.
+    pub fn survives_crashes(&self) -> bool {
+        struct AskCrashes;
+        impl Visitor for AskCrashes {
+            type Output = bool;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> bool {
+                P::SURVIVES_CRASHES
+            }
+        }
+        self.visit(AskCrashes)
+    }
+
     /// The repairs that can be switched off.
     pub fn repairs(&self) -> &'static [Repair] {
         struct ListRepairs;

@@ -29,6 +29,8 @@ pub enum Subject {
     Setting,
     /// What requests ask for.
     Demand,
+    /// Which messages are lost.
+    Loss,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.

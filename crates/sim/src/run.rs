@@ -184,8 +184,9 @@ impl<P: Protocol> Run<'_, P> {
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
-                self.world.release(node, entry)?;
-                self.schedule_request(node);
+                if self.world.release(node, entry)? {
+                    self.schedule_request(node);
+                }
             }
             Event::Change => {
                 self.change_graph()?;

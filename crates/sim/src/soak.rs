@@ -1,14 +1,17 @@
 //! Fault-and-heal: a random network under random changes, then a quiet one that must serve everybody.
 //!
-//! While links fail and form at random, partitions included, the oracles and every invariant are checked after each
-//! event. Then the graph is made connected and stays as it is: whoever waits must be served, and after that everybody
-//! who asks once more. All of it follows from a seed, the size of the network included.
+//! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
+//! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays as
+//! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
+//! lost messages meets those, too. All of it follows from a seed, the size of the network included.
+
+mod changes;
 
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Deployment, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
+use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
@@ -18,7 +21,7 @@ use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::{Event, Time};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
-use crate::topology::{possible_links, random_absent, random_connected, random_removable};
+use crate::topology::{possible_links, random_connected};
 use crate::world::{Setting, Step, World};
 
 /// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
@@ -54,17 +57,21 @@ pub struct Case {
     change_rate: f64,
     fault_span: Time,
     fate: Fate,
+    /// Whether somebody may crash.
+    crashes: bool,
+    /// The share of messages that are lost as long as there are faults.
+    loss: f64,
     checked: bool,
 }
 
 /// What a run came to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// Entries while links changed. A run without any shows nothing and does not count.
+    /// Entries while things changed. A run without any shows nothing and does not count.
     pub entries_under_faults: u64,
     /// Entries afterwards.
     pub entries_after: u64,
-    /// Changes of links.
+    /// Changes of links or members.
     pub changes: u64,
     /// Messages sent.
     pub messages: u64,
@@ -79,15 +86,14 @@ impl Case {
     pub fn draw(seed: u64, crowd: Crowd, algorithm: &Algorithm) -> Self {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
-        let links_max = possible_links(nodes);
-        let link_count = draw.random_range(u64::from(nodes - 1)..=links_max);
-        // One in eight starts cold: nobody knows anybody.
-        let cold = draw.random_bool(0.125);
-        let links = if cold { Vec::new() } else { random_connected(nodes, link_count, &mut draw) };
+        let deployment = match algorithm.layer() {
+            Layer::Links => linked(nodes, k, &mut draw),
+            Layer::Neighbourhood => settled(nodes, k, &mut draw),
+        };
         Self {
             seed,
             crowd,
-            deployment: Deployment { nodes, k, links, ..Deployment::default() },
+            deployment,
             delay: random_duration(0.05..=2.0, &mut draw),
             cs_time: random_duration(0.0..=5.0, &mut draw),
             demands: demands(k, algorithm.units),
@@ -96,6 +102,8 @@ impl Case {
             change_rate: log_uniform(0.02, 4.0, &mut draw),
             fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: if draw.random_bool(0.5) { Fate::Drained } else { Fate::Returned },
+            crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
+            loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             checked: true,
         }
     }
@@ -158,6 +166,8 @@ impl Case {
             service: draws(Subject::Service),
             mobility: draws(Subject::Mobility),
             demands: draws(Subject::Demand),
+            losses: draws(Subject::Loss),
+            crashed: None,
             events: 0,
             changes: 0,
             entries: 0,
@@ -177,6 +187,26 @@ impl Case {
             violation,
         })
     }
+}
+
+/// A random connected graph.
+fn linked(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
+    let link_count = draw.random_range(u64::from(nodes - 1)..=possible_links(nodes));
+    // One in eight starts cold: nobody knows anybody.
+    let cold = draw.random_bool(0.125);
+    let links = if cold { Vec::new() } else { random_connected(nodes, link_count, draw) };
+    Deployment { nodes, k, links, ..Deployment::default() }
+}
+
+/// A neighbourhood with some of the nodes in it, in any order. One in eight is empty at first.
+fn settled(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
+    let mut members: Vec<_> = (0..nodes).map(NodeId).collect();
+    for at in (1..members.len()).rev() {
+        members.swap(at, draw.random_range(0..=at));
+    }
+    let inside = if draw.random_bool(0.125) { 0 } else { draw.random_range(1..=members.len()) };
+    members.truncate(inside);
+    Deployment { nodes, k, members, ..Deployment::default() }
 }
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
@@ -241,6 +271,9 @@ struct Soak<'a, P: Protocol> {
     service: Stream,
     mobility: Stream,
     demands: Stream,
+    losses: Stream,
+    /// Who has crashed.
+    crashed: Option<NodeId>,
     events: u64,
     changes: u64,
     entries: u64,
@@ -262,14 +295,9 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// The second phase: a connected graph that stays. Everybody who waits is served, then everybody who asks again.
+    /// The second phase: all is whole and stays so. Everybody who waits is served, then everybody who asks again.
     fn heal(&mut self) -> Step<()> {
-        let nodes = self.case.deployment.nodes;
-        while !self.world.links().connected_without(None) {
-            let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
-            self.world.form_link(a, b)?;
-            self.welcome();
-        }
+        self.make_whole()?;
         self.serve_all()?;
         for node in self.case.deployment.ids() {
             self.request(node)?;
@@ -311,14 +339,14 @@ impl<P: Protocol> Soak<'_, P> {
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
         match event {
+            Event::Arrival { from, to, .. } if faults && self.loses() => self.world.lose(from, to),
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Release { node, entry } => {
-                self.world.release(node, entry)?;
-                if faults {
+                if self.world.release(node, entry)? && faults {
                     self.schedule_request(node);
                 }
             }
-            Event::Request { node } if faults => self.request(node)?,
+            Event::Request { node } if faults && self.crashed != Some(node) => self.request(node)?,
             Event::Cancel { node } if faults && self.world.oracle().owed().any(|owed| owed == node) => {
                 self.world.cancel(node)?;
                 self.schedule_request(node);
@@ -352,26 +380,8 @@ impl<P: Protocol> Soak<'_, P> {
         }
     }
 
-    /// A link fails, or one forms, as often as not. Nothing keeps the graph connected.
-    fn change(&mut self) -> Step<()> {
-        self.changes += 1;
-        let fate = self.case.fate;
-        if self.mobility.random_bool(0.5) {
-            let links = self.world.links();
-            let may_go = |a, b| fate != Fate::Drained || links.is_idle(a, b);
-            if let Some((a, b)) = random_removable(links, may_go, &mut self.mobility) {
-                self.world.fail_link(a, b, fate)?;
-                self.welcome();
-            }
-        } else {
-            let nodes = self.case.deployment.nodes;
-            if let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) {
-                self.world.form_link(a, b)?;
-                self.welcome();
-            }
-        }
-        self.schedule_change();
-        Ok(())
+    fn loses(&mut self) -> bool {
+        self.case.loss > 0.0 && self.losses.random_bool(self.case.loss)
     }
 
     fn schedule_request(&mut self, node: NodeId) {

@@ -230,15 +230,15 @@ impl<P: Protocol> World<P> {
         self.entries[node.index()]
     }
 
-    /// The application at `node` returns what it was granted at this entry, unless that was taken away before.
-    pub fn release(&mut self, node: NodeId, entry: u32) -> Step<()> {
+    /// The application at `node` returns what it was granted at this entry, and does not if that was taken away before.
+    pub fn release(&mut self, node: NodeId, entry: u32) -> Step<bool> {
         let grant = self.nodes[node.index()].grant().filter(|_| self.entry(node) == entry);
         if let Some(Grant { permits, .. }) = grant {
             self.meter.released(permits);
             self.oracle.released(node);
             self.input(node, Input::Release)?;
         }
-        Ok(())
+        Ok(grant.is_some())
     }
 
     /// The application at `node`, which waits, no longer wants to.

@@ -32,7 +32,7 @@ pub(super) fn hold(moment: &Moment<'_, Klme>) -> Verdict {
 
 /// Held and in flight.
 fn tokens<'a>(moment: &'a Moment<'_, Klme>) -> impl Iterator<Item = &'a Token> {
-    let held = moment.nodes.iter().filter_map(|node| node.place.as_ref().and_then(|place| place.token.as_ref()));
+    let held = moment.nodes.iter().filter_map(|node| node.token());
     let in_flight = moment.flights.iter().filter_map(|flight| match flight.message {
         Message::Token { token } => Some(token),
         _ => None,

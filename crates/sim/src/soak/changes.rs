@@ -1,0 +1,119 @@
+//! What changes below the nodes of a fault-and-heal run, and how it is made whole again.
+
+use driftlock_net::ideal::Fate;
+use driftlock_protocol::{Layer, NodeId, Protocol, View};
+use rand::RngExt;
+
+use super::{SERVICE_UNITS_MAX, Soak};
+use crate::queue::Time;
+use crate::random::Stream;
+use crate::topology::{random_absent, random_removable};
+use crate::world::Step;
+
+/// So many members a neighbourhood has at least when one of them crashes: with fewer nobody can tell who is left.
+const MEMBERS_AT_CRASH_MIN: usize = 3;
+
+impl<P: Protocol> Soak<'_, P> {
+    /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
+    pub(super) fn change(&mut self) -> Step<()> {
+        self.changes += 1;
+        match P::View::LAYER {
+            Layer::Links => self.change_link()?,
+            Layer::Neighbourhood => self.cross_border()?,
+        }
+        self.welcome();
+        self.schedule_change();
+        Ok(())
+    }
+
+    /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
+    pub(super) fn make_whole(&mut self) -> Step<()> {
+        match P::View::LAYER {
+            Layer::Links => self.connect(),
+            Layer::Neighbourhood => self.gather(),
+        }
+    }
+
+    /// A link fails, or one forms, as often as not.
+    fn change_link(&mut self) -> Step<()> {
+        let fate = self.case.fate;
+        if self.mobility.random_bool(0.5) {
+            let links = self.world.links();
+            let may_go = |a, b| fate != Fate::Drained || links.is_idle(a, b);
+            if let Some((a, b)) = random_removable(links, may_go, &mut self.mobility) {
+                self.world.fail_link(a, b, fate)?;
+            }
+        } else {
+            let nodes = self.case.deployment.nodes;
+            if let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) {
+                self.world.form_link(a, b)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self) -> Step<()> {
+        while !self.world.links().connected_without(None) {
+            let nodes = self.case.deployment.nodes;
+            let Some((a, b)) = random_absent(self.world.links(), nodes, None, &mut self.mobility) else { break };
+            self.world.form_link(a, b)?;
+            self.welcome();
+        }
+        Ok(())
+    }
+
+    /// Somebody is told to leave, or somebody enters, as often as not; once in a run somebody may crash.
+    fn cross_border(&mut self) -> Step<()> {
+        let (members, outside) = self.whereabouts();
+        if self.case.crashes
+            && self.crashed.is_none()
+            && members.len() >= MEMBERS_AT_CRASH_MIN
+            && self.mobility.random_bool(0.2)
+        {
+            let node = pick(&members, &mut self.mobility);
+            self.crashed = node;
+            if let Some(node) = node {
+                self.world.crash(node);
+            }
+        } else if self.mobility.random_bool(0.5) {
+            let staying: Vec<_> = members.into_iter().filter(|&node| !self.world.is_leaving(node)).collect();
+            // After a crash the others stay: one fault at a time is what can be survived.
+            if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.crashed.is_none()) {
+                self.world.leave(node)?;
+            }
+        } else if let Some(node) = pick(&outside, &mut self.mobility) {
+            self.world.enter(node)?;
+        }
+        Ok(())
+    }
+
+    /// Who is inside and lives, and who is outside.
+    fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
+        let neighbourhood = self.world.neighbourhood();
+        let alive = self.case.deployment.ids().filter(|&node| !neighbourhood.is_crashed(node));
+        alive.partition(|&node| neighbourhood.stay(node).is_some())
+    }
+
+    /// Whoever is about to leave does so; then everybody comes in.
+    fn gather(&mut self) -> Step<()> {
+        let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
+        while self.case.deployment.ids().any(|node| self.world.is_leaving(node)) {
+            let Some(event) = self.next_event().filter(|_| self.world.now() <= limit) else {
+                let nodes = self.case.deployment.ids().filter(|&node| self.world.is_leaving(node)).collect();
+                return Err(driftlock_spec::Violation::Starved { nodes }.into());
+            };
+            self.handle(event, false)?;
+        }
+        for node in self.case.deployment.ids() {
+            if self.world.neighbourhood().stay(node).is_none() {
+                self.world.enter(node)?;
+                self.welcome();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pick(nodes: &[NodeId], draw: &mut Stream) -> Option<NodeId> {
+    (!nodes.is_empty()).then(|| nodes[draw.random_range(0..nodes.len())])
+}

@@ -1,0 +1,351 @@
+//! The paper's illustration, its claims about messages, and what happens to those who leave.
+//!
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014.
+
+mod stage;
+
+use driftlock_protocol::klme::Klme;
+use driftlock_protocol::{Repairs, Section};
+use stage::{Stage, id};
+
+fn stage(nodes: u32, k: u32, members: &[u32]) -> Stage<Klme> {
+    Stage::inside(nodes, k, members, (), Repairs::ALL)
+}
+
+/// A row of Table 1: the columns in the paper's order. `T_alloc_id` without its empty places.
+struct Row {
+    queue: &'static [u32],
+    allocated: &'static [(u32, u32)],
+    states: &'static [(u32, Section)],
+    leader: u32,
+    request_lists: &'static [(u32, &'static str)],
+    free: u32,
+}
+
+const R: Section = Section::Remainder;
+const W: Section = Section::Waiting;
+const CS: Section = Section::Critical;
+
+fn assert_row(stage: &Stage<Klme>, event: char, row: &Row) {
+    let nodes: Vec<u32> = row.states.iter().map(|state| state.0).collect();
+    let token = stage.protocol(row.leader).token().unwrap_or_else(|| panic!("{event}: {} is leader", row.leader));
+    let queue: Vec<_> = token.queue.iter().map(|request| request.0.0).collect();
+    assert_eq!(queue, row.queue, "R_Queue after event {event}");
+    let allocated: Vec<_> = token.allocated.iter().map(|entry| (entry.node.0, entry.number.number)).collect();
+    assert_eq!(allocated, row.allocated, "T_alloc_id after event {event}");
+    assert_eq!(token.free.count(), row.free, "Kfree after event {event}");
+    for &(node, state) in row.states {
+        assert_eq!(stage.status(node).section, state, "State of {node} after event {event}");
+        assert_eq!(stage.protocol(node).leader(), Some(id(row.leader)), "M_Th_id of {node} after event {event}");
+    }
+    for &(node, numbers) in row.request_lists {
+        let list: String = nodes.iter().map(|&other| stage.protocol(node).request_of(id(other)).to_string()).collect();
+        assert_eq!(list, numbers, "Node_Req_List of {node} after event {event}");
+    }
+    assert_eq!(stage.violation, None, "after event {event}");
+}
+
+#[test]
+fn every_cell_of_the_illustration_in_table_1() {
+    // a. Initialization: node 2 is elected as leader. Node 0 does not exist in the paper and stays outside.
+    let mut stage = stage(6, 2, &[2, 1, 3, 4]);
+    assert_row(
+        &stage,
+        'a',
+        &Row {
+            queue: &[],
+            allocated: &[],
+            states: &[(1, R), (2, R), (3, R), (4, R)],
+            leader: 2,
+            request_lists: &[(1, "0000"), (2, "0000"), (3, "0000"), (4, "0000")],
+            free: 2,
+        },
+    );
+    // b. Node 3 requests; the token is transferred to it.
+    stage.request(3);
+    stage.drive(20);
+    assert_row(
+        &stage,
+        'b',
+        &Row {
+            queue: &[],
+            allocated: &[(3, 1)],
+            states: &[(1, R), (2, R), (3, CS), (4, R)],
+            leader: 3,
+            request_lists: &[(1, "0010"), (2, "0010"), (3, "0010"), (4, "0010")],
+            free: 1,
+        },
+    );
+    // c. Node 4 requests while node 3 is in its CS, and is permitted.
+    stage.request(4);
+    stage.drive(20);
+    assert_row(
+        &stage,
+        'c',
+        &Row {
+            queue: &[],
+            allocated: &[(3, 1), (4, 1)],
+            states: &[(1, R), (2, R), (3, CS), (4, CS)],
+            leader: 3,
+            request_lists: &[(1, "0010"), (2, "0010"), (3, "0011"), (4, "0011")],
+            free: 0,
+        },
+    );
+    // d. Node 5 enters the neighborhood.
+    stage.join(5);
+    stage.drive(20);
+    let lists_of_five = &[(1, "00100"), (2, "00100"), (3, "00110"), (4, "00110"), (5, "00110")];
+    assert_row(
+        &stage,
+        'd',
+        &Row {
+            queue: &[],
+            allocated: &[(3, 1), (4, 1)],
+            states: &[(1, R), (2, R), (3, CS), (4, CS), (5, R)],
+            leader: 3,
+            request_lists: lists_of_five,
+            free: 0,
+        },
+    );
+    // e. Node 4 exits from CS.
+    stage.release(4);
+    stage.drive(20);
+    assert_row(
+        &stage,
+        'e',
+        &Row {
+            queue: &[],
+            allocated: &[(3, 1)],
+            states: &[(1, R), (2, R), (3, CS), (4, R), (5, R)],
+            leader: 3,
+            request_lists: lists_of_five,
+            free: 1,
+        },
+    );
+    // f. Node 4 goes out.
+    stage.leave(4);
+    stage.drive(20);
+    assert!(!stage.is_inside(4));
+    assert_row(
+        &stage,
+        'f',
+        &Row {
+            queue: &[],
+            allocated: &[(3, 1)],
+            states: &[(1, R), (2, R), (3, CS), (5, R)],
+            leader: 3,
+            request_lists: &[(1, "0010"), (2, "0010"), (3, "0010"), (5, "0010")],
+            free: 1,
+        },
+    );
+    // g. Node 3 exits from CS, and node 1 is sent the token.
+    stage.release(3);
+    stage.request(1);
+    stage.drive(20);
+    assert_row(
+        &stage,
+        'g',
+        &Row {
+            queue: &[],
+            allocated: &[(1, 1)],
+            states: &[(1, CS), (2, R), (3, R), (5, R)],
+            leader: 1,
+            request_lists: &[(1, "1010"), (2, "1010"), (3, "1010"), (5, "1010")],
+            free: 1,
+        },
+    );
+    // h. Node 5 is permitted, and node 2 queued.
+    stage.request(5);
+    stage.request(2);
+    stage.play("msg 5>1; msg 2>1");
+    stage.drive(20);
+    assert_row(
+        &stage,
+        'h',
+        &Row {
+            queue: &[2],
+            allocated: &[(1, 1), (5, 1)],
+            states: &[(1, CS), (2, W), (3, R), (5, CS)],
+            leader: 1,
+            request_lists: &[(1, "1111"), (2, "1110"), (3, "1010"), (5, "1011")],
+            free: 0,
+        },
+    );
+}
+
+#[test]
+fn without_merged_allocations_the_illustration_does_not_come_out() {
+    let repairs = Repairs::ALL.without(driftlock_protocol::klme::repair::MERGE_ALLOCATED);
+    let mut stage = Stage::<Klme>::inside(5, 2, &[2, 1, 3, 4], (), repairs);
+    stage.request(3);
+    stage.drive(20);
+    assert_eq!(stage.protocol(1).request_of(id(3)), 0, "the table has r.P1 = 0010 after event b");
+}
+
+#[test]
+fn section_5_1_1_an_idle_holder_enters_without_a_message() {
+    let mut stage = stage(3, 2, &[0, 1, 2]);
+    stage.request(0);
+    assert!(stage.is_critical(0));
+    assert_eq!(stage.drive(1), 0);
+}
+
+#[test]
+fn section_5_1_2_the_best_case_of_another_node_takes_four_messages_and_not_three() {
+    let mut stage = stage(3, 2, &[0, 1, 2]);
+    stage.request(0);
+    stage.request(1);
+    let request_ack_and_grant = stage.drive(10);
+    assert!(stage.is_critical(1));
+    stage.release(1);
+    let release = stage.drive(10);
+    assert_eq!(
+        request_ack_and_grant + release,
+        4,
+        "clause C acknowledges what it grants, which the paper does not count"
+    );
+}
+
+/// Section 5.1.3 says n + 2: a request is sent at most n - 1 times. But as long as it has not arrived anywhere, it is sent
+/// again with every move of the token.
+#[test]
+fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.request(2);
+    for (holder, other) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
+        stage.request(other);
+        stage.deliver(other, holder);
+        for _ in ["req_ack", "token", "leader_info"] {
+            stage.deliver(holder, other);
+        }
+        stage.deliver(holder, 2);
+        stage.deliver(other, holder);
+        stage.release(other);
+    }
+    let requests = stage.in_flight(2, 0).len() + stage.in_flight(2, 1).len();
+    assert_eq!(requests, 5, "one entry, five requests, three nodes");
+    stage.drive(100);
+    assert!(stage.is_critical(2));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn section_7_a_token_that_is_late_is_not_taken_for_lost() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 1; msg 1>0");
+    assert_eq!(stage.in_flight(0, 1), ["req_ack", "token", "leader_info"]);
+    stage.drive(20);
+    assert!(stage.is_critical(1));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn a_node_that_leaves_with_an_idle_token_hands_it_over() {
+    let mut stage = stage(3, 2, &[0, 1, 2]);
+    stage.leave(0);
+    stage.drive(20);
+    assert!(!stage.is_inside(0));
+    assert!(stage.has_token(1), "the lowest id of those who stay");
+    stage.request(2);
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn a_node_that_leaves_while_the_token_is_on_its_way_to_it_passes_it_on() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 1; msg 1>0; leave 1");
+    stage.drive(30);
+    assert!(!stage.is_inside(1));
+    assert!(stage.has_token(0), "it came back, and none was made anew");
+    stage.request(2);
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn a_node_that_leaves_with_queued_requests_of_others_hands_them_over() {
+    let mut stage = stage(4, 1, &[0, 1, 2, 3]);
+    stage.play("req 0; req 2; req 1; msg 2>0; msg 1>0");
+    assert_eq!(stage.queue(0), [2, 1]);
+    stage.leave(0);
+    assert!(!stage.is_critical(0), "crossing the border ends the CS");
+    stage.drive(30);
+    assert!(stage.is_critical(2), "the front of the queue");
+    assert_eq!(stage.queue(2), [1]);
+    stage.release(2);
+    stage.drive(20);
+    assert!(stage.is_critical(1));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn requests_and_releases_that_a_leaver_has_stored_reach_the_leader() {
+    let mut stage = stage(4, 2, &[0, 1, 2, 3]);
+    // Node 2 enters by permission of 0, which then passes the token on to 1; the release of 2 finds 0 without it.
+    stage.play("req 0; req 2; msg 2>0; msg 0>2; msg 0>2; req 1; msg 1>0; rel 0; rel 2; msg 2>0");
+    stage.leave(0);
+    stage.drive(40);
+    assert!(stage.is_critical(1));
+    let token = stage.protocol(1).token().expect("the leader");
+    assert_eq!(token.free.count(), 1, "the unit of node 2 is free again");
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn a_node_that_re_enters_is_not_taken_for_the_one_that_left() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    // Two requests in the first stay, one of which is still on its way to a former leader when node 2 leaves.
+    stage.play("req 2; msg 2>0; msg 0>2; msg 0>2; msg 0>1; rel 2; req 1; msg 1>2; msg 2>1; msg 2>1; msg 2>1");
+    stage.drive(20);
+    stage.release(1);
+    stage.request(2);
+    stage.leave(2);
+    stage.drive(30);
+    assert!(!stage.is_inside(2));
+    stage.join(2);
+    stage.drive(30);
+    assert!(stage.is_critical(2), "it comes back hungry and is served under request 1 of its second stay");
+    stage.release(2);
+    stage.drive(20);
+    assert_eq!(stage.stuck(), [0; 0]);
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn who_crosses_the_border_in_its_cs_comes_back_hungry_and_goes_on() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 2");
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    stage.leave(2);
+    assert_eq!(stage.status(2).section, W);
+    stage.drive(20);
+    assert!(!stage.is_inside(2));
+    stage.request(1);
+    stage.drive(20);
+    assert!(stage.is_critical(1), "the unit is free for others");
+    stage.join(2);
+    stage.drive(20);
+    stage.release(1);
+    stage.drive(20);
+    assert!(stage.is_critical(2), "without asking again");
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn the_token_ends_with_the_last_node_and_begins_anew_with_the_first() {
+    let mut stage = stage(2, 2, &[0, 1]);
+    stage.play("req 1");
+    stage.drive(20);
+    stage.leave(1);
+    stage.leave(0);
+    stage.drive(30);
+    assert!(!stage.is_inside(0) && !stage.is_inside(1));
+    stage.join(0);
+    stage.request(0);
+    assert!(stage.is_critical(0), "under a later fence than ever before, or the oracle objects");
+    assert_eq!(stage.violation, None);
+}
