@@ -230,12 +230,10 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             Errand::Release { node, site, entry } => {
                 let world = &mut self.worlds[site.index()];
                 world.advance_to(self.now);
-                if world.is_served(node, entry) {
-                    world.release(node, entry)?;
+                if world.release(node, entry)? {
                     self.schedule_request(node);
-                    self.settle(site)?;
                 }
-                Ok(())
+                self.settle(site)
             }
             Errand::Move(node) => {
                 self.roaming.advance(node);

@@ -155,7 +155,7 @@ fn the_number_of_threads_does_not_matter() {
         .map(|(churn, neighbourhoods)| {
             plan(|c| {
                 (c.churn, c.neighbourhoods, c.delay) =
-                    (churn.parse().unwrap(), neighbourhoods, Duration::Exponential(T))
+                    (churn.parse().unwrap(), neighbourhoods, Duration::Exponential(T));
             })
         })
         .into();

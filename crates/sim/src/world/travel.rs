@@ -46,11 +46,6 @@ impl<P: Protocol> World<P> {
         self.departed.pop()
     }
 
-    /// Whether the application at `node` still uses what it was granted at this entry.
-    pub fn is_served(&self, node: NodeId, entry: u32) -> bool {
-        self.entry(node) == entry && self.nodes[node.index()].grant().is_some()
-    }
-
     /// Takes a node out that is outside of the neighbourhood: it goes elsewhere, with what its application waits for.
     pub fn take(&mut self, node: NodeId) -> Traveller<P> {
         let at = node.index();
