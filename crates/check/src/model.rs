@@ -439,7 +439,7 @@ impl<P: Protocol> Model<P> {
         let layout = self.layout;
         let reaches = match P::View::LAYER {
             Layer::Links => from != to && layout.is_up(state, from, to),
-            Layer::Neighbourhood => layout.inside(state) >> to.0 & 1 == 1,
+            Layer::Neighbourhood => from != to && layout.inside(state) >> to.0 & 1 == 1,
         };
         if reaches {
             let channel = self.parts.sent(layout.channel(state, from, to), message);
