@@ -108,9 +108,11 @@ fn requests_for_several_units_are_granted_whole_and_nobody_is_forgotten() {
     }
 }
 
-/// Nodes, how many of them outside, units, requests a node, leavings, enterings; then states, transitions, depth.
+/// Nodes, how many of them outside, units; requests a node, leavings, enterings; states, transitions, depth.
+type Churned = ([u32; 3], [u8; 3], (u64, u64, u32));
+
 #[rustfmt::skip]
-const NEIGHBOURHOODS: &[([u32; 3], [u8; 3], (u64, u64, u32))] = &[
+const NEIGHBOURHOODS: &[Churned] = &[
     ([3, 0, 1], [1, 0, 0], (10_530, 35_152, 24)),
     ([3, 0, 2], [1, 0, 0], (8_026, 25_069, 24)),
     ([2, 0, 1], [1, 1, 1], (1_023, 2_030, 24)),
