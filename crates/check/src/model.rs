@@ -114,6 +114,7 @@ impl<P: Protocol> Model<P> {
             (Common::Crashes, setup.crashes),
             (Common::Losses, setup.losses),
             (Common::Lateness, setup.lateness),
+            (Common::Requests, setup.requests_in_all),
         ] {
             layout.set_common(&mut state, what, bound);
         }
@@ -197,8 +198,8 @@ impl<P: Protocol> Model<P> {
         if seat.grant.is_some() {
             actions.push(Action::Release(node));
         }
-        let lives = layout.crashed(state) >> node.0 & 1 == 0;
-        if lives && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
+        let may_ask = layout.crashed(state) >> node.0 & 1 == 0 && layout.common(state, Common::Requests) > 0;
+        if may_ask && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
             let demands = (0..).zip(&self.setup.demands).filter(|(_, demand)| seat.seat.node.may_ask(**demand));
             actions.extend(demands.map(|(at, _)| Action::Request(node, at)));
         }
@@ -279,6 +280,7 @@ impl<P: Protocol> Model<P> {
             Action::Timer(node, timer) => self.input(state, node, Stimulus::Timer(timer)),
             Action::Request(node, demand) => {
                 layout.spend_own(state, node, Own::Requests);
+                layout.spend_common(state, Common::Requests);
                 self.input(state, node, Stimulus::Request(demand));
             }
             Action::Cancel(node) => {
@@ -451,7 +453,7 @@ impl<P: Protocol> Model<P> {
         let layout = self.layout;
         let reaches = match P::View::LAYER {
             Layer::Links => from != to && layout.is_up(state, from, to),
-            Layer::Neighbourhood => layout.inside(state) >> to.0 & 1 == 1,
+            Layer::Neighbourhood => from != to && layout.inside(state) >> to.0 & 1 == 1,
         };
         if reaches {
             let channel = self.parts.sent(layout.channel(state, from, to), message);

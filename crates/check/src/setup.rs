@@ -49,6 +49,8 @@ pub struct Setup {
     pub deployment: Deployment,
     /// Requests of each node.
     pub requests: Bound,
+    /// Requests of all nodes together.
+    pub requests_in_all: Bound,
     /// What a request may ask for: each request is one of these, whichever the application likes.
     pub demands: Vec<Demand>,
     /// Requests that each node may withdraw.
@@ -126,6 +128,7 @@ impl Setup {
         let mut setup = Self {
             deployment,
             requests,
+            requests_in_all: Bound::Any,
             demands: vec![Demand::ONE],
             cancels: Bound::Most(0),
             failures: Bound::Most(0),
@@ -190,7 +193,7 @@ impl Setup {
         };
         let changes =
             [self.failures, self.formations, self.joins, self.leaves, self.crashes, self.losses, self.lateness];
-        for bound in changes.into_iter().chain([self.requests, self.cancels, pauses]) {
+        for bound in changes.into_iter().chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
             if let Bound::Most(count) = bound
                 && count > EVENTS_MAX
             {

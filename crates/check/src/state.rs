@@ -48,7 +48,11 @@ pub(crate) enum Common {
     Crashes,
     Losses,
     Lateness,
+    Requests,
 }
+
+/// The words that the bytes of [`Common`] take.
+const COMMON_WORDS: usize = 3;
 
 /// What may still happen at a node, and how its clock stands: one byte each.
 #[derive(Clone, Copy)]
@@ -113,15 +117,15 @@ impl Layout {
 
     /// Where the crashed members are.
     fn at_crashed(self) -> usize {
-        self.at_ledger() + 4
+        self.at_common() + COMMON_WORDS
     }
 
     fn at_fault(self) -> usize {
-        self.at_ledger() + 5
+        self.at_crashed() + 1
     }
 
     fn at_own(self, node: NodeId) -> usize {
-        self.at_ledger() + 6 + node.index()
+        self.at_fault() + 1 + node.index()
     }
 
     pub(crate) fn seat(self, state: &State, node: NodeId) -> PartId {

@@ -182,6 +182,7 @@ impl<P: Protocol> Play<P> {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::hok::{self, Hok, Policy};
+    use driftlock_protocol::klme::Klme;
     use driftlock_protocol::krl::{self, Forwarding, Krl};
     use driftlock_protocol::{Demand, Deployment, Priority, Repairs, Units};
     use rand::{RngExt, SeedableRng};
@@ -195,22 +196,47 @@ mod tests {
         let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links, ..Deployment::default() }, Bound::Any);
         (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
-        (setup.fate, setup.spread) = (fate, u64::MAX);
-        setup.demands = demands.to_vec();
+        (setup.fate, setup.demands) = (fate, demands.to_vec());
+        walk_through::<P>(setup, variant, seed);
+    }
+
+    fn walk_through<P: Protocol>(mut setup: Setup, variant: P::Variant, seed: u64) {
+        setup.spread = u64::MAX;
         let model = Model::<P>::new(setup, variant, Repairs::ALL).unwrap();
         let (mut state, mut play) = (model.initial(), Play::new(&model, None));
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for _ in 0..300 {
             let mut actions = Vec::new();
             model.enabled(&state, &mut actions);
+            if actions.is_empty() {
+                return;
+            }
             let action = actions[random.random_range(0..actions.len())];
             play.act(action);
             state = model.after(&state, action).unwrap();
             let (nodes, flights, armed) = model.unpacked(&state);
-            assert_eq!(nodes, play.nodes.iter().collect::<Vec<_>>(), "after {action}");
+            let lives = |node: &NodeId| play.ground.neighbourhood().is_none_or(|ground| !ground.is_crashed(*node));
+            for id in (0..4).map(NodeId).filter(lives) {
+                assert_eq!(nodes[id.index()], &play.nodes[id.index()], "after {action}");
+            }
             let ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
             assert_eq!(flights, ideal, "after {action}");
             assert_eq!(armed, play.armed, "after {action}");
+        }
+    }
+
+    #[test]
+    fn the_packed_neighbourhood_is_the_ideal_neighbourhood() {
+        let members = [0, 1, 2].map(NodeId).to_vec();
+        let mut setup = Setup::still(Deployment { nodes: 4, k: 2, members, ..Deployment::default() }, Bound::Any);
+        (setup.joins, setup.leaves, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
+        for seed in 0..100 {
+            walk_through::<Klme>(setup.clone(), (), seed);
+        }
+        // What it does when somebody crashes does not matter here, only that both worlds do the same.
+        (setup.crashes, setup.losses) = (Bound::Most(1), Bound::Most(3));
+        for seed in 0..100 {
+            walk_through::<Klme>(setup.clone(), (), seed);
         }
     }
 

@@ -2,7 +2,9 @@
 //! same state changes; then look at the difference, and write the new numbers down.
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
-use driftlock_protocol::{Algorithm, Deadline, Demand, Deployment, Priority, Protocol, Repairs, Units, Visitor};
+use driftlock_protocol::{
+    Algorithm, Deadline, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor,
+};
 
 /// Algorithm, nodes, units, links, requests a node, link failures and as many formations.
 type Configuration = (&'static str, u32, u32, Topology, u8, u8);
@@ -103,6 +105,34 @@ fn requests_for_several_units_are_granted_whole_and_nobody_is_forgotten() {
         };
         let report = explored_with(configuration, asked.iter().map(demand).collect(), 2);
         assert_eq!((report.states, report.transitions, report.depth, report.cut), expected, "{configuration:?}");
+    }
+}
+
+/// Nodes, how many of them outside, units; requests a node, leavings, enterings; states, transitions, depth.
+type Churned = ([u32; 3], [u8; 3], (u64, u64, u32));
+
+#[rustfmt::skip]
+const NEIGHBOURHOODS: &[Churned] = &[
+    ([3, 0, 1], [1, 0, 0], (10_530, 35_152, 24)),
+    ([3, 0, 2], [1, 0, 0], (8_026, 25_069, 24)),
+    ([2, 0, 1], [1, 1, 1], (1_023, 2_030, 24)),
+    ([3, 1, 1], [1, 1, 0], (1_304, 3_360, 20)),
+    ([3, 0, 1], [1, 1, 1], (2_264_770, 8_973_923, 44)),
+    ([3, 0, 2], [1, 1, 1], (2_338_996, 9_055_763, 44)),
+];
+
+#[test]
+fn klme_holds_while_nodes_come_and_go() {
+    for &([nodes, outside, k], [requests, leaves, joins], expected) in NEIGHBOURHOODS {
+        let members = (0..nodes - outside).map(NodeId).collect();
+        let mut setup = Setup::still(Deployment { nodes, k, members, ..Deployment::default() }, Bound::Most(requests));
+        (setup.leaves, setup.joins) = (Bound::Most(leaves), Bound::Most(joins));
+        let report = Algorithm::named("klme").unwrap().visit(Count(setup, 2));
+        assert_eq!(report.violation, None);
+        assert!(report.exhaustive && report.liveness && report.undecided == 0);
+        assert!(report.witnessed.all_in_use && report.witnessed.quiet);
+        let found = (report.states, report.transitions, report.depth);
+        assert_eq!(found, expected, "{nodes} nodes, {outside} outside, k = {k}, {requests}, {leaves} and {joins}");
     }
 }
 

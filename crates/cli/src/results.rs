@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use driftlock_net::ideal::Fate;
-use driftlock_sim::config::Plan;
+use driftlock_protocol::Layer;
+use driftlock_sim::churn::Churn;
+use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
-use driftlock_sim::summary::{Summary, WaitOfClass};
+use driftlock_sim::summary::{Crossings, Summary, Wait, WaitOfClass};
 use driftlock_table::{Kind, Table, Value};
 use serde_json::Value as Json;
 
@@ -129,23 +131,18 @@ fn link_info(plan: &Plan) -> String {
 pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
-        "{} on {} nodes with k = {}: load {}, connectivity {} ({} links), mobility {}\n\
-         CS time {}, message delay {}; messages on failing links {}{}{}\n{}\
+        "{} on {} nodes with k = {}: load {}{}, {}\n\
+         CS time {}, message delay {}{}{}{}\n{}\
          {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
         config.k,
         config.load,
-        config.connectivity,
-        plan.links,
-        config.mobility,
+        config.contention.map(|percent| format!(" ({percent}% contention)")).unwrap_or_default(),
+        ground(plan),
         config.cs_time,
         config.delay,
-        match config.link_failure {
-            Fate::Drained => "drained",
-            Fate::Returned => "returned",
-            Fate::Lost => "lost",
-        },
+        fate(plan),
         link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
         demands_line(config.demands()),
@@ -164,6 +161,34 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     text
 }
 
+/// What the nodes stand on, and how it changes.
+fn ground(plan: &Plan) -> String {
+    let Config { connectivity, mobility, neighbourhoods, churn, absence, speed, .. } = &plan.config;
+    if plan.algorithm.layer() == Layer::Links {
+        return format!("connectivity {connectivity} ({} links), mobility {mobility}", plan.links);
+    }
+    let Config { areas, spacing, margin, .. } = &plan.config;
+    let moves = if *speed > 0.0 {
+        format!("speed {speed}, {areas} {spacing} m apart, margin {margin} m")
+    } else if *churn == Churn::NONE {
+        "nobody moves".to_owned()
+    } else {
+        format!("churn {churn} (a rate of {}), absence {absence}", churn.rate())
+    };
+    let plural = if *neighbourhoods == 1 { "" } else { "s" };
+    format!("{neighbourhoods} neighbourhood{plural}, {moves}")
+}
+
+/// What becomes of messages on links that fail, where there are links.
+fn fate(plan: &Plan) -> &'static str {
+    match (plan.algorithm.layer(), plan.config.link_failure) {
+        (Layer::Neighbourhood, _) => "",
+        (Layer::Links, Fate::Drained) => "; messages on failing links drained",
+        (Layer::Links, Fate::Returned) => "; messages on failing links returned",
+        (Layer::Links, Fate::Lost) => "; messages on failing links lost",
+    }
+}
+
 /// What requests ask for, where it is not the usual single unit.
 fn demands_line(demands: Demands) -> String {
     if demands == Demands::default() {
@@ -180,7 +205,11 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
     add("entries", summary.entries.to_string());
     add("waiting time, mean", with_ci(wait.mean, wait.ci95));
-    add("  median, 90%, 99%, longest", format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max));
+    add("  median, 90%, 99%, longest", quantiles(wait));
+    if let Some(inside) = &summary.wait_inside {
+        add("  where it was served", with_ci(inside.mean, inside.ci95));
+        add("    median, 90%, 99%, most", quantiles(inside));
+    }
     for (name, value) in class_lines(summary) {
         add(&name, value);
     }
@@ -199,9 +228,27 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("tokens in use", format!("{:.1}%", 100.0 * summary.utilisation));
     add("  all of them", format!("{:.1}% of the time", 100.0 * all_in_use(summary)));
     add("in the CS at once, mean", with_ci(summary.concurrency.mean, summary.concurrency.ci95));
+    for (name, value) in summary.crossings.iter().flat_map(crossing_lines) {
+        add(name, value);
+    }
     add("still waiting at the end", still_waiting(summary));
     add("violations", summary.violations.to_string());
     lines
+}
+
+fn quantiles(wait: &Wait) -> String {
+    format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max)
+}
+
+fn crossing_lines(crossings: &Crossings) -> Vec<(&'static str, String)> {
+    let Crossings { departures, left_waiting, handovers, interruption, wait_per_request } = crossings;
+    vec![
+        ("departures per entry", format!("{departures:.4}")),
+        ("  of nodes that waited", format!("{left_waiting:.4}")),
+        ("  of nodes in the CS", format!("{handovers:.4}")),
+        ("  from there to re-entry", with_ci(interruption.mean, interruption.ci95)),
+        ("waited per request, in all", with_ci(wait_per_request.mean, wait_per_request.ci95)),
+    ]
 }
 
 /// Waiting times of each kind of request, priorities first.

@@ -9,6 +9,8 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::areas::Areas;
+use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
 use driftlock_sim::random::Duration;
@@ -29,6 +31,9 @@ Examples:
   driftlock sim --algorithm krlf --nodes 30 --k 3 --load 0.1 --mobility 0.02 --seed 7
   driftlock sim --delay exponential:1 --cs-time uniform:0.5..1.5 --format json
   driftlock sim --algorithm hok-edf --k 5 --units 1..3 --priorities 0..9 --deadlines exponential:50
+  driftlock sim --algorithm klme --nodes 40 --k 3 --contention 50 --cs-time exponential:0.5 --delay 0.01
+  driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --churn heavy --load 1
+  driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --speed 1.5 --areas discs:60
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
@@ -87,12 +92,37 @@ struct Parameters {
     /// The rate of each node's next request after it has left the CS, per time unit [default: 0.1]
     #[arg(long, allow_hyphen_values = true)]
     load: Option<f64>,
+    /// The load in another way: time in the CS by that and the pause after it, in per cent
+    #[arg(long, value_name = "PERCENT", conflicts_with = "load", allow_hyphen_values = true)]
+    contention: Option<f64>,
     /// The share of the possible links that are up, from 0 to 1 [default: 0.2]
     #[arg(long, allow_hyphen_values = true)]
     connectivity: Option<f64>,
     /// Changes of the graph per time unit, in the whole network [default: 0]
     #[arg(long, allow_hyphen_values = true)]
     mobility: Option<f64>,
+    /// Neighbourhoods with k units each, among which the nodes are dealt out (for klme) [default: 1]
+    #[arg(long, allow_hyphen_values = true)]
+    neighbourhoods: Option<u32>,
+    /// How often each node leaves its neighbourhood for another (or the same, if there is one): none, light, medium, heavy, or
+    /// a rate per time unit [default: none]
+    #[arg(long, allow_hyphen_values = true)]
+    churn: Option<Churn>,
+    /// Time that it is in no neighbourhood then: a number, uniform:A..B or exponential:MEAN [default: 0]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    absence: Option<Duration>,
+    /// Instead of churn: how fast nodes walk from one random point to the next, in metres per time unit [default: 0]
+    #[arg(long, allow_hyphen_values = true)]
+    speed: Option<f64>,
+    /// From where a site is reached by those who walk: cells, or discs:RANGE in metres [default: cells]
+    #[arg(long, allow_hyphen_values = true)]
+    areas: Option<Areas>,
+    /// How far apart the sites are, in metres [default: 100]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    spacing: Option<f64>,
+    /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    margin: Option<f64>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -160,11 +190,20 @@ impl From<FateFlag> for Fate {
 impl Parameters {
     /// The file's parameters, with the flags on top.
     fn over(&self, file: Config) -> Config {
+        let (load, contention) = self.load_over(&file);
         Config {
+            load,
+            contention,
+            neighbourhoods: self.neighbourhoods.unwrap_or(file.neighbourhoods),
+            churn: self.churn.unwrap_or(file.churn),
+            absence: self.absence.unwrap_or(file.absence),
+            speed: self.speed.unwrap_or(file.speed),
+            areas: self.areas.unwrap_or(file.areas),
+            spacing: self.spacing.unwrap_or(file.spacing),
+            margin: self.margin.unwrap_or(file.margin),
             algorithm: self.algorithm.clone().unwrap_or(file.algorithm),
             nodes: self.nodes.unwrap_or(file.nodes),
             k: self.k.unwrap_or(file.k),
-            load: self.load.unwrap_or(file.load),
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
             cs_time: self.cs_time.unwrap_or(file.cs_time),
@@ -181,6 +220,15 @@ impl Parameters {
             replications: self.replications.unwrap_or(file.replications),
             seed: self.seed.unwrap_or(file.seed),
             check: self.check || file.check,
+        }
+    }
+
+    /// Either of the two flags takes the place of both keys of the file.
+    fn load_over(&self, file: &Config) -> (f64, Option<f64>) {
+        match (self.load, self.contention) {
+            (Some(load), _) => (load, None),
+            (None, Some(contention)) => (Config::default().load, Some(contention)),
+            (None, None) => (file.load, file.contention),
         }
     }
 }
@@ -232,6 +280,12 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
             plan.config.replications
         )));
     }
+    if plan.config.neighbourhoods > 1 {
+        return Err(Failure::Other(format!(
+            "a trace is of one neighbourhood, and there are {}: leave --trace out, or --neighbourhoods",
+            plan.config.neighbourhoods
+        )));
+    }
     let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
     replicate(plan, replication, Some(writer)).map_err(Failure::write(path))?;
     Ok(())
@@ -256,14 +310,15 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     fs::write(path, text).map_err(Failure::write(path))
 }
 
-/// The command that records the first replication that went wrong.
+/// The command that records the first replication that went wrong, or at least repeats it.
 fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
-    format!(
-        "a violation with seed {}; to record it:\n  driftlock sim{} --trace violation.jsonl --trace-replication {replication}",
-        plan.config.seed,
-        flags(&plan.config),
-    )
+    let (seed, flags) = (plan.config.seed, flags(&plan.config));
+    if plan.config.neighbourhoods > 1 {
+        return format!("a violation with seed {seed}; the same again:\n  driftlock sim{flags}");
+    }
+    let trace = format!("--trace violation.jsonl --trace-replication {replication}");
+    format!("a violation with seed {seed}; to record it:\n  driftlock sim{flags} {trace}")
 }
 
 /// The flags that make this configuration.
@@ -275,6 +330,8 @@ pub(crate) fn flags(config: &Config) -> String {
         let flag = name.replace('_', "-");
         match value {
             value if Some(value) == default.get(name) => {}
+            // The one follows from the other.
+            _ if name == "load" && config.contention.is_some() => {}
             serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
             serde_json::Value::Array(items) => {
                 for item in items.iter().filter_map(|item| item.as_str()) {
@@ -298,5 +355,13 @@ mod tests {
         (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
         config.deadlines = "exp:50".parse().unwrap();
         assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
+    }
+
+    #[test]
+    fn the_flags_of_a_configuration_name_its_load_once() {
+        let config = Config { contention: Some(50.0), ..Config::default() }.plan().unwrap().config;
+        assert!((config.load - 1.0).abs() < 1e-12);
+        assert_eq!(flags(&config), " --contention 50.0");
+        assert!(config.plan().is_ok(), "what was planned can be planned again");
     }
 }

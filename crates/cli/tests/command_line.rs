@@ -113,6 +113,38 @@ fn the_json_has_its_documented_keys() {
     assert_eq!((json["entries"].as_u64(), json["violations"].as_u64()), (Some(400), Some(0)));
 }
 
+#[test]
+fn neighbourhoods_have_documented_results() {
+    let documented = include_str!("../../../docs/results.md");
+    let flags = "--algorithm klme --nodes 40 --neighbourhoods 2 --contention 50 --delay 0.1 --churn heavy";
+    let flags: Vec<&str> = flags.split(' ').collect();
+    let json: Value = serde_json::from_str(&quick(&[&flags[..], &["--format", "json"]].concat()).out).expect("JSON");
+    for key in [
+        "crossings.departures",
+        "crossings.left_waiting",
+        "crossings.handovers",
+        "crossings.interruption.mean",
+        "crossings.wait_per_request.mean",
+        "crossings.wait_per_request.ci95",
+    ] {
+        let value = json.pointer(&format!("/{}", key.replace('.', "/")));
+        assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
+        assert!(documented.contains(&format!("`{key}`")), "{key} is not in docs/results.md");
+    }
+    assert!(json["wait_inside"]["mean"].is_number() && documented.contains("`wait_inside`"));
+    assert_eq!((json["config"]["churn"].as_str(), json["config"]["load"].as_f64()), (Some("heavy"), Some(1.0)));
+    let text = quick(&flags).out;
+    for line in [
+        "klme on 40 nodes with k = 3: load 1 (50% contention), 2 neighbourhoods, churn heavy (a rate of 0.2), absence 0",
+        "  where it was served",
+        "waited per request, in all",
+    ] {
+        assert!(text.contains(line), "{line:?} is missing in\n{text}");
+    }
+    let krl = quick(&["--format", "json"]).out;
+    assert!(!krl.contains("crossings") && !krl.contains("wait_inside"), "of links there is nothing to say");
+}
+
 const DEMANDS: &str = "--algorithm hok --k 5 --units 1..3 --priorities 0..11 --deadlines exponential:50";
 
 #[test]
@@ -208,6 +240,17 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--load", "-1"], "load must be a finite number from 0.000001 to 1000000, not -1"),
         (&["--load", "NaN"], "load must be a finite number from 0.000001 to 1000000, not NaN"),
         (&["--mobility", "inf"], "mobility must be a finite number"),
+        (&["--churn", "light"], "krl has no churn: that is for algorithms that stand on neighbourhoods"),
+        (
+            &["--algorithm", "klme", "--mobility", "1"],
+            "klme has no mobility: that is for algorithms that stand on links",
+        ),
+        (&["--algorithm", "klme", "--churn", "much"], "is no churn"),
+        (&["--algorithm", "klme", "--churn", "1", "--speed", "1"], "two ways to move"),
+        (&["--algorithm", "klme", "--areas", "discs"], "are no areas"),
+        (&["--contention", "100"], "contention must be a finite number above 0 and below 100"),
+        (&["--contention", "50", "--load", "1"], "cannot be used with"),
+        (&["--algorithm", "klme", "--neighbourhoods", "2", "--trace", "t.jsonl"], "a trace is of one neighbourhood"),
         (&["--delay", "-1"], "is no duration"),
         (&["--delay", "gauss:1"], "is no duration"),
         (&["--delay", "0"], "the mean delay must be a finite number from 0.000001"),
@@ -253,7 +296,9 @@ fn malformed_toml_is_shown_with_line_and_column() {
     for (text, says) in [
         ("nodes = 30\nk = = 3\n", "line 2, column 5"),
         ("nodes = 30\nk = \"three\"\n", "line 2, column 5"),
-        ("nodes = 30\nspeed = 3\n", "line 2, column 1"),
+        ("nodes = 30\nhaste = 3\n", "line 2, column 1"),
+        ("churn = \"much\"\n", "line 1, column 9"),
+        ("areas = \"hexagons\"\n", "line 1, column 9"),
         ("delay = \"gauss:1\"\n", "line 1, column 9"),
         ("units = \"4..1\"\n", "line 1, column 9"),
         ("deadlines = \"soon\"\n", "line 1, column 13"),

@@ -1,6 +1,9 @@
 //! What the algorithms assume below them, sans-IO.
 //!
+//! [`neighbourhood`] tells from positions who shares a set of resources with whom, and when that changes.
+//!
 //! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 
 pub mod ideal;
+pub mod neighbourhood;

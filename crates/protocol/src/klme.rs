@@ -592,16 +592,12 @@ impl Klme {
 
     /// H, the lists: what came to this node while it was not the leader, and everything that it owes as the leader.
     fn bring_up_to_date(&mut self, out: &mut Out<Self>) {
-        let stored: Vec<_> = self.here().requests.iter().collect();
-        self.queue_pending(stored);
+        self.take_stored();
         let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
         // Of those who have left nothing is remembered but in the token.
         place.requests.note_all(known.into_iter().filter(|entry| others.iter().any(|other| other.0 == entry.0)));
-        for (node, number) in self.here().releases.take() {
-            self.take_release(node, number);
-        }
         for (leaver, number) in self.here().leavers.take() {
             self.strike_off(leaver, number, out);
         }
@@ -610,13 +606,18 @@ impl Klme {
         }
     }
 
-    /// Queues the requests that the token does not know.
-    fn queue_pending(&mut self, requests: Vec<(NodeId, RequestNo)>) {
+    /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know; takes
+    /// the releases.
+    fn take_stored(&mut self) {
         let id = self.id;
-        for (node, number) in requests {
-            if node != id && number.number > 0 && self.books().requests.is_behind(node, number) {
+        let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();
+        for (node, number) in stored {
+            if number.number > 0 && self.books().requests.is_behind(node, number) {
                 self.queue(node, number);
             }
+        }
+        for (node, number) in self.here().releases.take() {
+            self.take_release(node, number);
         }
     }
 
@@ -736,8 +737,7 @@ impl Klme {
         out: &mut Out<Self>,
     ) {
         out.clause("J");
-        let id = self.id;
-        let (waits_for_leader, acts) = (self.has(repair::FAREWELL), self.has(repair::ACT_ON_LISTS));
+        let waits_for_leader = self.has(repair::FAREWELL);
         let leads = self.leads();
         let place = self.here();
         place.requests.note_all(requests.iter().filter(|entry| entry.0 != from));
@@ -755,15 +755,7 @@ impl Klme {
             return;
         }
         self.strike_off(from, number, out);
-        if acts {
-            let place = self.here();
-            let releases = place.releases.take();
-            let requests = place.requests.iter().filter(|entry| entry.0 != id).collect();
-            for (node, number) in releases {
-                self.take_release(node, number);
-            }
-            self.queue_pending(requests);
-        }
+        self.take_stored();
         self.serve(out);
     }
 
@@ -861,20 +853,14 @@ impl Klme {
         }
     }
 
-    /// Section 7: the receiver has left before the token came, so it is made anew from the copy.
+    /// Section 7: the receiver has left before the token came, so it is made anew from the copy; under the same number, and
+    /// nobody is told. With [`repair::FAREWELL`] nobody leaves before a token that is on its way has come.
     fn regenerate(&mut self, leaver: NodeId, out: &mut Out<Self>) {
-        let (id, announced) = (self.id, self.has(repair::REGENERATION));
+        let id = self.id;
         let place = self.here();
         let Some((_, token)) = place.copy.take_if(|(to, _)| *to == leaver) else { return };
         out.clause("7.regenerate");
         (place.token, place.leader) = (Some(token), Some(id));
-        if announced {
-            let token = self.books();
-            token.leader_no.0 += 1;
-            let (allocated, leader_no) = (token.allocated_numbers(), token.leader_no);
-            self.here().leader_no = leader_no;
-            out.broadcast(Message::LeaderInfo { leader: id, allocated, leader_no });
-        }
         let token = self.books();
         token.unqueue(leaver);
         token.take_back(leaver, |_| true);

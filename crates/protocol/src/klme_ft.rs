@@ -329,6 +329,10 @@ impl Protocol for KlmeFt {
         moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.k))
     }
 
+    fn is_ready_for_crash(moment: &Moment<'_, Self>) -> bool {
+        lemmas::has_three_copies(moment)
+    }
+
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String> {
         lemmas::hold(moment)
     }

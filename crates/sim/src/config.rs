@@ -6,16 +6,24 @@ use std::str::FromStr;
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repairs};
+use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use crate::areas::{Areas, plane};
+use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
+mod error;
+
+pub use error::ConfigError;
+
 /// The most links that a simulation takes.
 const LINKS_MAX: u64 = 10_000_000;
+/// The most neighbourhoods, and places in them: each has room for everybody.
+const NEIGHBOURHOODS_MAX: u64 = 10_000;
+const PLACES_MAX: u64 = 4_000_000;
 /// The most replications, and entries in each.
 const REPLICATIONS_MAX: u64 = 10_000;
 const ENTRIES_MAX: u64 = 100_000_000;
@@ -66,10 +74,27 @@ pub struct Config {
     pub k: u32,
     /// The rate of each node's next request after it has left the CS, per time unit.
     pub load: f64,
+    /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it. Another way
+    /// to say `load`.
+    pub contention: Option<f64>,
     /// The share of the possible links that are up.
     pub connectivity: f64,
     /// Changes of the graph per time unit, in the whole network.
     pub mobility: f64,
+    /// Sets of k resources, each with its own neighbourhood.
+    pub neighbourhoods: u32,
+    /// How often each node leaves its neighbourhood for another.
+    pub churn: Churn,
+    /// How long it is in none then.
+    pub absence: Duration,
+    /// How fast nodes walk about instead, in metres per time unit.
+    pub speed: f64,
+    /// From where a site can be reached then.
+    pub areas: Areas,
+    /// How far apart sites are then, in metres.
+    pub spacing: f64,
+    /// How far beyond the border a node still belongs to its neighbourhood then, in metres.
+    pub margin: f64,
     /// How long an application stays in the CS.
     pub cs_time: Duration,
     /// How many units a request asks for.
@@ -108,8 +133,16 @@ impl Default for Config {
             nodes: 30,
             k: 3,
             load: 0.1,
+            contention: None,
             connectivity: 0.2,
             mobility: 0.0,
+            neighbourhoods: 1,
+            churn: Churn::NONE,
+            absence: Duration::Constant(0.0),
+            speed: 0.0,
+            areas: Areas::Cells,
+            spacing: 100.0,
+            margin: 1.0,
             cs_time: Duration::Constant(1.0),
             units: Numbers::only(1),
             priorities: Numbers::only(0),
@@ -128,122 +161,6 @@ impl Default for Config {
     }
 }
 
-/// Why a configuration makes no sense.
-#[derive(Clone, PartialEq, Debug, Error)]
-pub enum ConfigError {
-    /// No such algorithm.
-    #[error("there is no algorithm {0:?}; there are {list}", list = tags())]
-    UnknownAlgorithm(String),
-    /// No such repair.
-    #[error("{algorithm} has no repair {repair:?}; it has {list}", list = repair_names(algorithm))]
-    UnknownRepair {
-        /// The algorithm's tag.
-        algorithm: &'static str,
-        /// The unknown name.
-        repair: String,
-    },
-    /// A rule of another algorithm.
-    #[error("{algorithm} has no LinkInfo rule: link_info is for krl and its variants")]
-    NoLinkInfo {
-        /// The algorithm's tag.
-        algorithm: &'static str,
-    },
-    /// Nobody there.
-    #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
-    Nodes(u32),
-    /// Nothing to share, or too much.
-    #[error("k must be from 1 to {K_MAX}, not {0}")]
-    Units(u32),
-    /// The paper assumes k < n.
-    #[error("{algorithm} needs fewer tokens than nodes (k < n), but k = {k} and n = {nodes}")]
-    TooManyUnits {
-        /// The algorithm's tag.
-        algorithm: &'static str,
-        /// Units asked for.
-        k: u32,
-        /// Nodes asked for.
-        nodes: u32,
-    },
-    /// The algorithm shares a single unit.
-    #[error("{algorithm} shares exactly one unit (k = 1), not {k}; krl shares several")]
-    OnlyOneUnit {
-        /// The algorithm's tag.
-        algorithm: &'static str,
-        /// Units asked for.
-        k: u32,
-    },
-    /// Requests that could never be granted, or that ask for nothing.
-    #[error("units must be from 1 to k = {k}, not {units}")]
-    UnitsOfRequests {
-        /// What requests would ask for.
-        units: Numbers,
-        /// What there is.
-        k: u32,
-    },
-    /// The algorithm grants units one by one.
-    #[error("{algorithm} grants one unit at a time, but units = {units}; hok grants several")]
-    OneAtATime {
-        /// The algorithm's tag.
-        algorithm: &'static str,
-        /// What requests would ask for.
-        units: Numbers,
-    },
-    /// A rate that is none.
-    #[error("{name} must be a finite number {bound}, not {value:?}")]
-    Number {
-        /// Which parameter.
-        name: &'static str,
-        /// What it may be.
-        bound: &'static str,
-        /// What it is.
-        value: f64,
-    },
-    /// Not enough links.
-    #[error(
-        "connectivity {connectivity} is too small to connect {nodes} nodes: {links} links, but {needed} are needed \
-         (connectivity of at least {least:.4})"
-    )]
-    NotConnected {
-        /// As asked for.
-        connectivity: f64,
-        /// Nodes asked for.
-        nodes: u32,
-        /// Links that this makes.
-        links: u64,
-        /// Links that a tree has.
-        needed: u64,
-        /// The smallest share that does.
-        least: f64,
-    },
-    /// Nothing to count, or more than anybody could wait for.
-    #[error("{name} must be from {least} to {most}, not {value}")]
-    Count {
-        /// Which parameter.
-        name: &'static str,
-        /// What it is.
-        value: u64,
-        /// The least it may be.
-        least: u64,
-        /// The most it may be.
-        most: u64,
-    },
-    /// More links than fit.
-    #[error("{links} links are too many: at most {LINKS_MAX} are simulated; lower nodes or connectivity")]
-    TooManyLinks {
-        /// Links asked for.
-        links: u64,
-    },
-}
-
-fn tags() -> String {
-    ALGORITHMS.iter().map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(", ")
-}
-
-fn repair_names(tag: &str) -> String {
-    let repairs = Algorithm::named(tag).map_or(&[][..], Algorithm::repairs);
-    repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ")
-}
-
 /// A simulation that makes sense.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
@@ -255,7 +172,7 @@ pub struct Plan {
     pub repairs: Repairs,
     /// The names of the repairs that are not.
     pub without: Vec<String>,
-    /// How many links the graph starts with.
+    /// How many links the graph starts with; none, if the algorithm stands on neighbourhoods.
     pub links: u64,
 }
 
@@ -266,13 +183,19 @@ impl Config {
             Algorithm::named(&self.algorithm).ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
         self.check_sizes(algorithm)?;
         self.check_demands(algorithm)?;
-        self.check_numbers()?;
-        let links = self.check_links()?;
-        let (repairs, without) = self.repairs_of(algorithm)?;
+        self.check_layer(algorithm)?;
+        let load = self.load_of_contention()?;
+        let this = Self { load, ..self };
+        this.check_numbers()?;
+        let links = match algorithm.layer() {
+            Layer::Links => this.check_links()?,
+            Layer::Neighbourhood => this.check_neighbourhoods().map(|()| 0)?,
+        };
+        let (repairs, without) = this.repairs_of(algorithm)?;
         // However it was switched off: every output states the rule that was in force.
         let published = without.iter().any(|name| name == LINK_INFO);
         let link_info = if published { LinkInfoRule::Published } else { LinkInfoRule::Repaired };
-        Ok(Plan { algorithm, repairs, without, links, config: Self { link_info, ..self } })
+        Ok(Plan { algorithm, repairs, without, links, config: Self { link_info, ..this } })
     }
 
     fn check_sizes(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
@@ -322,11 +245,62 @@ impl Config {
         // that is forwarded would go round for ever in no time.
         number("load", "from 0.000001 to 1000000", self.load, 1e-6..=1e6)?;
         number("mobility", "from 0 to 1000", self.mobility, 0.0..=1e3)?;
+        number("churn", "from 0 to 1000", self.churn.rate(), 0.0..=1e3)?;
+        number("the mean absence", "from 0 to 1000000", self.absence.mean(), 0.0..=1e6)?;
+        number("speed", "from 0 to 1000000", self.speed, 0.0..=1e6)?;
+        number("spacing", "from 0.001 to 1000000", self.spacing, 1e-3..=1e6)?;
         number("connectivity", "from 0 to 1", self.connectivity, 0.0..=1.0)?;
         number("the mean delay", "from 0.000001 to 1000000", self.delay.mean(), 1e-6..=1e6)?;
         let deadline = self.deadlines.mean().unwrap_or_default();
         number("the mean time until a deadline", "from 0 to 1000000", deadline, 0.0..=1e6)?;
         number("the mean CS time", "from 0 to 1000000", self.cs_time.mean(), 0.0..=1e6)
+    }
+
+    /// Whether something is asked for that the layer below the algorithm does not have.
+    fn check_layer(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        let (other, foreign): (_, &[&str]) = match algorithm.layer() {
+            Layer::Links => {
+                ("neighbourhoods", &["neighbourhoods", "churn", "absence", "speed", "areas", "spacing", "margin"])
+            }
+            Layer::Neighbourhood => ("links", &["connectivity", "mobility", "link_failure"]),
+        };
+        let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
+        match foreign.iter().find(|name| given[**name] != default[**name]) {
+            Some(name) => Err(ConfigError::NotOfThisLayer { algorithm: algorithm.tag, other, name }),
+            None => Ok(()),
+        }
+    }
+
+    /// The load, which the contention may stand for: time in the CS by that and the pause
+    /// after it, of which the load is the inverse.
+    fn load_of_contention(&self) -> Result<f64, ConfigError> {
+        let Some(contention) = self.contention else { return Ok(self.load) };
+        if !(contention > 0.0 && contention < 100.0) {
+            let bound = "above 0 and below 100";
+            return Err(ConfigError::Number { name: "contention", bound, value: contention });
+        }
+        let cs_time = self.cs_time.mean();
+        let share = contention / 100.0;
+        let means = share / (cs_time * (1.0 - share));
+        // What was planned once may be planned again.
+        let untouched = [Self::default().load, means].iter().any(|load| load.to_bits() == self.load.to_bits());
+        if untouched { Ok(means) } else { Err(ConfigError::TwoLoads { contention, means, cs_time, load: self.load }) }
+    }
+
+    fn check_neighbourhoods(&self) -> Result<(), ConfigError> {
+        let (nodes, neighbourhoods) = (self.nodes, self.neighbourhoods);
+        if !(1..=NEIGHBOURHOODS_MAX).contains(&u64::from(neighbourhoods)) {
+            let (value, most) = (u64::from(neighbourhoods), NEIGHBOURHOODS_MAX);
+            return Err(ConfigError::Count { name: "neighbourhoods", value, least: 1, most });
+        }
+        if u64::from(nodes) * u64::from(neighbourhoods) > PLACES_MAX {
+            return Err(ConfigError::TooManyPlaces { nodes, neighbourhoods });
+        }
+        if self.churn != Churn::NONE && self.speed > 0.0 {
+            return Err(ConfigError::TwoWaysToMove);
+        }
+        plane(neighbourhoods, self.areas, self.spacing, self.margin)?;
+        Ok(())
     }
 
     fn check_links(&self) -> Result<u64, ConfigError> {
@@ -428,6 +402,47 @@ mod tests {
         assert!(all.plan().is_ok());
         let krl = Config { priorities: range("0..9"), deadlines: "10".parse().unwrap(), ..Config::default() };
         assert!(krl.plan().is_ok(), "whoever ignores them can be measured against those who do not");
+    }
+
+    #[test]
+    fn what_is_for_the_other_layer_is_refused() {
+        for (name, change) in [
+            ("churn", (|c| c.churn = "light".parse().unwrap()) as fn(&mut Config)),
+            ("neighbourhoods", |c| c.neighbourhoods = 2),
+            ("absence", |c| c.absence = Duration::Constant(1.0)),
+            ("speed", |c| c.speed = 1.0),
+            ("areas", |c| c.areas = Areas::Discs(5.0)),
+        ] {
+            let says = format!("krl has no {name}: that is for algorithms that stand on neighbourhoods");
+            assert_eq!(refusal(change), says);
+        }
+    }
+
+    #[test]
+    fn contention_is_another_way_to_say_load() {
+        let config = |contention| Config {
+            contention: Some(contention),
+            cs_time: Duration::Exponential(0.5),
+            ..Config::default()
+        };
+        for (contention, load) in [(2.0, 1.0 / 24.5), (50.0, 2.0), (98.0, 98.0)] {
+            let plan = config(contention).plan().unwrap();
+            assert!((plan.config.load / load - 1.0).abs() < 1e-12, "{contention}%: {}", plan.config.load);
+            assert_eq!(plan.config.clone().plan().unwrap(), plan, "what was planned can be planned again");
+        }
+        for contention in [0.0, 100.0, -3.0, f64::NAN] {
+            let says = config(contention).plan().unwrap_err().to_string();
+            assert!(says.starts_with("contention must be a finite number above 0 and below 100"), "{says}");
+        }
+        assert_eq!(
+            Config { load: 3.0, ..config(50.0) }.plan().unwrap_err().to_string(),
+            "a contention of 50% is a load of 2 if the CS takes 0.5 on average, not 3: give one of them"
+        );
+        let instant = Config { cs_time: Duration::Constant(0.0), ..config(50.0) };
+        assert!(
+            instant.plan().unwrap_err().to_string().contains("load must be"),
+            "no load makes up for no time at all"
+        );
     }
 
     #[test]

@@ -5,18 +5,25 @@
 //! - [`random`]: one seed, split into independent streams per replication and subject.
 //! - [`queue`]: events ordered by (time, sequence).
 //! - [`topology`]: random connected graphs, and how they change.
+//! - [`areas`], [`churn`], [`movement`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
 //! - [`world`]: nodes, links and time; the event loop. Everything that is run stands on it.
 //! - [`run`]: one replication of a measured simulation: workload, mobility, warm-up.
+//! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
+pub mod areas;
+pub mod churn;
 pub mod config;
 pub mod demand;
 pub mod meter;
+pub mod movement;
 pub mod queue;
 pub mod random;
+pub mod roaming;
 pub mod run;
+mod side_by_side;
 pub mod soak;
 pub mod summary;
 pub mod sweep;

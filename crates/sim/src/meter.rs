@@ -14,6 +14,10 @@ pub struct Meter {
     now: Time,
     /// When each node asked; meaningful while it waits.
     requested_at: Vec<Time>,
+    /// Since when it has waited here, if it asked elsewhere; only where nodes come and go.
+    here_since: Vec<Time>,
+    /// Whether it waits for what was taken away from it.
+    resumes: Vec<bool>,
     /// What it asked for.
     demands: Vec<Demand>,
     waiting: u32,
@@ -59,8 +63,29 @@ pub struct Tally {
     pub holder_nanos: u128,
     /// For how long exactly so many permits were in use, from none to all of them.
     pub in_use: Vec<Time>,
+    /// Where nodes come and go: how much of each wait was spent where it ended.
+    pub waits_inside: Vec<Time>,
+    /// How often a node left a neighbourhood.
+    pub departures: u64,
+    /// How often it waited there, in vain.
+    pub left_waiting: u64,
+    /// How often units were taken away from a node that left with them in use.
+    pub handovers: u64,
+    /// From there to the next entry of the same node, added up.
+    pub interruption: Time,
+    /// How many of these entries there were.
+    pub resumptions: u64,
     /// Events that the world has processed.
     pub events: u64,
+}
+
+/// An application that waits, wherever it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiter {
+    /// Since when.
+    pub since: Time,
+    /// Whether it waits for what was taken away from it.
+    pub resumes: bool,
 }
 
 /// What tells entries apart in the results.
@@ -79,12 +104,43 @@ impl Class {
 }
 
 impl Tally {
-    fn new(since: Time, nodes: usize, k: usize, kinds: usize, expected_entries: usize) -> Self {
+    /// Adds what was counted elsewhere in the same time.
+    pub fn add(&mut self, other: Self) {
+        fn add_all<T: Copy + std::ops::Add<Output = T>>(all: &mut [T], more: &[T]) {
+            for (sum, more) in all.iter_mut().zip(more) {
+                *sum = *sum + *more;
+            }
+        }
+        debug_assert_eq!((self.since, self.span), (other.since, other.span));
+        add_all(&mut self.messages, &other.messages);
+        add_all(&mut self.entries, &other.entries);
+        add_all(&mut self.in_use, &other.in_use);
+        self.waits.extend(other.waits);
+        self.waits_inside.extend(other.waits_inside);
+        self.classes.extend(other.classes);
+        self.transmissions += other.transmissions;
+        self.token_hops += other.token_hops;
+        self.late += other.late;
+        self.synchronisation = self.synchronisation + other.synchronisation;
+        self.synchronisations += other.synchronisations;
+        self.idle_nanos += other.idle_nanos;
+        self.use_nanos += other.use_nanos;
+        self.holder_nanos += other.holder_nanos;
+        self.departures += other.departures;
+        self.left_waiting += other.left_waiting;
+        self.handovers += other.handovers;
+        self.interruption = self.interruption + other.interruption;
+        self.resumptions += other.resumptions;
+        self.events += other.events;
+    }
+
+    fn new(since: Time, nodes: usize, k: usize, kinds: usize, expected_entries: usize, comes_and_goes: bool) -> Self {
         Self {
             since,
             messages: vec![0; kinds],
             entries: vec![0; nodes],
             waits: Vec::with_capacity(expected_entries),
+            waits_inside: Vec::with_capacity(if comes_and_goes { expected_entries } else { 0 }),
             classes: Vec::with_capacity(expected_entries),
             in_use: vec![Time::ZERO; k + 1],
             ..Self::default()
@@ -99,29 +155,44 @@ impl Meter {
             k,
             now: Time::ZERO,
             requested_at: vec![Time::ZERO; nodes as usize],
+            here_since: Vec::new(),
+            resumes: vec![false; nodes as usize],
             demands: vec![Demand::ONE; nodes as usize],
             waiting: 0,
             holders: 0,
             in_use: 0,
             in_flight: 0,
             freed_at: vec![None; k as usize],
-            tally: Tally::new(Time::ZERO, nodes as usize, k as usize, kinds, 0),
+            tally: Tally::new(Time::ZERO, nodes as usize, k as usize, kinds, 0, false),
         }
+    }
+
+    /// Counts apart how much of each wait was spent here: nodes come and go.
+    #[must_use]
+    pub fn among_others(self) -> Self {
+        Self { here_since: vec![Time::ZERO; self.requested_at.len()], ..self }
     }
 
     /// Forgets what was counted, but not what is going on. Room for the waits to come is made here, so that the event
     /// loop allocates nothing.
     pub fn restart(&mut self, expected_entries: usize) {
         let Tally { entries, messages, in_use, .. } = &self.tally;
-        self.tally = Tally::new(self.now, entries.len(), in_use.len() - 1, messages.len(), expected_entries);
+        let comes_and_goes = !self.here_since.is_empty();
+        let (nodes, k, kinds) = (entries.len(), in_use.len() - 1, messages.len());
+        self.tally = Tally::new(self.now, nodes, k, kinds, expected_entries, comes_and_goes);
     }
 
     /// Time has come to `now`; another event is due.
     pub fn advance(&mut self, now: Time) {
+        self.tally.events += 1;
+        self.pass(now);
+    }
+
+    /// Time has come to `now`.
+    pub fn pass(&mut self, now: Time) {
         let span = now - self.now;
         let elapsed = u128::from(span.0);
         self.now = now;
-        self.tally.events += 1;
         self.tally.use_nanos += elapsed * u128::from(self.in_use);
         self.tally.holder_nanos += elapsed * u128::from(self.holders);
         let in_use = &mut self.tally.in_use[self.in_use as usize];
@@ -147,14 +218,42 @@ impl Meter {
 
     /// An application has asked.
     pub fn requested(&mut self, node: NodeId, demand: Demand) {
-        self.requested_at[node.index()] = self.now;
-        self.demands[node.index()] = demand;
+        self.arrived(node, demand, Waiter { since: self.now, resumes: false });
+    }
+
+    /// An application is here that has asked elsewhere, or before it came.
+    pub fn arrived(&mut self, node: NodeId, demand: Demand, waiter: Waiter) {
+        let at = node.index();
+        (self.requested_at[at], self.resumes[at]) = (waiter.since, waiter.resumes);
+        self.demands[at] = demand;
         self.waiting += 1;
+        if let Some(here_since) = self.here_since.get_mut(at) {
+            *here_since = self.now;
+        }
+    }
+
+    /// Since when an application waits that goes elsewhere; meaningful while it waits.
+    pub fn departed(&mut self, node: NodeId) -> Waiter {
+        self.no_longer_waits();
+        Waiter { since: self.requested_at[node.index()], resumes: self.resumes[node.index()] }
+    }
+
+    /// A node is about to leave; its application may wait.
+    pub fn leaves(&mut self, waits: bool) {
+        self.tally.departures += 1;
+        self.tally.left_waiting += u64::from(waits);
     }
 
     /// An application no longer waits, and was not served.
     pub fn cancelled(&mut self) {
         self.no_longer_waits();
+    }
+
+    /// What an application uses is taken away from it, and it waits again.
+    pub fn revoked(&mut self, node: NodeId, demand: Demand, permits: Permits) {
+        self.released(permits);
+        self.tally.handovers += 1;
+        self.arrived(node, demand, Waiter { since: self.now, resumes: true });
     }
 
     /// Permits are gone for good: they are neither idle nor in use any more.
@@ -176,7 +275,15 @@ impl Meter {
         self.holders += 1;
         self.tally.late += u64::from(self.is_overdue(node));
         self.tally.classes.push(Class::of(self.demands[node.index()]));
-        self.tally.waits.push(self.now - self.requested_at[node.index()]);
+        let wait = self.now - self.requested_at[node.index()];
+        self.tally.waits.push(wait);
+        if let Some(&here_since) = self.here_since.get(node.index()) {
+            self.tally.waits_inside.push(self.now - here_since);
+        }
+        if std::mem::take(&mut self.resumes[node.index()]) {
+            self.tally.interruption = self.tally.interruption + wait;
+            self.tally.resumptions += 1;
+        }
         self.tally.entries[node.index()] += 1;
         for permit in permits.iter() {
             if let Some(freed) = self.freed_at[permit.index()].take() {
@@ -298,6 +405,47 @@ mod tests {
         assert_eq!(tally.classes, [Class { units: 2, priority: 7 }, Class { units: 1, priority: 0 }]);
         assert_eq!((tally.late, tally.holder_nanos, tally.use_nanos), (1, 1 + 2 * 3 + 2, 2 + 3 * 3 + 2));
         assert_eq!(tally.in_use, [4, 2, 1, 3].map(Time));
+    }
+
+    #[test]
+    fn a_wait_that_began_elsewhere_is_counted_whole_and_in_part() {
+        let node = NodeId(0);
+        let mut meter = Meter::new(1, 1, 1).among_others();
+        meter.advance(Time(10));
+        meter.arrived(node, Demand::ONE, Waiter { since: Time(4), resumes: false });
+        meter.advance(Time(13));
+        meter.granted(node, Permits::first(1));
+        meter.advance(Time(20));
+        meter.revoked(node, Demand::ONE, Permits::first(1));
+        meter.advance(Time(22));
+        let waiter = meter.departed(node);
+        assert_eq!(waiter, Waiter { since: Time(20), resumes: true });
+        meter.advance(Time(25));
+        meter.arrived(node, Demand::ONE, waiter);
+        meter.advance(Time(26));
+        meter.granted(node, Permits::first(1));
+        let tally = meter.finish();
+        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Time(9), Time(6)][..], &[Time(3), Time(1)][..]));
+        assert_eq!((tally.handovers, tally.resumptions, tally.interruption), (1, 1, Time(6)));
+        assert_eq!(tally.use_nanos, 7);
+    }
+
+    #[test]
+    fn tallies_of_the_same_time_add_up() {
+        let count = |wait: u64| {
+            let mut meter = Meter::new(1, 1, 1).among_others();
+            meter.requested(NodeId(0), Demand::ONE);
+            meter.sent(0, false, true, Permits::NONE);
+            meter.advance(Time(wait));
+            meter.granted(NodeId(0), Permits::first(1));
+            meter.advance(Time(10));
+            meter.finish()
+        };
+        let mut tally = count(4);
+        tally.add(count(7));
+        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Time(4), Time(7)][..], &[Time(4), Time(7)][..]));
+        assert_eq!((tally.messages, tally.entries, tally.transmissions), (vec![2], vec![2], 2));
+        assert_eq!((tally.in_use, tally.use_nanos, tally.span), (vec![Time(11), Time(9)], 9, Time(10)));
     }
 
     #[test]

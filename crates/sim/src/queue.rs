@@ -153,6 +153,14 @@ impl Queue {
         Some((at, event))
     }
 
+    /// When the earliest event is due.
+    pub fn next_time(&mut self) -> Option<Time> {
+        if std::mem::take(&mut self.spent) {
+            self.heap.pop();
+        }
+        self.heap.peek().map(|scheduled| scheduled.at)
+    }
+
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
         self.heap.len() == usize::from(self.spent)
@@ -174,6 +182,19 @@ mod tests {
         queue.schedule(Time(4), request(3));
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
         assert_eq!(order, [request(3), timer, request(1), request(2)]);
+    }
+
+    #[test]
+    fn the_next_time_is_that_of_what_was_not_handed_out() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.next_time(), None);
+        queue.schedule(Time(5), Event::Change);
+        queue.schedule(Time(7), Event::Change);
+        assert_eq!(queue.next_time(), Some(Time(5)));
+        assert_eq!(queue.pop(), Some((Time(5), Event::Change)));
+        assert_eq!(queue.next_time(), Some(Time(7)));
+        queue.schedule(Time(6), Event::Change);
+        assert_eq!((queue.next_time(), queue.is_empty()), (Some(Time(6)), false));
     }
 
     #[test]

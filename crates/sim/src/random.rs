@@ -41,6 +41,14 @@ pub fn stream(seed: u64, replication: u32, subject: Subject) -> Stream {
     stream
 }
 
+/// The same for one of several neighbourhoods, which have nothing to do with one another.
+pub fn stream_of_site(seed: u64, replication: u32, subject: Subject, site: u32) -> Stream {
+    const REPLICATIONS_BITS: u32 = 40;
+    let mut stream = stream(seed, replication, subject);
+    stream.set_stream(stream.get_stream() | u64::from(site) << REPLICATIONS_BITS);
+    stream
+}
+
 /// An exponential sample with this mean.
 pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     // 1 - u lies in (0, 1], whose logarithm is finite.
@@ -165,6 +173,9 @@ mod tests {
         assert_eq!(first(0, Subject::Delay), first(0, Subject::Delay));
         assert_ne!(first(0, Subject::Delay), first(0, Subject::Workload));
         assert_ne!(first(0, Subject::Delay), first(1, Subject::Delay));
+        let at_site = |site| stream_of_site(7, 0, Subject::Delay, site).random::<u64>();
+        assert_eq!(first(0, Subject::Delay), at_site(0));
+        assert_ne!(at_site(0), at_site(1));
     }
 
     #[test]

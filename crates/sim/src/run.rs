@@ -3,20 +3,22 @@
 use std::io;
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
+use driftlock_net::neighbourhood::Site;
+use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 
-use crate::config::Plan;
+use crate::config::{Config, Plan};
 use crate::demand::Demands;
 use crate::meter::Tally;
 use crate::queue::{Event, Time};
 use crate::random::{Stream, Subject, exponential, stream};
+use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};
 use crate::world::{Setting, Step, World};
 
 /// So many events without an entry are no longer bad luck either, however little time they take.
-const EVENTS_WITHOUT_ENTRY_MAX: u64 = 20_000_000;
+pub(crate) const EVENTS_WITHOUT_ENTRY_MAX: u64 = 20_000_000;
 
 /// What one replication came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,9 +44,31 @@ pub struct OpenWaits {
     pub overdue: u64,
 }
 
-/// The graph that a replication starts from.
+impl OpenWaits {
+    /// Everybody who waits in this world.
+    pub(crate) fn add_all<P: Protocol>(&mut self, world: &mut World<P>) {
+        let waiting: Vec<_> = world.oracle().owed().collect();
+        let now = world.now();
+        let meter = world.meter();
+        for node in waiting {
+            self.add(now - meter.requested_at(node), meter.is_overdue(node));
+        }
+    }
+
+    /// One more, who has waited for so long.
+    pub(crate) fn add(&mut self, wait: Time, overdue: bool) {
+        self.nodes += 1;
+        self.longest = self.longest.max(wait);
+        self.overdue += u64::from(overdue);
+    }
+}
+
+/// What a replication starts from: the graph, or who is in the first neighbourhood.
 pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
+    if plan.algorithm.layer() == Layer::Neighbourhood {
+        return side_by_side::deployment(config, &side_by_side::roaming(config, replication), Site(0));
+    }
     let mut topology = stream(config.seed, replication, Subject::Topology);
     let links = random_connected(config.nodes, plan.links, &mut topology);
     Deployment { nodes: config.nodes, k: config.k, links, ..Deployment::default() }
@@ -79,6 +103,9 @@ impl Visitor for Replicate<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, recorder } = self;
+        if P::View::LAYER == Layer::Neighbourhood {
+            return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
+        }
         let draws = |subject| stream(plan.config.seed, replication, subject);
         let setting = Setting {
             deployment: &deployment(plan, replication),
@@ -133,7 +160,7 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn until_entries(&mut self, entries: u64) -> Step<()> {
-        let patience = self.patience();
+        let patience = patience(&self.plan.config);
         let (mut counted, mut events_at_entry) = (0, self.world.meter().events());
         while counted < entries {
             let Some(event) = self.world.next_event() else {
@@ -146,24 +173,10 @@ impl<P: Protocol> Run<'_, P> {
             }
             let events = self.world.meter().events() - events_at_entry;
             if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
-                self.give_up()?;
+                give_up(self.world.now(), self.last_entry, self.world.oracle().owed().collect())?;
             }
         }
         Ok(())
-    }
-
-    /// Nothing has happened for long. That is wrong if somebody waits, or if time has come to its end.
-    fn give_up(&self) -> Step<()> {
-        let nodes: Vec<_> = self.world.oracle().owed().collect();
-        if self.world.now() == Time::END {
-            return Err(Violation::EndOfTime { years: Time::END.0 / 1_000_000_000 / 31_557_600 }.into());
-        }
-        if nodes.is_empty() {
-            return Ok(());
-        }
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
-        let time_units = (self.world.now() - self.last_entry).units() as u64;
-        Err(Violation::Stalled { time_units, nodes }.into())
     }
 
     fn handle(&mut self, event: Event) -> Step<()> {
@@ -235,22 +248,29 @@ impl<P: Protocol> Run<'_, P> {
         Ok(())
     }
 
-    /// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
-    fn patience(&self) -> Time {
-        let config = &self.plan.config;
-        let nodes = f64::from(config.nodes);
-        let usual = config.cs_time.mean() + 1.0 / (nodes * config.load) + nodes * config.delay.mean();
-        Time::from_units(1000.0 * usual)
-    }
-
     fn open_waits(&mut self) -> OpenWaits {
-        let waiting: Vec<_> = self.world.oracle().owed().collect();
-        let now = self.world.now();
-        let meter = self.world.meter();
-        OpenWaits {
-            nodes: waiting.len() as u64,
-            longest: waiting.iter().map(|&node| now - meter.requested_at(node)).max().unwrap_or_default(),
-            overdue: waiting.iter().filter(|&&node| meter.is_overdue(node)).count() as u64,
-        }
+        let mut open = OpenWaits::default();
+        open.add_all(&mut self.world);
+        open
     }
+}
+
+/// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
+pub(crate) fn patience(config: &Config) -> Time {
+    let nodes = f64::from(config.nodes);
+    let usual = config.cs_time.mean() + 1.0 / (nodes * config.load) + nodes * config.delay.mean();
+    Time::from_units(1000.0 * usual)
+}
+
+/// Nothing has happened since `last_entry`, for long. That is wrong if somebody waits, or if time has come to its end.
+pub(crate) fn give_up(now: Time, last_entry: Time, owed: Vec<NodeId>) -> Step<()> {
+    if now == Time::END {
+        return Err(Violation::EndOfTime { years: Time::END.0 / 1_000_000_000 / 31_557_600 }.into());
+    }
+    if owed.is_empty() {
+        return Ok(());
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
+    let time_units = (now - last_entry).units() as u64;
+    Err(Violation::Stalled { time_units, nodes: owed }.into())
 }

@@ -370,8 +370,11 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Whoever was granted units leaves its CS in time.
+    /// Whoever was granted units leaves its CS in time. Whoever lost them waits already, and whoever departed comes back with
+    /// some change to come.
     fn welcome(&mut self) {
+        while self.world.next_revoked().is_some() {}
+        while self.world.next_departed().is_some() {}
         while let Some(node) = self.world.next_granted() {
             self.entries += 1;
             let stay = self.case.cs_time.sample(&mut self.service);

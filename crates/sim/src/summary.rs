@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use driftlock_protocol::Layer;
 use serde::Serialize;
 
 use crate::config::Plan;
@@ -75,6 +76,9 @@ pub struct Summary {
     pub entries: u64,
     /// Waiting times.
     pub wait: Wait,
+    /// The part of these that was spent in the neighbourhood of the entry, where there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_inside: Option<Wait>,
     /// Waiting times by priority, if there are several.
     pub wait_by_priority: BTreeMap<u32, WaitOfClass>,
     /// Waiting times by the number of units asked for, if there are several.
@@ -107,6 +111,9 @@ pub struct Summary {
     pub units_in_use: BTreeMap<u32, f64>,
     /// Nodes in the CS at once, on average over time.
     pub concurrency: Estimate,
+    /// What coming and going did, where nodes do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crossings: Option<Crossings>,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
@@ -125,6 +132,21 @@ pub struct Summary {
     pub violation_details: Vec<Violated>,
 }
 
+/// What became of those who left neighbourhoods.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Crossings {
+    /// How often a node left a neighbourhood, per entry.
+    pub departures: f64,
+    /// How often it waited there, in vain, per entry.
+    pub left_waiting: f64,
+    /// How often it was in the CS, so that its units were taken away, per entry.
+    pub handovers: f64,
+    /// From there to its next entry, in time units.
+    pub interruption: Estimate,
+    /// What a request waited in all, in time units: before its first entry, and whenever its time in the CS was interrupted.
+    pub wait_per_request: Estimate,
+}
+
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -141,14 +163,16 @@ impl Summary {
             replications.iter().filter(|replication| entries_of(replication) > 0).collect();
         let messages = per_entry(&counted, |tally| tally.messages.iter().sum());
         let transmissions = per_entry(&counted, |tally| tally.transmissions);
-        let k = f64::from(plan.config.k);
+        let k = f64::from(plan.config.k) * f64::from(plan.config.neighbourhoods);
+        let comes_and_goes = plan.algorithm.layer() == Layer::Neighbourhood;
         let share_of_tokens = |nanos: fn(&Tally) -> u128| {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
         let misses = (plan.config.deadlines != Deadlines::None).then(|| per_entry(&counted, |tally| tally.late));
         Self {
             entries: counted.iter().map(|replication| entries_of(replication)).sum(),
-            wait: Wait::of(&counted.iter().map(|replication| &replication.tally.waits[..]).collect::<Vec<_>>()),
+            wait: Wait::of(&waits(&counted, |tally| &tally.waits)),
+            wait_inside: comes_and_goes.then(|| Wait::of(&waits(&counted, |tally| &tally.waits_inside))),
             wait_by_priority: by_class(&counted, &plan.config.priorities, |class| class.priority),
             wait_by_units: by_class(&counted, &plan.config.units, |class| class.units),
             deadline_miss_ratio: misses.map(|misses| misses.mean),
@@ -159,12 +183,13 @@ impl Summary {
             transmissions_per_entry_ci95: transmissions.ci95,
             messages_by_kind: by_kind(&counted),
             hops: per_entry(&counted, |tally| tally.token_hops).mean,
-            synchronisation_delay: synchronisation(&counted),
+            synchronisation_delay: mean_span(&counted, |tally| (tally.synchronisation, tally.synchronisations)),
             jain: mean_of(&counted, |tally| jain(&tally.entries)),
             idle_token_share: share_of_tokens(|tally| tally.idle_nanos),
             utilisation: share_of_tokens(|tally| tally.use_nanos),
-            units_in_use: units_in_use(&counted, plan.config.k),
+            units_in_use: units_in_use(&counted, plan.config.k, plan.config.neighbourhoods),
             concurrency: concurrency(&counted),
+            crossings: comes_and_goes.then(|| Crossings::of(&counted)),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
@@ -191,6 +216,21 @@ impl Wait {
             all.get(rank).map_or(f64::NAN, |wait| wait.units())
         };
         Self { mean, ci95, p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) }
+    }
+}
+
+impl Crossings {
+    fn of(counted: &[&Replication]) -> Self {
+        Self {
+            departures: per_entry(counted, |tally| tally.departures).mean,
+            left_waiting: per_entry(counted, |tally| tally.left_waiting).mean,
+            handovers: per_entry(counted, |tally| tally.handovers).mean,
+            interruption: mean_span(counted, |tally| (tally.interruption, tally.resumptions)),
+            wait_per_request: mean_span(counted, |tally| {
+                let waited = tally.waits.iter().fold(Time::ZERO, |sum, wait| sum + *wait);
+                (waited, tally.waits.len() as u64 - tally.resumptions)
+            }),
+        }
     }
 }
 
@@ -229,10 +269,14 @@ fn by_kind(counted: &[&Replication]) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
-fn synchronisation(counted: &[&Replication]) -> Estimate {
-    let tallies = counted.iter().map(|replication| &replication.tally).filter(|tally| tally.synchronisations > 0);
-    let mean = |tally: &Tally| tally.synchronisation.units() / tally.synchronisations as f64;
-    Estimate::of(&tallies.map(mean).collect::<Vec<_>>())
+/// The mean of spans that were added up and counted.
+fn mean_span(counted: &[&Replication], sum: impl Fn(&Tally) -> (Time, u64)) -> Estimate {
+    let sums = counted.iter().map(|replication| sum(&replication.tally)).filter(|(_, count)| *count > 0);
+    Estimate::of(&sums.map(|(total, count)| total.units() / count as f64).collect::<Vec<_>>())
+}
+
+fn waits<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Time]) -> Vec<&'a [Time]> {
+    counted.iter().map(|replication| of(&replication.tally)).collect()
 }
 
 /// Waiting times apart by what was asked for, if there was a choice; also of those whom nobody ever served.
@@ -246,9 +290,10 @@ fn concurrency(counted: &[&Replication]) -> Estimate {
     Estimate::of(&counted.iter().map(|replication| mean(&replication.tally)).collect::<Vec<_>>())
 }
 
-/// The shares of the time by the number of units in use, from none to all.
-fn units_in_use(counted: &[&Replication], k: u32) -> BTreeMap<u32, f64> {
-    let share = |tally: &Tally, units: u32| tally.in_use[units as usize].0 as f64 / tally.span.0.max(1) as f64;
+/// The shares of the time by the number of units in use, from none to all, in each neighbourhood.
+fn units_in_use(counted: &[&Replication], k: u32, neighbourhoods: u32) -> BTreeMap<u32, f64> {
+    let time = |tally: &Tally| tally.span.0.max(1) as f64 * f64::from(neighbourhoods);
+    let share = |tally: &Tally, units: u32| tally.in_use[units as usize].0 as f64 / time(tally);
     (0..=k).map(|units| (units, mean_of(counted, |tally| share(tally, units)))).collect()
 }
 

@@ -4,15 +4,19 @@ use std::mem;
 
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Flight, Grant, Indication, Input, InputOf, LinkEvent, Moment, Node, NodeId,
-    Out, Outbox, Protocol, Reach, Repairs, View,
+    Crossing, Demand, Deployment, Effect, Flight, Grant, Indication, Input, InputOf, Layer, LinkEvent, Moment, Node,
+    NodeId, Out, Outbox, Protocol, Reach, Repairs, View,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 use driftlock_trace::{Presence, Writer};
 
-use crate::meter::Meter;
+use crate::meter::{Meter, Waiter};
 use crate::queue::{Event, Queue, Time};
 use crate::random::{Duration, Stream};
+
+mod travel;
+
+pub use travel::Traveller;
 
 /// What a step gives, unless it ends the run. The violation is boxed because it is rare and large, and every step pays
 /// for the size of what it might return.
@@ -50,6 +54,12 @@ pub struct Setting<'a, P: Protocol> {
     pub recorder: Option<Writer>,
 }
 
+/// What is counted: of a neighbourhood more than of links.
+fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
+    let meter = Meter::new(deployment.nodes, deployment.k, P::KINDS.len());
+    if P::View::LAYER == Layer::Neighbourhood { meter.among_others() } else { meter }
+}
+
 /// A network of nodes that run one algorithm.
 ///
 /// Whoever drives it takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
@@ -72,6 +82,10 @@ pub struct World<P: Protocol> {
     out: Out<P>,
     /// Who was granted units, until somebody asks.
     granted: Vec<NodeId>,
+    /// Likewise, from whom units were taken away.
+    revoked: Vec<NodeId>,
+    /// Likewise, who has departed from the neighbourhood.
+    departed: Vec<NodeId>,
     oracle: Oracle,
     meter: Meter,
     k: u32,
@@ -102,8 +116,10 @@ impl<P: Protocol> World<P> {
             delays,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
             granted: Vec::new(),
+            revoked: Vec::new(),
+            departed: Vec::new(),
             oracle: Oracle::new(deployment.nodes, deployment.k),
-            meter: Meter::new(deployment.nodes, deployment.k, P::KINDS.len()),
+            meter: meter::<P>(deployment),
             k: deployment.k,
             checked,
             recorder,
@@ -199,7 +215,12 @@ impl<P: Protocol> World<P> {
 
     /// The application at `node` asks for this.
     pub fn request(&mut self, node: NodeId, demand: Demand) -> Step<()> {
-        self.meter.requested(node, demand);
+        self.request_since(node, demand, Waiter { since: self.now, resumes: false })
+    }
+
+    /// The application at `node` has wanted this since before.
+    pub fn request_since(&mut self, node: NodeId, demand: Demand, waiter: Waiter) -> Step<()> {
+        self.meter.arrived(node, demand, waiter);
         self.oracle.requested(node, demand);
         self.input(node, Input::Request(demand))
     }
@@ -286,6 +307,7 @@ impl<P: Protocol> World<P> {
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
     pub fn leave(&mut self, node: NodeId) -> Step<()> {
+        self.meter.leaves(self.nodes[node.index()].demand().is_some());
         self.tell(node, Crossing::Leaving)
     }
 
@@ -395,8 +417,8 @@ impl<P: Protocol> World<P> {
     /// The application at `id` waits again.
     fn revoked(&mut self, id: NodeId, demand: Demand) {
         if let Some(permits) = self.oracle.revoked(id, demand) {
-            self.meter.released(permits);
-            self.meter.requested(id, demand);
+            self.meter.revoked(id, demand, permits);
+            self.revoked.push(id);
         }
     }
 
@@ -410,6 +432,7 @@ impl<P: Protocol> World<P> {
         if let Some(recorder) = &mut self.recorder {
             recorder.member(self.now.0, node, Presence::Outside);
         }
+        self.departed.push(node);
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
             self.tell(peer, Crossing::Parted { peer: node })?;
@@ -448,14 +471,17 @@ impl<P: Protocol> World<P> {
         if !self.checked {
             return Ok(());
         }
-        let moment = Moment::<P> {
+        Ok(check_moment(self.k, &self.moment())?)
+    }
+
+    /// Everything as it is now.
+    pub fn moment(&self) -> Moment<'_, P> {
+        let flights = self.ground.flights();
+        Moment {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
-            flights: self
-                .ground
-                .flights()
+            flights: flights
                 .map(|Flight { from, to, message }| Flight { from, to, message: &message.message })
                 .collect(),
-        };
-        Ok(check_moment(self.k, &moment)?)
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_net::ideal::Fate;
+use driftlock_protocol::klme;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant, repair};
 use driftlock_protocol::{
     Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
@@ -85,8 +86,13 @@ fn hok_fcfs_is_safe_under_faults_and_serves_everybody_after_them() {
 }
 
 #[test]
+fn klme_is_safe_while_nodes_come_and_go_and_serves_everybody_afterwards() {
+    holds("klme", Crowd::Usual, RUNS);
+}
+
+#[test]
 fn with_fewer_nodes_than_units_all_stay_safe_and_live() {
-    for tag in ["krl", "krlf", "krlf-adaptive", "hok", "hok-strict", "hok-fewest", "hok-edf", "hok-fcfs"] {
+    for tag in ["krl", "krlf", "krlf-adaptive", "hok", "hok-strict", "hok-fewest", "hok-edf", "hok-fcfs", "klme"] {
         // All of them may hold tokens for ever, so they need not come to rest; see krl::pacing.
         let algorithm = Algorithm::named(tag).expect("registered");
         let failed = soak(algorithm, Repairs::ALL, Crowd::FewerNodesThanUnits, 0..2_000, 0, &|_| {});
@@ -109,6 +115,11 @@ fn without_any_one_repair_something_breaks() {
         ("krlf", repair::ACKNOWLEDGE),
         ("krl", repair::LINK_INFO),
         ("krl", repair::RECLAIM),
+        ("klme", klme::repair::POSSESSION),
+        ("klme", klme::repair::RELEASE_NUMBER),
+        ("klme", klme::repair::LAST_NODE),
+        ("klme", klme::repair::TOMBSTONE),
+        ("klme", klme::repair::STAYS),
     ] {
         assert!(breaks_without(tag, repair, 500).is_some(), "{tag} holds without {}", repair.name);
     }

@@ -12,13 +12,15 @@ fn stage(nodes: u32, k: u32, members: &[u32]) -> Stage<Klme> {
     Stage::inside(nodes, k, members, (), Repairs::ALL)
 }
 
-/// A row of Table 1: the columns in the paper's order. `T_alloc_id` without its empty places.
+/// A row of Table 1: the event as a script, then the columns in the paper's order. `T_alloc_id` without its empty places.
 struct Row {
+    event: char,
+    script: &'static str,
     queue: &'static [u32],
     allocated: &'static [(u32, u32)],
     states: &'static [(u32, Section)],
     leader: u32,
-    request_lists: &'static [(u32, &'static str)],
+    request_lists: &'static [&'static str],
     free: u32,
 }
 
@@ -26,7 +28,39 @@ const R: Section = Section::Remainder;
 const W: Section = Section::Waiting;
 const CS: Section = Section::Critical;
 
-fn assert_row(stage: &Stage<Klme>, event: char, row: &Row) {
+#[rustfmt::skip]
+const TABLE_1: [Row; 8] = [
+    // Initialization: node 2 is elected as leader.
+    Row { event: 'a', script: "", queue: &[], allocated: &[], states: &[(1, R), (2, R), (3, R), (4, R)], leader: 2,
+        request_lists: &["0000", "0000", "0000", "0000"], free: 2 },
+    // Node 3 requests; the token is transferred to it.
+    Row { event: 'b', script: "req 3", queue: &[], allocated: &[(3, 1)], states: &[(1, R), (2, R), (3, CS), (4, R)], leader: 3,
+        request_lists: &["0010", "0010", "0010", "0010"], free: 1 },
+    // Node 4 requests while node 3 is in its CS, and is permitted.
+    Row { event: 'c', script: "req 4", queue: &[], allocated: &[(3, 1), (4, 1)], states: &[(1, R), (2, R), (3, CS), (4, CS)], leader: 3,
+        request_lists: &["0010", "0010", "0011", "0011"], free: 0 },
+    // Node 5 enters the neighborhood.
+    Row { event: 'd', script: "join 5", queue: &[], allocated: &[(3, 1), (4, 1)],
+        states: &[(1, R), (2, R), (3, CS), (4, CS), (5, R)], leader: 3,
+        request_lists: &["00100", "00100", "00110", "00110", "00110"], free: 0 },
+    // Node 4 exits from CS.
+    Row { event: 'e', script: "rel 4", queue: &[], allocated: &[(3, 1)],
+        states: &[(1, R), (2, R), (3, CS), (4, R), (5, R)], leader: 3,
+        request_lists: &["00100", "00100", "00110", "00110", "00110"], free: 1 },
+    // Node 4 goes out.
+    Row { event: 'f', script: "leave 4", queue: &[], allocated: &[(3, 1)], states: &[(1, R), (2, R), (3, CS), (5, R)], leader: 3,
+        request_lists: &["0010", "0010", "0010", "0010"], free: 1 },
+    // Node 3 exits from CS, and node 1 is sent the token.
+    Row { event: 'g', script: "rel 3; req 1", queue: &[], allocated: &[(1, 1)], states: &[(1, CS), (2, R), (3, R), (5, R)], leader: 1,
+        request_lists: &["1010", "1010", "1010", "1010"], free: 1 },
+    // Node 5 is permitted, and node 2 queued.
+    Row { event: 'h', script: "req 5; req 2; msg 5>1; msg 2>1", queue: &[2], allocated: &[(1, 1), (5, 1)],
+        states: &[(1, CS), (2, W), (3, R), (5, CS)], leader: 1,
+        request_lists: &["1111", "1110", "1010", "1011"], free: 0 },
+];
+
+fn assert_row(stage: &Stage<Klme>, row: &Row) {
+    let event = row.event;
     let nodes: Vec<u32> = row.states.iter().map(|state| state.0).collect();
     let token = stage.protocol(row.leader).token().unwrap_or_else(|| panic!("{event}: {} is leader", row.leader));
     let queue: Vec<_> = token.queue.iter().map(|request| request.0.0).collect();
@@ -34,11 +68,9 @@ fn assert_row(stage: &Stage<Klme>, event: char, row: &Row) {
     let allocated: Vec<_> = token.allocated.iter().map(|entry| (entry.node.0, entry.number.number)).collect();
     assert_eq!(allocated, row.allocated, "T_alloc_id after event {event}");
     assert_eq!(token.free.count(), row.free, "Kfree after event {event}");
-    for &(node, state) in row.states {
+    for (&(node, state), &numbers) in row.states.iter().zip(row.request_lists) {
         assert_eq!(stage.status(node).section, state, "State of {node} after event {event}");
         assert_eq!(stage.protocol(node).leader(), Some(id(row.leader)), "M_Th_id of {node} after event {event}");
-    }
-    for &(node, numbers) in row.request_lists {
         let list: String = nodes.iter().map(|&other| stage.protocol(node).request_of(id(other)).to_string()).collect();
         assert_eq!(list, numbers, "Node_Req_List of {node} after event {event}");
     }
@@ -47,130 +79,14 @@ fn assert_row(stage: &Stage<Klme>, event: char, row: &Row) {
 
 #[test]
 fn every_cell_of_the_illustration_in_table_1() {
-    // a. Initialization: node 2 is elected as leader. Node 0 does not exist in the paper and stays outside.
+    // Node 0 does not exist in the paper and stays outside.
     let mut stage = stage(6, 2, &[2, 1, 3, 4]);
-    assert_row(
-        &stage,
-        'a',
-        &Row {
-            queue: &[],
-            allocated: &[],
-            states: &[(1, R), (2, R), (3, R), (4, R)],
-            leader: 2,
-            request_lists: &[(1, "0000"), (2, "0000"), (3, "0000"), (4, "0000")],
-            free: 2,
-        },
-    );
-    // b. Node 3 requests; the token is transferred to it.
-    stage.request(3);
-    stage.drive(20);
-    assert_row(
-        &stage,
-        'b',
-        &Row {
-            queue: &[],
-            allocated: &[(3, 1)],
-            states: &[(1, R), (2, R), (3, CS), (4, R)],
-            leader: 3,
-            request_lists: &[(1, "0010"), (2, "0010"), (3, "0010"), (4, "0010")],
-            free: 1,
-        },
-    );
-    // c. Node 4 requests while node 3 is in its CS, and is permitted.
-    stage.request(4);
-    stage.drive(20);
-    assert_row(
-        &stage,
-        'c',
-        &Row {
-            queue: &[],
-            allocated: &[(3, 1), (4, 1)],
-            states: &[(1, R), (2, R), (3, CS), (4, CS)],
-            leader: 3,
-            request_lists: &[(1, "0010"), (2, "0010"), (3, "0011"), (4, "0011")],
-            free: 0,
-        },
-    );
-    // d. Node 5 enters the neighborhood.
-    stage.join(5);
-    stage.drive(20);
-    let lists_of_five = &[(1, "00100"), (2, "00100"), (3, "00110"), (4, "00110"), (5, "00110")];
-    assert_row(
-        &stage,
-        'd',
-        &Row {
-            queue: &[],
-            allocated: &[(3, 1), (4, 1)],
-            states: &[(1, R), (2, R), (3, CS), (4, CS), (5, R)],
-            leader: 3,
-            request_lists: lists_of_five,
-            free: 0,
-        },
-    );
-    // e. Node 4 exits from CS.
-    stage.release(4);
-    stage.drive(20);
-    assert_row(
-        &stage,
-        'e',
-        &Row {
-            queue: &[],
-            allocated: &[(3, 1)],
-            states: &[(1, R), (2, R), (3, CS), (4, R), (5, R)],
-            leader: 3,
-            request_lists: lists_of_five,
-            free: 1,
-        },
-    );
-    // f. Node 4 goes out.
-    stage.leave(4);
-    stage.drive(20);
+    for row in &TABLE_1 {
+        stage.play(row.script);
+        stage.drive(30);
+        assert_row(&stage, row);
+    }
     assert!(!stage.is_inside(4));
-    assert_row(
-        &stage,
-        'f',
-        &Row {
-            queue: &[],
-            allocated: &[(3, 1)],
-            states: &[(1, R), (2, R), (3, CS), (5, R)],
-            leader: 3,
-            request_lists: &[(1, "0010"), (2, "0010"), (3, "0010"), (5, "0010")],
-            free: 1,
-        },
-    );
-    // g. Node 3 exits from CS, and node 1 is sent the token.
-    stage.release(3);
-    stage.request(1);
-    stage.drive(20);
-    assert_row(
-        &stage,
-        'g',
-        &Row {
-            queue: &[],
-            allocated: &[(1, 1)],
-            states: &[(1, CS), (2, R), (3, R), (5, R)],
-            leader: 1,
-            request_lists: &[(1, "1010"), (2, "1010"), (3, "1010"), (5, "1010")],
-            free: 1,
-        },
-    );
-    // h. Node 5 is permitted, and node 2 queued.
-    stage.request(5);
-    stage.request(2);
-    stage.play("msg 5>1; msg 2>1");
-    stage.drive(20);
-    assert_row(
-        &stage,
-        'h',
-        &Row {
-            queue: &[2],
-            allocated: &[(1, 1), (5, 1)],
-            states: &[(1, CS), (2, W), (3, R), (5, CS)],
-            leader: 1,
-            request_lists: &[(1, "1111"), (2, "1110"), (3, "1010"), (5, "1011")],
-            free: 0,
-        },
-    );
 }
 
 #[test]

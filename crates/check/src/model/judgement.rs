@@ -74,11 +74,12 @@ impl<P: Protocol> Model<P> {
         let judged = |violation: Violation| {
             if properties.has(Property::of(&violation)) { Err(violation) } else { Ok(()) }
         };
+        // The worst first: what was wrong with a grant is told only if that alone is wrong.
+        self.units_in_use(state).or_else(judged)?;
         if let Some(fault) = self.layout.fault(state) {
             let fault = self.faults.lock().expect("no thread panicked")[fault].clone();
             return judged(fault);
         }
-        self.units_in_use(state).or_else(judged)?;
         self.moment(state).or_else(judged)?;
         // Whoever is in the CS of a quiet state may stay there.
         let stuck =

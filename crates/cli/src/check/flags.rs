@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Requests of each node: a number, or any
     #[arg(long, default_value = "1", value_parser = bound)]
     requests: Bound,
+    /// Requests of all nodes together
+    #[arg(long, value_name = "NUMBER", default_value = "any", hide_default_value = true, value_parser = bound)]
+    requests_in_all: Bound,
     #[command(flatten)]
     menu: Menu,
     /// Requests that each node may withdraw: a number, or any
@@ -184,6 +187,7 @@ impl Args {
         let deployment = Deployment { nodes: self.nodes, k: self.k, ..Deployment::default() };
         let mut setup = Setup::still(deployment, self.requests);
         setup.demands = self.menu.demands()?;
+        setup.requests_in_all = self.requests_in_all;
         setup.cancels = self.cancels;
         layer::apply(algorithm, &self.links, &self.neighbourhood, &mut setup)?;
         setup.spread = self.spread.unwrap_or_else(|| setup.usual_spread());

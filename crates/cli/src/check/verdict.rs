@@ -92,6 +92,9 @@ impl Told<'_> {
     fn bounds(&self) -> String {
         let setup = self.setup;
         let mut bounds = vec![format!("{} a node", counted(setup.requests, "request"))];
+        if setup.requests_in_all != Bound::Any {
+            bounds.push(format!("{} in all", number(setup.requests_in_all)));
+        }
         bounds.extend(self.plan.menu.flags().into_iter().map(|(name, numbers)| format!("{name} {numbers}")));
         if setup.cancels != Bound::Most(0) {
             bounds.push(format!("{} a node", counted(setup.cancels, "cancellation")));
@@ -217,6 +220,9 @@ impl Told<'_> {
             flag("topology", &plan.shape);
         }
         flag("requests", &number(setup.requests));
+        if setup.requests_in_all != Bound::Any {
+            flag("requests-in-all", &number(setup.requests_in_all));
+        }
         plan.menu.flags().into_iter().for_each(|(name, numbers)| flag(name, &numbers));
         if setup.cancels != Bound::Most(0) {
             flag("cancels", &number(setup.cancels));
@@ -343,6 +349,13 @@ impl Told<'_> {
         start.join("; ")
     }
 
+    fn requests_in_all(&self) -> String {
+        match self.setup.requests_in_all {
+            Bound::Any => String::new(),
+            most @ Bound::Most(_) => format!(", {} in all", number(most)),
+        }
+    }
+
     /// For docs/verification.md.
     fn row(&self) -> String {
         let setup = self.setup;
@@ -355,6 +368,7 @@ impl Told<'_> {
             deployment.k,
             self.start(),
             number(setup.requests)
+                + &self.requests_in_all()
                 + &self
                     .plan
                     .menu

@@ -6,6 +6,7 @@ use driftlock_sim::summary::Summary;
 use super::named::{Named, Number};
 
 pub(crate) mod hok;
+pub(crate) mod klme;
 pub(crate) mod krl;
 
 /// Whether what the paper says is so. A difference counts if it is larger than chance explains (95% confidence).

@@ -19,6 +19,11 @@ impl Number {
         Self { mean, ci95: mean * (a * a + b * b).sqrt() }
     }
 
+    /// This by a number that is exact.
+    pub(crate) fn by(self, divisor: f64) -> Self {
+        Self { mean: self.mean / divisor, ci95: self.ci95 / divisor }
+    }
+
     /// Below the limit by more than chance.
     pub(crate) fn is_below(self, limit: f64) -> bool {
         self.mean + self.ci95 < limit

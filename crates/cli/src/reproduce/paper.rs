@@ -68,6 +68,22 @@ pub(crate) static PAPERS: &[Paper] = &[
         note: Some(report::hok::NOTE),
         numbers: None,
     },
+    Paper {
+        tag: "klme",
+        about: "all of the paper of Khanna, Singh and Swaroop, 2014, and walking across borders beside it",
+        experiments: &[
+            ("klme-fig2a", include_str!("../../../../experiments/klme-fig2a.toml")),
+            ("klme-fig2b", include_str!("../../../../experiments/klme-fig2b.toml")),
+            ("klme-fig2c", include_str!("../../../../experiments/klme-fig2c.toml")),
+            ("klme-fig3a", include_str!("../../../../experiments/klme-fig3a.toml")),
+            ("klme-fig3b", include_str!("../../../../experiments/klme-fig3b.toml")),
+            ("klme-idle", include_str!("../../../../experiments/klme-idle.toml")),
+            ("klme-speed", include_str!("../../../../experiments/klme-speed.toml")),
+        ],
+        judge: claims::klme::judge,
+        note: Some(report::klme::NOTE),
+        numbers: None,
+    },
 ];
 
 impl Paper {

@@ -12,6 +12,7 @@ use super::paper::Paper;
 use crate::results::with_ci;
 
 pub(crate) mod hok;
+pub(crate) mod klme;
 pub(crate) mod krl;
 
 /// A figure that was drawn.

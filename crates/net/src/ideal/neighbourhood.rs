@@ -99,9 +99,10 @@ impl<M> Neighbourhood<M> {
         to_node.flat_map(|channel| channel.messages).collect()
     }
 
-    /// Puts a message on its way, behind what is in flight from `from` to `to` already; to nobody, if `to` is not there.
+    /// Puts a message on its way, behind what is in flight from `from` to `to` already. It is dropped if `to` is not there, or
+    /// is the sender itself: nobody hears itself.
     pub fn send(&mut self, from: NodeId, to: NodeId, message: M) -> Option<Incarnation> {
-        let stay = self.presence.get(to.index()).and_then(|_| self.stay(to))?;
+        let stay = self.presence.get(to.index()).filter(|_| from != to).and_then(|_| self.stay(to))?;
         let channels = &mut self.channels[from.index()];
         let at = match channels.binary_search_by_key(&to, |channel| channel.to) {
             Ok(at) => at,
@@ -166,6 +167,7 @@ mod tests {
         assert_eq!(neighbourhood.arrive(B, A, to_a), None);
         assert_eq!(neighbourhood.arrive(A, B, to_b), Some('x'));
         assert_eq!(neighbourhood.send(B, A, 'z'), None, "nobody is there");
+        assert_eq!(neighbourhood.send(B, B, 'z'), None, "nobody hears itself");
     }
 
     #[test]

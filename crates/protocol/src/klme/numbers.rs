@@ -50,10 +50,20 @@ impl Numbers {
         }
     }
 
-    /// Notes all of them.
+    /// Notes all of them. They come by node, so that both lists are gone through once: every member does this whenever one
+    /// leaves.
     pub fn note_all(&mut self, others: impl IntoIterator<Item = (NodeId, RequestNo)>) {
+        let mut at = 0;
         for (node, number) in others {
-            self.note(node, number);
+            debug_assert!(at == 0 || self.0[at - 1].0 < node, "by node");
+            while self.0.get(at).is_some_and(|entry| entry.0 < node) {
+                at += 1;
+            }
+            match self.0.get_mut(at) {
+                Some(entry) if entry.0 == node => entry.1 = entry.1.max(number),
+                _ => self.0.insert(at, (node, number)),
+            }
+            at += 1;
         }
     }
 
@@ -79,5 +89,40 @@ impl Numbers {
     /// All of them, by node.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, RequestNo)> + '_ {
         self.0.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(entries: &[(u32, u32)]) -> Numbers {
+        let mut numbers = Numbers::default();
+        for &(node, number) in entries {
+            numbers.note(NodeId(node), RequestNo { stay: Stay(0), number });
+        }
+        numbers
+    }
+
+    #[test]
+    fn of_two_lists_the_later_numbers_are_kept() {
+        let mut merged = numbers(&[(1, 5), (3, 2), (7, 1)]);
+        merged.note_all(numbers(&[(0, 1), (1, 4), (3, 3), (9, 9)]).iter());
+        assert_eq!(merged, numbers(&[(0, 1), (1, 5), (3, 3), (7, 1), (9, 9)]));
+        let nothing = Numbers::default();
+        merged.note_all(nothing.iter());
+        assert_eq!(merged.iter().count(), 5);
+    }
+
+    #[test]
+    fn a_later_stay_comes_after_every_request_of_an_earlier_one() {
+        let mut list = Numbers::default();
+        list.note(NodeId(1), RequestNo::gone(Stay(3)));
+        assert!(!list.is_behind(NodeId(1), RequestNo { stay: Stay(3), number: 9 }));
+        assert!(list.is_behind(NodeId(1), RequestNo { stay: Stay(4), number: 1 }));
+        list.remove_until(NodeId(1), RequestNo::gone(Stay(2)));
+        assert!(list.get(NodeId(1)).is_some());
+        list.remove_until(NodeId(1), RequestNo::gone(Stay(3)));
+        assert_eq!(list.get(NodeId(1)), None);
     }
 }

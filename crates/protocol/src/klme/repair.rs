@@ -59,13 +59,6 @@ pub const TOMBSTONE: Repair = Repair::new(
 /// Clause K: RN begins anew.
 pub const STAYS: Repair =
     Repair::new(12, "stays", "request numbers of a later stay come after those of an earlier one");
-/// Clause J: "update the lists".
-pub const ACT_ON_LISTS: Repair =
-    Repair::new(13, "act-on-lists", "a leader acts on the requests and releases that a leaver passes on");
-/// Section 7: the token made anew.
-pub const REGENERATION: Repair =
-    Repair::new(14, "regeneration", "a token that is made anew has a new number, and all are told");
-
 /// All of them.
 pub(super) const LIST: &[Repair] = &[
     STALE_LEADER,
@@ -81,6 +74,4 @@ pub(super) const LIST: &[Repair] = &[
     FAREWELL,
     TOMBSTONE,
     STAYS,
-    ACT_ON_LISTS,
-    REGENERATION,
 ];

@@ -89,7 +89,6 @@ impl KlmeFt {
         out: &mut Out<Self>,
     ) {
         let wakes = self.rests && (want == Want::Wait || leaving);
-        let patience = self.variant.patience;
         let Role::Leader(token) = &mut self.role else {
             if wakes {
                 // Whoever has a copy listens from now on whether there is a leader.
@@ -99,7 +98,7 @@ impl KlmeFt {
             return;
         };
         token.note(member, is_current, want);
-        if is_current && token.holder(member).is_none() && !leaving && token.wants_copies(patience) {
+        if is_current && token.has_asked && token.holder(member).is_none() && !leaving {
             token.volunteer.get_or_insert(member);
         }
         if leaving && token.settled && token.holder(member).is_none() {

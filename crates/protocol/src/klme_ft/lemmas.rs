@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::token::Token;
+use super::token::{COPIES, Token};
 use super::{Allocation, KlmeFt, Message, Role, Seal, Usage};
+use crate::tenure::Member;
 use crate::{Moment, NodeId, Permit, Permits};
 
 type Verdict = Result<(), String>;
@@ -21,6 +22,17 @@ pub(super) fn hold(moment: &Moment<'_, KlmeFt>) -> Verdict {
         }
     }
     no_grant_is_made_twice(moment)
+}
+
+/// Whether the latest leader has copies at three members that do not leave, itself perhaps among them, and a majority of all copy
+/// holders has said so.
+pub(super) fn has_three_copies(moment: &Moment<'_, KlmeFt>) -> bool {
+    let Some(token) = moment.nodes.iter().filter_map(|node| token(node)).max_by_key(|token| token.number) else {
+        return false;
+    };
+    let stays =
+        |member: Member| moment.nodes.iter().any(|node| node.stay.is_some() && node.me() == member && !node.leaving);
+    token.settled && token.holders.iter().filter(|holder| stays(holder.member)).count() >= COPIES
 }
 
 fn token(node: &KlmeFt) -> Option<&Token> {

@@ -1,0 +1,162 @@
+//! Why a configuration makes no sense, in sentences.
+
+use driftlock_net::neighbourhood::SitesError;
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX};
+use thiserror::Error;
+
+use super::{LINKS_MAX, PLACES_MAX};
+use crate::demand::Numbers;
+
+/// Why a configuration makes no sense.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum ConfigError {
+    /// No such algorithm.
+    #[error("there is no algorithm {0:?}; there are {list}", list = tags())]
+    UnknownAlgorithm(String),
+    /// No such repair.
+    #[error("{algorithm} has no repair {repair:?}; it has {list}", list = repair_names(algorithm))]
+    UnknownRepair {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// The unknown name.
+        repair: String,
+    },
+    /// A rule of another algorithm.
+    #[error("{algorithm} has no LinkInfo rule: link_info is for krl and its variants")]
+    NoLinkInfo {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
+    /// Nobody there.
+    #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
+    Nodes(u32),
+    /// Nothing to share, or too much.
+    #[error("k must be from 1 to {K_MAX}, not {0}")]
+    Units(u32),
+    /// The paper assumes k < n.
+    #[error("{algorithm} needs fewer tokens than nodes (k < n), but k = {k} and n = {nodes}")]
+    TooManyUnits {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// Units asked for.
+        k: u32,
+        /// Nodes asked for.
+        nodes: u32,
+    },
+    /// The algorithm shares a single unit.
+    #[error("{algorithm} shares exactly one unit (k = 1), not {k}; krl shares several")]
+    OnlyOneUnit {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// Units asked for.
+        k: u32,
+    },
+    /// Requests that could never be granted, or that ask for nothing.
+    #[error("units must be from 1 to k = {k}, not {units}")]
+    UnitsOfRequests {
+        /// What requests would ask for.
+        units: Numbers,
+        /// What there is.
+        k: u32,
+    },
+    /// The algorithm grants units one by one.
+    #[error("{algorithm} grants one unit at a time, but units = {units}; hok grants several")]
+    OneAtATime {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// What requests would ask for.
+        units: Numbers,
+    },
+    /// A parameter of a layer that the algorithm does not stand on.
+    #[error("{algorithm} has no {name}: that is for algorithms that stand on {other}")]
+    NotOfThisLayer {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// What it does not stand on.
+        other: &'static str,
+        /// Which parameter.
+        name: &'static str,
+    },
+    /// Nobody could be in two places.
+    #[error("churn and speed are two ways to move: give one of them")]
+    TwoWaysToMove,
+    /// Two rates of requests.
+    #[error(
+        "a contention of {contention}% is a load of {means} if the CS takes {cs_time} on average, not {load}: give one of them"
+    )]
+    TwoLoads {
+        /// As asked for, in per cent.
+        contention: f64,
+        /// The load that it stands for.
+        means: f64,
+        /// The mean time in the CS.
+        cs_time: f64,
+        /// As asked for.
+        load: f64,
+    },
+    /// Sites that make no sense.
+    #[error(transparent)]
+    Sites(#[from] SitesError),
+    /// More places than fit.
+    #[error("{nodes} nodes in {neighbourhoods} neighbourhoods are too many: their product may be {PLACES_MAX} at most")]
+    TooManyPlaces {
+        /// Nodes asked for.
+        nodes: u32,
+        /// Neighbourhoods asked for.
+        neighbourhoods: u32,
+    },
+    /// A rate that is none.
+    #[error("{name} must be a finite number {bound}, not {value:?}")]
+    Number {
+        /// Which parameter.
+        name: &'static str,
+        /// What it may be.
+        bound: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// Not enough links.
+    #[error(
+        "connectivity {connectivity} is too small to connect {nodes} nodes: {links} links, but {needed} are needed \
+         (connectivity of at least {least:.4})"
+    )]
+    NotConnected {
+        /// As asked for.
+        connectivity: f64,
+        /// Nodes asked for.
+        nodes: u32,
+        /// Links that this makes.
+        links: u64,
+        /// Links that a tree has.
+        needed: u64,
+        /// The smallest share that does.
+        least: f64,
+    },
+    /// Nothing to count, or more than anybody could wait for.
+    #[error("{name} must be from {least} to {most}, not {value}")]
+    Count {
+        /// Which parameter.
+        name: &'static str,
+        /// What it is.
+        value: u64,
+        /// The least it may be.
+        least: u64,
+        /// The most it may be.
+        most: u64,
+    },
+    /// More links than fit.
+    #[error("{links} links are too many: at most {LINKS_MAX} are simulated; lower nodes or connectivity")]
+    TooManyLinks {
+        /// Links asked for.
+        links: u64,
+    },
+}
+
+fn tags() -> String {
+    ALGORITHMS.iter().map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(", ")
+}
+
+fn repair_names(tag: &str) -> String {
+    let repairs = Algorithm::named(tag).map_or(&[][..], Algorithm::repairs);
+    repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ")
+}

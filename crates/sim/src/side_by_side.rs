@@ -1,0 +1,362 @@
+//! One replication over neighbourhoods side by side: the same workload as in [`crate::run`], while nodes come and go.
+//!
+//! Each neighbourhood is a [`World`] of its own. Their events are merged by time, and of those at the same time the lower
+//! neighbourhood goes first. A node's instance of the algorithm is in one of the worlds at a time, or in none; it moves with
+//! the node.
+//!
+//! A border is crossed in two steps, as no algorithm can let go at once of what it has promised. When the node is across, the
+//! algorithm is told that it is leaving: what was in use is taken away, and the application waits again. When it has said
+//! farewell it departs, and enters where the node is by then, hungry if its application waits. What was left of its time in
+//! the CS is served there.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+
+use driftlock_net::neighbourhood::Site;
+use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
+use driftlock_spec::Violation;
+use driftlock_trace::Writer;
+
+use crate::areas::plane;
+use crate::config::Config;
+use crate::demand::Demands;
+use crate::meter::{Tally, Waiter};
+use crate::movement::Walk;
+use crate::queue::Time;
+use crate::random::{Stream, Subject, exponential, stream, stream_of_site};
+use crate::roaming::Roaming;
+use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
+use crate::world::{Setting, Step, Traveller, World};
+
+/// How the nodes of a replication move about.
+pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
+    let draws = stream(config.seed, replication, Subject::Mobility);
+    let &Config { nodes, neighbourhoods, speed, areas, spacing, margin, churn, absence, .. } = config;
+    if speed > 0.0 {
+        let (sites, size) = plane(neighbourhoods, areas, spacing, margin).expect("a plan has sites that make sense");
+        return Roaming::walk(|draws| Walk::new(nodes, sites, size, speed, draws), draws);
+    }
+    Roaming::churn(nodes, neighbourhoods, churn, absence, draws)
+}
+
+/// Where a neighbourhood starts.
+pub(crate) fn deployment(config: &Config, roaming: &Roaming, site: Site) -> Deployment {
+    let members = (0..config.nodes).map(NodeId).filter(|&node| roaming.site(node) == Some(site)).collect();
+    Deployment { nodes: config.nodes, k: config.k, members, ..Deployment::default() }
+}
+
+/// Runs one replication. The record is one of the first neighbourhood.
+pub(crate) fn replicate<P: Protocol>(
+    config: &Config,
+    repairs: Repairs,
+    replication: u32,
+    variant: P::Variant,
+    mut recorder: Option<Writer>,
+) -> io::Result<Replication> {
+    let roaming = roaming(config, replication);
+    let world = |site: Site| {
+        World::new(Setting::<P> {
+            deployment: &deployment(config, &roaming, site),
+            variant,
+            repairs,
+            delay: config.delay,
+            delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
+            checked: config.check,
+            recorder: recorder.take(),
+        })
+    };
+    let worlds = (0..config.neighbourhoods).map(Site).map(world).collect();
+    let mut run = SideBySide::new(config, replication, worlds, roaming);
+    let violation = run.until_counted().err().map(|violation| *violation);
+    let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
+    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, violation })
+}
+
+/// What the applications and the bodies of nodes do, wherever they are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Errand {
+    /// The application asks.
+    Request(NodeId),
+    /// It leaves the CS, unless that was cut short.
+    Release { node: NodeId, site: Site, entry: u32 },
+    /// The node has moved.
+    Move(NodeId),
+}
+
+/// Where a node's instance of the algorithm is.
+enum Place<P: Protocol> {
+    /// In this neighbourhood, perhaps about to leave it.
+    In(Site),
+    /// In none. Its application may have asked since it left.
+    Between { traveller: Box<Traveller<P>>, asked: Option<(Demand, Time)> },
+}
+
+/// What becomes of an application's time in the CS.
+#[derive(Clone, Copy, Default)]
+struct Service {
+    /// When it ends, while it lasts.
+    until: Time,
+    /// What was left of it when it was cut short.
+    left: Option<Time>,
+}
+
+/// Worlds, and those who wander between them.
+struct SideBySide<'a, P: Protocol> {
+    config: &'a Config,
+    worlds: Vec<World<P>>,
+    now: Time,
+    errands: BinaryHeap<Reverse<(Time, u64, Errand)>>,
+    sequence: u64,
+    places: Vec<Place<P>>,
+    services: Vec<Service>,
+    roaming: Roaming,
+    workload: Stream,
+    service: Stream,
+    demands: Demands,
+    demand: Stream,
+    entries: u64,
+    events: u64,
+    last_entry: Time,
+}
+
+impl<'a, P: Protocol> SideBySide<'a, P> {
+    /// Everybody is where `roaming` has it, in one of the `worlds` or in none.
+    fn new(config: &'a Config, replication: u32, mut worlds: Vec<World<P>>, roaming: Roaming) -> Self {
+        let draws = |subject| stream(config.seed, replication, subject);
+        let place = |node| match roaming.site(node) {
+            Some(site) => Place::In(site),
+            None => Place::Between { traveller: Box::new(worlds[0].take(node)), asked: None },
+        };
+        Self {
+            places: (0..config.nodes).map(NodeId).map(place).collect(),
+            config,
+            worlds,
+            now: Time::ZERO,
+            errands: BinaryHeap::new(),
+            sequence: 0,
+            services: vec![Service::default(); config.nodes as usize],
+            roaming,
+            workload: draws(Subject::Workload),
+            service: draws(Subject::Service),
+            demands: config.demands(),
+            demand: draws(Subject::Demand),
+            entries: 0,
+            events: 0,
+            last_entry: Time::ZERO,
+        }
+    }
+
+    /// Warms up and counts.
+    fn until_counted(&mut self) -> Step<()> {
+        for node in (0..self.config.nodes).map(NodeId) {
+            self.schedule_request(node);
+            self.schedule_move(node);
+        }
+        let warmed_up = self.until_entries(self.config.warmup);
+        let share = self.config.entries / self.worlds.len() as u64 + 1;
+        for world in &mut self.worlds {
+            world.advance_to(self.now);
+            #[allow(clippy::cast_possible_truncation)] // bounded on the same line
+            world.meter().restart(share.min(1 << 24) as usize);
+        }
+        self.events = 0;
+        warmed_up?;
+        self.until_entries(self.config.entries)
+    }
+
+    /// What was counted in all neighbourhoods, and who still waits. Ends the record of the run.
+    fn finish(mut self, violation: Option<&Violation>) -> io::Result<(Tally, OpenWaits)> {
+        let open = self.open_waits();
+        let mut sum: Option<Tally> = None;
+        for world in self.worlds {
+            let tally = world.finish(violation)?.finish();
+            match &mut sum {
+                Some(sum) => sum.add(tally),
+                None => sum = Some(tally),
+            }
+        }
+        let sum = sum.unwrap_or_default();
+        Ok((Tally { events: sum.events + self.events, ..sum }, open))
+    }
+
+    fn until_entries(&mut self, entries: u64) -> Step<()> {
+        let wanted = self.entries + entries;
+        let patience = patience(self.config);
+        let (mut counted, mut quiet) = (self.entries, 0);
+        while self.entries < wanted {
+            if !self.step()? {
+                return Err(Violation::Starved { nodes: self.owed() }.into());
+            }
+            quiet = if self.entries > counted { 0 } else { quiet + 1 };
+            counted = self.entries;
+            if self.now - self.last_entry > patience || quiet > EVENTS_WITHOUT_ENTRY_MAX {
+                give_up(self.now, self.last_entry, self.owed())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next event of all; whether there was one. What is due in a world goes before what applications do, as timers must.
+    fn step(&mut self) -> Step<bool> {
+        let in_worlds =
+            (0..).map(Site).zip(&mut self.worlds).filter_map(|(site, world)| Some((world.next_time()?, site)));
+        let first = in_worlds.min();
+        let errand = self.errands.peek().map(|Reverse((at, ..))| *at);
+        match (first, errand) {
+            (Some((at, site)), errand) if errand.is_none_or(|errand| at <= errand) => {
+                self.now = at;
+                let world = &mut self.worlds[site.index()];
+                if let Some(event) = world.next_event() {
+                    world.deliver(event)?;
+                }
+                self.settle(site)?;
+            }
+            (_, Some(at)) => {
+                self.now = at;
+                self.events += 1;
+                if let Some(Reverse((_, _, errand))) = self.errands.pop() {
+                    self.run(errand)?;
+                }
+            }
+            (_, None) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn run(&mut self, errand: Errand) -> Step<()> {
+        match errand {
+            Errand::Request(node) => self.request(node),
+            Errand::Release { node, site, entry } => {
+                let world = &mut self.worlds[site.index()];
+                world.advance_to(self.now);
+                if world.release(node, entry)? {
+                    self.schedule_request(node);
+                }
+                self.settle(site)
+            }
+            Errand::Move(node) => {
+                self.roaming.advance(node);
+                self.schedule_move(node);
+                self.follow(node)
+            }
+        }
+    }
+
+    fn request(&mut self, node: NodeId) -> Step<()> {
+        let demand = self.demands.draw(self.now, &mut self.demand);
+        match &mut self.places[node.index()] {
+            Place::In(site) => {
+                let site = *site;
+                let world = &mut self.worlds[site.index()];
+                world.advance_to(self.now);
+                world.request(node, demand)?;
+                self.settle(site)
+            }
+            Place::Between { asked, .. } => {
+                *asked = Some((demand, self.now));
+                Ok(())
+            }
+        }
+    }
+
+    /// The algorithm at a node that has moved is told so, if it has crossed a border.
+    fn follow(&mut self, node: NodeId) -> Step<()> {
+        let wanted = self.roaming.site(node);
+        match self.places[node.index()] {
+            Place::In(site) if wanted != Some(site) => {
+                let world = &mut self.worlds[site.index()];
+                if world.is_leaving(node) {
+                    return Ok(());
+                }
+                world.advance_to(self.now);
+                world.leave(node)?;
+                self.settle(site)
+            }
+            Place::Between { .. } => wanted.map_or(Ok(()), |site| self.enter(node, site)),
+            Place::In(_) => Ok(()),
+        }
+    }
+
+    fn enter(&mut self, node: NodeId, site: Site) -> Step<()> {
+        let left = std::mem::replace(&mut self.places[node.index()], Place::In(site));
+        let Place::Between { traveller, asked } = left else { unreachable!("it has departed") };
+        let world = &mut self.worlds[site.index()];
+        world.advance_to(self.now);
+        world.put(node, *traveller);
+        if let Some((demand, since)) = asked {
+            world.request_since(node, demand, Waiter { since, resumes: false })?;
+        }
+        world.enter(node)?;
+        self.settle(site)
+    }
+
+    /// What a step in a neighbourhood means for applications and bodies.
+    fn settle(&mut self, site: Site) -> Step<()> {
+        while let Some(node) = self.worlds[site.index()].next_revoked() {
+            let service = &mut self.services[node.index()];
+            service.left = Some(service.until - self.now);
+        }
+        while let Some(node) = self.worlds[site.index()].next_granted() {
+            self.entered(node, site);
+        }
+        while let Some(node) = self.worlds[site.index()].next_departed() {
+            let traveller = Box::new(self.worlds[site.index()].take(node));
+            self.places[node.index()] = Place::Between { traveller, asked: None };
+            self.follow(node)?;
+        }
+        Ok(())
+    }
+
+    fn entered(&mut self, node: NodeId, site: Site) {
+        self.entries += 1;
+        self.last_entry = self.now;
+        let service = &mut self.services[node.index()];
+        let lasts = service.left.take().unwrap_or_else(|| self.config.cs_time.sample(&mut self.service));
+        service.until = self.now + lasts;
+        let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
+        self.schedule(until, Errand::Release { node, site, entry });
+    }
+
+    fn schedule_request(&mut self, node: NodeId) {
+        let pause = Time::from_units(exponential(1.0 / self.config.load, &mut self.workload));
+        self.schedule(self.now + pause, Errand::Request(node));
+    }
+
+    fn schedule_move(&mut self, node: NodeId) {
+        if let Some(at) = self.roaming.next(node, self.now) {
+            self.schedule(at, Errand::Move(node));
+        }
+    }
+
+    fn schedule(&mut self, at: Time, errand: Errand) {
+        self.errands.push(Reverse((at, self.sequence, errand)));
+        self.sequence += 1;
+    }
+
+    /// Whoever waits in some neighbourhood.
+    fn owed(&self) -> Vec<NodeId> {
+        let mut nodes: Vec<_> = self.worlds.iter().flat_map(|world| world.oracle().owed()).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+
+    fn open_waits(&mut self) -> OpenWaits {
+        let mut open = OpenWaits::default();
+        for world in &mut self.worlds {
+            world.advance_to(self.now);
+            open.add_all(world);
+        }
+        for place in &self.places {
+            let Place::Between { traveller, asked } = place else { continue };
+            let since = traveller.waiter().map(|waiter| waiter.since).or(asked.map(|(_, since)| since));
+            if let Some(since) = since {
+                open.add(self.now - since, false);
+            }
+        }
+        open
+    }
+}
+
+#[cfg(test)]
+mod tests;
