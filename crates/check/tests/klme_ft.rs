@@ -16,12 +16,14 @@ fn scratch() {
     setup.losses = Bound::Most(env("LOSS", 0));
     setup.joins = Bound::Most(env("JOIN", 0));
     setup.leaves = Bound::Most(env("LEAVE", 0));
+    if env("REQALL", 255) < 255 { setup.requests_in_all = Bound::Most(env("REQALL", 0)); }
     setup.lateness = if env("LATE", 1) == 255 { Bound::Any } else { Bound::Most(env("LATE", 1)) };
     setup.spread = u64::from(env("SPREAD", 3));
     if env("TIMED", 1) == 1 {
         setup.timing = Timing::Timed { tick: Duration::from_secs(1), drift: env("DRIFT", 0), pauses: env("PAUSES", 0) };
     }
-    setup.properties = Properties::USUAL.without(Property::Service);
+    setup.properties = Properties::USUAL.without(Property::Service).without(Property::Conservation);
+    setup.small_scale = false;
     if let Ok(walks) = std::env::var("WALKS") {
         if std::env::var("SERVICE").is_ok() {
             setup.properties = Properties::USUAL;
@@ -32,7 +34,7 @@ fn scratch() {
         setup.leaves = any("LEAVE");
         setup.crashes = any("CRASH");
         setup.requests = any("REQ");
-        let model = driftlock_check::Model::<KlmeFt>::new(setup.clone(), Variant::SMALL, Repairs::ALL).unwrap();
+        let model = driftlock_check::Model::<KlmeFt>::new(setup.clone(), variant(), Repairs::ALL).unwrap();
         let seed = u64::from(env("SEED", 0));
         let walked = driftlock_check::walk(&model, seed, 0..walks.parse().unwrap(), &|_| Pace::On);
         println!(
@@ -56,7 +58,7 @@ fn scratch() {
     let mut shown = 0;
     let report = check::<KlmeFt>(
         &setup,
-        Variant::SMALL,
+        variant(),
         Repairs::ALL,
         Effort { threads: 2, liveness: std::env::var("SERVICE").is_ok() },
         &mut |p| {
@@ -92,7 +94,7 @@ fn tell(setup: &Setup, actions: &[driftlock_check::Action]) {
     use driftlock_protocol::*;
     let mut setup = setup.clone();
     setup.spread = 99;
-    let model = driftlock_check::Model::<KlmeFt>::new(setup.clone(), Variant::SMALL, Repairs::ALL).unwrap();
+    let model = driftlock_check::Model::<KlmeFt>::new(setup.clone(), variant(), Repairs::ALL).unwrap();
     let mut state = model.initial();
     for (at, action) in actions.iter().enumerate() {
         state = model.after(&state, *action).expect("spread");
@@ -103,4 +105,11 @@ fn tell(setup: &Setup, actions: &[driftlock_check::Action]) {
             }
         }
     }
+}
+
+fn variant() -> Variant {
+    let mut variant = Variant::SMALL;
+    variant.times.margin = Duration::from_secs(std::env::var("MARGIN").map_or(0, |v| v.parse().unwrap()));
+    if let Ok(l) = std::env::var("LEASE") { variant.times.lease = Duration::from_secs(l.parse().unwrap()); }
+    variant
 }

@@ -459,6 +459,7 @@ impl KlmeFt {
             self.depart(out);
             return;
         }
+        self.serve(out);
         out.arm(Timer::Farewell, self.variant.farewell);
         match self.role {
             Role::Leader(_) if self.rests => self.begin_round(false, out),

@@ -336,6 +336,9 @@ impl<P: Protocol> World<P> {
         let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
         if let Some(Timed { message, .. }) = self.ground.arrive(from, to, incarnation) {
             self.meter.landed(P::permits(&message));
+            if let Some(recorder) = &mut self.recorder {
+                recorder.loss(self.now.0, from, to);
+            }
         }
     }
 

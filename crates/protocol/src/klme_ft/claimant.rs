@@ -35,6 +35,7 @@ impl KlmeFt {
             self.give_up(seal, out);
         }
         self.usage = Usage::Idle;
+        self.serve(out);
     }
 
     /// The leader may lend the unit to somebody else.
@@ -43,7 +44,6 @@ impl KlmeFt {
         out.disarm(Timer::Lease(true));
         if let Role::Leader(token) = &mut self.role {
             token.reclaim(|loan| loan.allocation.seal == seal);
-            self.serve(out);
         } else {
             self.tell_leader(Want::Free(seal), out);
         }
@@ -151,7 +151,8 @@ impl KlmeFt {
         }
     }
 
-    /// If the application uses a unit, it must stop, and waits again.
+    /// If the application uses a unit, it must stop, and waits again. Nobody is served at once: if this comes from a timer, the one
+    /// that ends the right to grant may be due as well.
     pub(super) fn lose_unit(&mut self, out: &mut Out<Self>) {
         let Usage::Using { demand, seal, .. } = self.usage else { return };
         out.clause("revoke");
