@@ -16,7 +16,9 @@ fn scratch() {
     setup.losses = Bound::Most(env("LOSS", 0));
     setup.joins = Bound::Most(env("JOIN", 0));
     setup.leaves = Bound::Most(env("LEAVE", 0));
-    if env("REQALL", 255) < 255 { setup.requests_in_all = Bound::Most(env("REQALL", 0)); }
+    if env("REQALL", 255) < 255 {
+        setup.requests_in_all = Bound::Most(env("REQALL", 0));
+    }
     setup.lateness = if env("LATE", 1) == 255 { Bound::Any } else { Bound::Most(env("LATE", 1)) };
     setup.spread = u64::from(env("SPREAD", 3));
     if env("TIMED", 1) == 1 {
@@ -110,6 +112,8 @@ fn tell(setup: &Setup, actions: &[driftlock_check::Action]) {
 fn variant() -> Variant {
     let mut variant = Variant::SMALL;
     variant.times.margin = Duration::from_secs(std::env::var("MARGIN").map_or(0, |v| v.parse().unwrap()));
-    if let Ok(l) = std::env::var("LEASE") { variant.times.lease = Duration::from_secs(l.parse().unwrap()); }
+    if let Ok(l) = std::env::var("LEASE") {
+        variant.times.lease = Duration::from_secs(l.parse().unwrap());
+    }
     variant
 }

@@ -138,16 +138,21 @@ impl Promise {
         let Some(own) = self.number else { return true };
         match self.bond {
             // A vote that got lost is given again.
-            Bond::Voted => number >= own,
+            _ if number == own => true,
+            Bond::Voted => number > own,
             Bond::Bound if relieves != Some(own) => false,
             // Somebody who was followed may have made grants, and fences are told apart by the counter alone.
             Bond::Bound | Bond::Loose => number.counter > own.counter,
         }
     }
 
-    /// Votes for `number`.
+    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the leader's
+    /// grants, which only that successor knows of: it votes for nobody else for as long.
     pub fn vote(&mut self, number: LeaderNo) {
-        *self = Self { number: Some(number), bond: Bond::Voted };
+        if self.number != Some(number) {
+            let bond = if self.is_bound() { Bond::Bound } else { Bond::Voted };
+            *self = Self { number: Some(number), bond };
+        }
     }
 
     /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those before it
@@ -240,5 +245,10 @@ mod tests {
         promise.follow(number(2, 1));
         assert!(promise.may_vote(number(3, 2), Some(number(2, 1))));
         assert!(!promise.may_vote(number(3, 2), Some(number(1, 0))));
+        promise.vote(number(3, 2));
+        assert!(promise.may_vote(number(3, 2), Some(number(2, 1))), "the vote may have been lost");
+        assert!(!promise.may_vote(number(4, 0), None), "only the successor knows who uses what");
+        promise.loosen();
+        assert!(promise.may_vote(number(4, 0), None));
     }
 }

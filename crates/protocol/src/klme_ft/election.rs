@@ -143,6 +143,8 @@ impl KlmeFt {
         let left = self.variant.times.beats_to_reclaim();
         let mut token = Token::new(number, self.k, copy, allocated, left);
         token.dequeue(me.id);
+        // Nothing was heard of the former leader. If it is still there, it will ask.
+        token.dequeue(copy.leader);
         self.promise.follow(number);
         match &mut self.usage {
             Usage::Waiting { claimed, .. } => {
