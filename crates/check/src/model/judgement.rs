@@ -74,10 +74,13 @@ impl<P: Protocol> Model<P> {
         let judged = |violation: Violation| {
             if properties.has(Property::of(&violation)) { Err(violation) } else { Ok(()) }
         };
-        // The worst first: what was wrong with a grant is told only if that alone is wrong.
+        let fault = self.layout.fault(state).map(|at| self.faults.lock().expect("no thread panicked")[at].clone());
+        // Two who use the same unit are worse than the fence that the second was given.
+        if let Some(fault) = fault.clone().filter(|fault| !matches!(fault, Violation::FenceNotGrowing { .. })) {
+            return judged(fault);
+        }
         self.units_in_use(state).or_else(judged)?;
-        if let Some(fault) = self.layout.fault(state) {
-            let fault = self.faults.lock().expect("no thread panicked")[fault].clone();
+        if let Some(fault) = fault {
             return judged(fault);
         }
         self.moment(state).or_else(judged)?;
