@@ -520,18 +520,3 @@ impl<P: Protocol> Model<P> {
         (seats.into_iter().map(|seat| &seat.node).collect(), flights, armed)
     }
 }
-
-impl<P: Protocol> Model<P> {
-    /// scratch
-    pub fn describe(&self, state: &State) -> Vec<String> {
-        let mut lines = Vec::new();
-        for &seat in self.layout.seats(state) {
-            let seat = &self.parts.seats.get(seat).seat;
-            lines.push(format!("{:?} {:?}", seat.timers, seat.node.protocol()));
-        }
-        for flight in self.flights(state) {
-            lines.push(format!("{}>{} {:?}", flight.from, flight.to, flight.message));
-        }
-        lines
-    }
-}

@@ -267,13 +267,10 @@ impl Protocol for KlmeFt {
         Units::ONE
     }
 
-    /// Only what its application uses: what a leader has in its books may be in another leader's too, if neither knows that
-    /// it leads no more.
+    /// Nobody holds permits: a leader has them in its books, and so may another that does not know yet that it leads no more.
+    /// What is in use is for the oracles to judge, who know what time it is.
     fn held(&self) -> Permits {
-        match self.usage {
-            Usage::Using { permit, .. } => Permits::single(permit),
-            Usage::Idle | Usage::Waiting { .. } => Permits::NONE,
-        }
+        Permits::NONE
     }
 
     fn has_token(&self) -> bool {
@@ -296,7 +293,7 @@ impl Protocol for KlmeFt {
         let leader = self.copy.as_ref().map(|copy| copy.leader).filter(|leader| *leader != self.id);
         Status {
             section: self.section(),
-            permits: self.held(),
+            permits: if let Usage::Using { permit, .. } = self.usage { Permits::single(permit) } else { Permits::NONE },
             queue,
             waits_on: leader.filter(|_| self.section() == Section::Waiting),
             height: None,
@@ -324,7 +321,7 @@ impl Protocol for KlmeFt {
         }
     }
 
-    /// All that nobody uses: whether they are free or lent to somebody who does not know, only leaders can tell.
+    /// All of them: they are in somebody's books.
     fn returning(moment: &Moment<'_, Self>) -> Permits {
         moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.k))
     }
