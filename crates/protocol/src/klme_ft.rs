@@ -72,17 +72,17 @@ impl Variant {
         farewell: Duration::from_secs(300),
     };
 
-    /// In ticks of a second, as short as they can be: a lease outlasts one beat. Where time passes in ticks and clocks do not
+    /// As short as they can be, in ticks of ten seconds: a lease outlasts one beat. Where time passes in ticks and clocks do not
     /// differ, a guard that is as long as what it guards ends a tick later, because it begins a tick later or with a beat.
     pub const SMALL: Self = Self {
         times: Times {
-            beat: Duration::from_secs(1),
-            lease: Duration::from_secs(2),
+            beat: Duration::from_secs(10),
+            lease: Duration::from_secs(20),
             drift_percent: 0,
             margin: Duration::ZERO,
         },
         patience: 1,
-        farewell: Duration::from_secs(8),
+        farewell: Duration::from_secs(80),
     };
 }
 

@@ -120,8 +120,9 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         self.oracle.vanished(NodeId(node));
         self.stays[node as usize] = None;
         self.nodes[node as usize] = Node::new(NodeId(node), self.blank[node as usize].clone(), Reach::Outside);
-        for (_, at) in self.armed.extract_if(.., |(id, _), _| id.0 == node) {
-            self.events.remove(&at);
+        let timers: Vec<_> = self.armed.keys().filter(|(id, _)| id.0 == node).map(|(_, timer)| *timer).collect();
+        for timer in timers {
+            self.disarm(NodeId(node), timer);
         }
     }
 
@@ -143,10 +144,13 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
 
     pub(crate) fn wake(&mut self, node: u32) {
         self.paused[node as usize] = false;
-        let is_due = |event: &Event<P>| matches!(event, Event::Timer { node: id, .. } if id.0 == node);
-        let now = self.now;
-        for (_, event) in self.events.extract_if(..(now, false, 0), |_, event| is_due(event)).collect::<Vec<_>>() {
-            self.happen(event);
+        let is_due = |(id, _): &(NodeId, P::Timer), at: &(u64, bool, u64)| id.0 == node && at.0 <= self.now;
+        let due: Vec<_> = self.armed.iter().filter(|(timer, at)| is_due(timer, at)).map(|(_, at)| *at).collect();
+        for at in due {
+            // One may have put off another.
+            if let Some(event) = self.events.remove(&at) {
+                self.happen(event);
+            }
         }
     }
 
@@ -209,7 +213,9 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         match effect {
             Effect::Send { to, message, .. } => self.send(node, to.0, message),
             Effect::Broadcast { message } => {
-                self.audience(node.0).into_iter().for_each(|to| self.send(node, to, message.clone()));
+                for to in self.audience(node.0) {
+                    self.send(node, to, message.clone());
+                }
             }
             Effect::Arm { timer, after } => {
                 self.disarm(node, timer);
