@@ -349,6 +349,9 @@ impl Told<'_> {
         }
         if let Timing::Timed { drift, pauses, .. } = setup.timing {
             start.push(format!("timed, drift {drift}, {}", counted(Bound::Most(pauses), "pause")));
+            if setup.lateness != Bound::Any {
+                start.push(format!("lateness {}", number(setup.lateness)));
+            }
         }
         if setup.properties.has(Property::Calm) {
             start.push("calm".into());
