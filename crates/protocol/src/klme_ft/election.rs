@@ -54,11 +54,16 @@ impl KlmeFt {
         relieves: Option<LeaderNo>,
         out: &mut Out<Self>,
     ) {
-        let yields = match &self.role {
-            Role::Candidate(own) => number > own.number,
-            Role::Follower | Role::Leader(_) => true,
-        };
-        if !holders.contains(&self.me()) || !yields || !self.promise.may_vote(number, relieves) {
+        if !holders.contains(&self.me()) {
+            return;
+        }
+        let stands_for = if let Role::Candidate(own) = &self.role { Some(own.number) } else { None };
+        if let Some(greater) = self.promise.number().max(stands_for).filter(|taken| *taken > number) {
+            // Whoever asks may know of copy holders that this node has not heard of, and win where this node can not.
+            out.send(from, Message::Ahead { number: greater });
+            return;
+        }
+        if !self.promise.may_vote(number, relieves) {
             return;
         }
         out.clause("vote");
@@ -104,11 +109,20 @@ impl KlmeFt {
         self.succeed(number, number, allocated, out);
     }
 
-    /// Somebody can follow only a leader with a number greater than this.
+    /// Somebody can follow only a leader with a number greater than this, or vote only for such a candidate.
     pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
-        if let Role::Leader(token) = &mut self.role {
-            token.outbid = token.outbid.max(Some(number));
-            self.outdo(out);
+        let me = self.me();
+        match &mut self.role {
+            Role::Leader(token) => {
+                token.outbid = token.outbid.max(Some(number));
+                self.outdo(out);
+            }
+            Role::Candidate(own) if number > own.number => {
+                out.clause("stand");
+                (own.number, own.votes) = (number.next(me.stay), alloc::vec![me]);
+                self.canvass(out);
+            }
+            Role::Candidate(_) | Role::Follower => {}
         }
     }
 

@@ -53,7 +53,7 @@ impl KlmeFt {
             return;
         }
         out.clause("confirmed");
-        token.settled = true;
+        (token.settled, token.added) = (true, None);
         self.promise.follow(token.number);
         out.arm(Timer::Silence, self.variant.times.bond());
         if self.leaving && token.holder(me).is_none() {
@@ -98,7 +98,9 @@ impl KlmeFt {
             return;
         };
         token.note(member, is_current, want);
-        if is_current && token.has_asked && token.holder(member).is_none() && !leaving {
+        if leaving {
+            token.volunteer = token.volunteer.filter(|volunteer| *volunteer != member);
+        } else if is_current && token.has_asked && token.holder(member).is_none() {
             token.volunteer.get_or_insert(member);
         }
         if leaving && token.settled && token.holder(member).is_none() {

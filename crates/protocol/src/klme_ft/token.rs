@@ -66,6 +66,8 @@ pub(super) struct Token {
     pub(super) holders: Vec<Holder>,
     /// Whether a majority of these holders has acknowledged, under this leader, that they are the holders.
     pub(super) settled: bool,
+    /// Who was added last, until that is settled.
+    pub(super) added: Option<Member>,
     /// Whether the latest beat asked who could keep a copy.
     pub(super) has_asked: bool,
     /// Somebody who could, and has answered it.
@@ -93,6 +95,7 @@ impl Token {
             round: copy.round,
             holders: copy.holders.iter().copied().map(Holder::new).collect(),
             settled: false,
+            added: None,
             has_asked: false,
             volunteer: None,
             outbid: None,
@@ -166,6 +169,9 @@ impl Token {
     /// without it. Nobody is let go before the others had a beat's time to say who would help, nor if that left the leader
     /// without a majority.
     pub(super) fn next_change(&self, me: Member, patience: u8, could_help: bool, beat_is_over: bool) -> Option<Change> {
+        if !self.settled {
+            return self.withdrawal(patience).filter(|change| self.would_be_confirmed(*change));
+        }
         let count = self.holders.len();
         let leaves = |is_me: bool| self.holders.iter().find(|holder| holder.leaving && (holder.member == me) == is_me);
         // Somebody has to lead until all others are struck off.
@@ -178,7 +184,14 @@ impl Token {
             (_, _, Some(leaver)) if count > 1 => Change::Remove(leaver.member),
             _ => return None,
         };
-        (self.settled && self.would_be_confirmed(change)).then_some(change)
+        self.would_be_confirmed(change).then_some(change)
+    }
+
+    /// Whoever was added last and was never heard of since is struck off again: a leader that was the only copy holder can not do without the
+    /// second. The set that was settled before differs from both by this one member.
+    fn withdrawal(&self, patience: u8) -> Option<Change> {
+        let added = self.holders.iter().find(|holder| Some(holder.member) == self.added)?;
+        (added.missed >= patience).then_some(Change::Remove(added.member))
     }
 
     /// Whether some of these could keep a copy and do not.
@@ -232,11 +245,17 @@ impl Token {
     }
 
     pub(super) fn change(&mut self, change: Option<Change>) {
-        match change {
-            Some(Change::Add(member)) => self.holders.push(Holder::new(member)),
-            Some(Change::Remove(member)) => self.holders.retain(|holder| holder.member != member),
+        self.added = match change {
+            Some(Change::Add(member)) => {
+                self.holders.push(Holder::new(member));
+                Some(member)
+            }
+            Some(Change::Remove(member)) => {
+                self.holders.retain(|holder| holder.member != member);
+                None
+            }
             None => return,
-        }
+        };
         self.settled = false;
     }
 
