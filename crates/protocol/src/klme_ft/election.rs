@@ -54,16 +54,17 @@ impl KlmeFt {
         relieves: Option<LeaderNo>,
         out: &mut Out<Self>,
     ) {
-        if !holders.contains(&self.me()) {
+        if let Role::Candidate(own) = &self.role
+            && own.number > number
+        {
+            // Usually it will yield when it is asked. It is not if it keeps a copy that this node has not heard of; then it may win
+            // where this node can not.
+            if self.copy.as_ref().is_some_and(|copy| copy.holders.iter().all(|holder| holder.id != from)) {
+                out.send(from, Message::Ahead { number: own.number });
+            }
             return;
         }
-        let stands_for = if let Role::Candidate(own) = &self.role { Some(own.number) } else { None };
-        if let Some(greater) = self.promise.number().max(stands_for).filter(|taken| *taken > number) {
-            // Whoever asks may know of copy holders that this node has not heard of, and win where this node can not.
-            out.send(from, Message::Ahead { number: greater });
-            return;
-        }
-        if !self.promise.may_vote(number, relieves) {
+        if !holders.contains(&self.me()) || !self.promise.may_vote(number, relieves) {
             return;
         }
         out.clause("vote");

@@ -81,7 +81,7 @@ pub enum Message {
         /// The latest that the sender knows of.
         copy: Option<Copy>,
     },
-    /// "I can not follow you, or vote for you: I have voted for a greater number, or stand under one."
+    /// "I can not follow you: I have voted for a greater number." Or vote for you: I stand under one.
     Ahead {
         /// That number.
         number: LeaderNo,
