@@ -7,3 +7,6 @@
 
 pub mod ideal;
 pub mod neighbourhood;
+mod time;
+
+pub use time::Time;

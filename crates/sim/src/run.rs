@@ -2,6 +2,7 @@
 
 use std::io;
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
@@ -11,7 +12,7 @@ use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use crate::config::{Config, Plan};
 use crate::demand::Demands;
 use crate::meter::Tally;
-use crate::queue::{Event, Time};
+use crate::queue::Event;
 use crate::random::{Stream, Subject, exponential, stream};
 use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 
+use driftlock_net::Time;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
@@ -23,7 +24,6 @@ use crate::config::Config;
 use crate::demand::Demands;
 use crate::meter::{Tally, Waiter};
 use crate::movement::Walk;
-use crate::queue::Time;
 use crate::random::{Stream, Subject, exponential, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};

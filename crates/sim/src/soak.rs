@@ -10,6 +10,7 @@ mod changes;
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
@@ -18,7 +19,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::demand::{Deadlines, Demands, Numbers};
-use crate::queue::{Event, Time};
+use crate::queue::Event;
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};

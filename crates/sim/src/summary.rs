@@ -1,5 +1,6 @@
 //! What all replications of a simulation come to.
 
+use driftlock_net::Time;
 use std::collections::BTreeMap;
 
 use driftlock_protocol::Layer;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
-use crate::queue::Time;
 use crate::run::Replication;
 
 /// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there is

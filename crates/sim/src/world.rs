@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
     Crossing, Demand, Deployment, Effect, Flight, Grant, Indication, Input, InputOf, Layer, LinkEvent, Moment, Node,
@@ -11,7 +12,7 @@ use driftlock_spec::{Oracle, Violation, check_moment};
 use driftlock_trace::{Presence, Writer};
 
 use crate::meter::{Meter, Waiter};
-use crate::queue::{Event, Queue, Time};
+use crate::queue::{Event, Queue};
 use crate::random::{Duration, Stream};
 
 mod travel;

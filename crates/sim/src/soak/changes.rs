@@ -1,11 +1,11 @@
 //! What changes below the nodes of a fault-and-heal run, and how it is made whole again.
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
 use rand::RngExt;
 
 use super::{SERVICE_UNITS_MAX, Soak};
-use crate::queue::Time;
 use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
 use crate::world::Step;

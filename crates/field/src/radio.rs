@@ -1,0 +1,1 @@
+//! Who hears whom, and when.
