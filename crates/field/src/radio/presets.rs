@@ -7,7 +7,7 @@ use super::settings::{Access, Csma, Delay, JammedSenses, Power, Propagation, Set
 /// The names of all presets.
 pub const NAMES: [&str; 6] = ["ideal", "wifi-2mbps", "wifi-11mbps", "klme", "cluster", "nfk"];
 
-/// The disk of ns-2's standard radio, a WaveLAN card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250 m from a sender
+/// The disk of ns-2's standard radio, a `WaveLAN` card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250 m from a sender
 /// another must be 1.78 times as far away for the ten decibels that its capture asks for.
 const WAVELAN: Propagation = Propagation::UnitDisk { range_m: 250.0, sense: 2.2, interference: 1.78 };
 

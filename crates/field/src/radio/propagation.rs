@@ -106,8 +106,7 @@ impl LogDistance {
         };
         positive("exponent", exponent)?;
         not_negative("shadowing-db", shadowing_db)?;
-        let first_metre_dbm =
-            finite("tx-power-dbm", tx_power_dbm)? - finite("reference-loss-db", reference_loss_db)?;
+        let first_metre_dbm = finite("tx-power-dbm", tx_power_dbm)? - finite("reference-loss-db", reference_loss_db)?;
         let floor = finite("noise-dbm", noise_dbm)?.min(finite("sense-dbm", sense_dbm)?);
         // Shadows are at most three deviations, so nothing beyond this is above the floor.
         let budget_db = first_metre_dbm - floor + 3.0 * shadowing_db;
@@ -129,11 +128,7 @@ impl LogDistance {
         let fallen_db = 10.0 * self.exponent * libm::log10(distance.max(1.0));
         let dbm = self.first_metre_dbm - fallen_db + self.shadow(weather, from, to, distance);
         let audible = dbm >= self.sense_dbm;
-        (audible || dbm >= self.noise_dbm).then(|| Path {
-            power: milliwatts(dbm),
-            decodable: audible,
-            sensed: audible,
-        })
+        (audible || dbm >= self.noise_dbm).then(|| Path { power: milliwatts(dbm), decodable: audible, sensed: audible })
     }
 
     /// One number per pair; or, along the distance, a walk between numbers at whole multiples of the decorrelation way,

@@ -10,7 +10,9 @@ use super::weather::Bursts;
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(super) medium: Medium,
-    pub(super) mac: MacRules,
+    /// Given if every frame has the medium for itself; then nothing of `csma` counts.
+    pub(super) latency: Option<Time>,
+    pub(super) csma: CsmaRules,
     pub(super) loss: f64,
     pub(super) weather_slot: Time,
     pub(super) bursts: Option<Bursts>,
@@ -20,13 +22,6 @@ pub struct Rules {
     pub(super) queue_max: usize,
     pub(super) jammed_senses: JammedSenses,
     pub(super) power: Power,
-}
-
-/// How nodes share the medium.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum MacRules {
-    Ideal { latency: Time },
-    Csma(CsmaRules),
 }
 
 /// The numbers of listen before talk.
@@ -51,10 +46,7 @@ pub(super) struct CsmaRules {
 impl Rules {
     /// How long a frame of so many bytes of the caller is on the air.
     pub fn airtime(&self, bytes: u32, unicast: bool) -> Time {
-        match &self.mac {
-            MacRules::Ideal { .. } => Time::ZERO,
-            MacRules::Csma(csma) => csma.airtime(bytes, unicast),
-        }
+        if self.latency.is_some() { Time::ZERO } else { self.csma.airtime(bytes, unicast) }
     }
 
     /// How far from its sender a signal can matter at all.

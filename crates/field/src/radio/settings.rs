@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::propagation::Medium;
-use super::rules::{CsmaRules, MacRules, Rules};
+use super::rules::{CsmaRules, Rules};
 use super::weather;
 
 /// The radio of all nodes. What is not given is as in the preset `wifi-2mbps`.
@@ -228,7 +228,7 @@ pub enum SettingsError {
 }
 
 impl Default for Power {
-    /// A WaveLAN card of 2 Mb/s, as Feeney and Nilsson measured it (2001).
+    /// A `WaveLAN` card of 2 Mb/s, as Feeney and Nilsson measured it (2001).
     fn default() -> Self {
         Self { transmit_w: 1.327, receive_w: 0.967, idle_w: 0.843 }
     }
@@ -241,16 +241,16 @@ impl Settings {
             return Err(SettingsError::NoQueue);
         }
         let bursts = self.bursts.map(|bursts| bursts.parsed()).transpose()?;
-        let mac = self.access.parsed()?;
-        let bitrate_bps = match self.access {
-            Access::Csma(csma) => csma.bitrate_bps,
-            Access::Ideal { .. } => 1e6,
+        let (latency, csma) = match self.access {
+            Access::Ideal { latency_ms } => (Some(not_negative("latency-ms", latency_ms)?), Csma::default()),
+            Access::Csma(csma) => (None, csma),
         };
         self.delay.check()?;
         self.power.check()?;
         Ok(Rules {
-            medium: Medium::new(&self.propagation, bitrate_bps)?,
-            mac,
+            medium: Medium::new(&self.propagation, csma.bitrate_bps)?,
+            latency: latency.map(|latency_ms| Time::from_units(latency_ms / 1e3)),
+            csma: csma.parsed()?,
             loss: probability("loss", self.loss)?,
             weather_slot: Time::from_units(not_negative("weather-slot-ms", self.weather_slot_ms)? / 1e3),
             bursts,
@@ -261,17 +261,6 @@ impl Settings {
             jammed_senses: self.jammed_senses,
             power: self.power,
         })
-    }
-}
-
-impl Access {
-    fn parsed(&self) -> Result<MacRules, SettingsError> {
-        match self {
-            Self::Ideal { latency_ms } => {
-                Ok(MacRules::Ideal { latency: Time::from_units(not_negative("latency-ms", *latency_ms)? / 1e3) })
-            }
-            Self::Csma(csma) => csma.parsed().map(MacRules::Csma),
-        }
     }
 }
 

@@ -170,7 +170,7 @@ mod tests {
         let cell = Time((1.0 / (1.0 / good + 1.0 / bad)) as u64);
         let weather = weather(Some(Bursts { cell, bad: bad / (good + bad), loss: 1.0 }));
         let (mut bad_steps, mut spells, mut was) = (0, 0, false);
-        let steps = 1_000_000;
+        let steps = 4_000_000;
         for step in 0..steps {
             let is = weather.spell(A, B, Time(step * 100_000)) > 0.0;
             bad_steps += u64::from(is);
