@@ -30,7 +30,7 @@ fn bianchi(n: u32, window: f64, stages: u32) -> (f64, f64) {
 fn cell(n: u32, seconds: u64) -> World {
     let mut places = vec![(0.0, 0.0)];
     places.extend((0..n).map(|node| TAU * f64::from(node) / f64::from(n)).map(|a| (50.0 * a.cos(), 50.0 * a.sin())));
-    let settings = csma(disk(250.0), |csma| csma.retries = u32::MAX);
+    let settings = csma(&disk(250.0), |csma| csma.retries = u32::MAX);
     let mut world = World::new(&settings, 11, &places);
     for node in 1..=n {
         for _ in 0..2 {
@@ -84,9 +84,7 @@ fn two_senders(settings: &Settings) -> (u64, u64) {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         world.run_until(Time(millis(8).0 * u64::from(frame) + (random >> 33) % 4_000_000));
         world.unicast(0, 1, 500, frame);
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         world.run_until(Time(millis(8).0 * u64::from(frame) + 4_000_000));
-        let _ = random;
         world.unicast(2, 1, 500, 10_000 + frame);
         world.unicast(0, 1, 500, 20_000 + frame);
     }

@@ -85,6 +85,7 @@ impl<F: Clone> Air<F> {
             life: station.life,
             began: now,
             bytes: job.bytes.saturating_add(csma.overhead_bytes),
+            bit: csma.bit_of(job.to.is_some()),
         };
         self.launch(now, head, airtime, surroundings, out);
     }
@@ -190,6 +191,7 @@ impl<F: Clone> Air<F> {
             life: self.stations[to.index()].life,
             began: now + csma.sifs,
             bytes: csma.ack_bytes,
+            bit: csma.basic_bit,
         };
         let due = ack.began;
         let signal = self.signals.insert(Signal { head: ack, reach: Vec::new() });

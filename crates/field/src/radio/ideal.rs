@@ -23,7 +23,7 @@ impl<F: Clone> Air<F> {
         sender.meter.bytes_sent += u64::from(wanted.bytes);
         let (life, group) = (sender.life, sender.group);
         let (to, content, bytes) = (wanted.to, Content::Data { job }, wanted.bytes);
-        let head = Head { from, to, content, life, began: now, bytes };
+        let head = Head { from, to, content, life, began: now, bytes, bit: self.rules.csma.bit_of(to.is_some()) };
 
         let mut reach = self.spare.pop().unwrap_or_default();
         let mut nearby = std::mem::take(&mut self.nearby);

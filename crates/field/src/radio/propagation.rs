@@ -23,7 +23,8 @@ pub(super) struct LogDistance {
     sense_dbm: f64,
     /// As a ratio.
     capture: f64,
-    bandwidth_over_bitrate: f64,
+    /// In cycles per nanosecond.
+    bandwidth: f64,
     shadowing_db: f64,
     decorrelation: Option<f64>,
     reach: f64,
@@ -39,7 +40,7 @@ pub(super) struct Path {
 }
 
 impl Medium {
-    pub(super) fn new(given: &Propagation, bitrate_bps: f64) -> Result<Self, SettingsError> {
+    pub(super) fn new(given: &Propagation) -> Result<Self, SettingsError> {
         match *given {
             Propagation::UnitDisk { range_m, sense, interference } => {
                 positive("range-m", range_m)?;
@@ -47,7 +48,7 @@ impl Medium {
                 in_order("1", 1.0, "interference", finite("interference", interference)?)?;
                 Ok(Self::UnitDisk { range: range_m, sensed: range_m * sense, disturbed: range_m * interference })
             }
-            Propagation::LogDistance { .. } => LogDistance::new(given, bitrate_bps).map(Self::LogDistance),
+            Propagation::LogDistance { .. } => LogDistance::new(given).map(Self::LogDistance),
         }
     }
 
@@ -79,17 +80,17 @@ impl Medium {
         }
     }
 
-    /// The probability that noise and interference flip a bit of the frame.
-    pub(super) fn error(&self, power: f64, interference: f64, bytes: u32) -> f64 {
+    /// The probability that noise and interference flip a bit of the frame, whose bits take so many nanoseconds.
+    pub(super) fn error(&self, power: f64, interference: f64, bytes: u32, bit: f64) -> f64 {
         match self {
             Self::UnitDisk { .. } => 0.0,
-            Self::LogDistance(model) => model.error(power, interference, bytes),
+            Self::LogDistance(model) => model.error(power, interference, bytes, bit),
         }
     }
 }
 
 impl LogDistance {
-    fn new(given: &Propagation, bitrate_bps: f64) -> Result<Self, SettingsError> {
+    fn new(given: &Propagation) -> Result<Self, SettingsError> {
         let Propagation::LogDistance {
             exponent,
             reference_loss_db,
@@ -117,7 +118,7 @@ impl LogDistance {
             noise_mw: milliwatts(noise_dbm),
             sense_dbm,
             capture: milliwatts(finite("capture-db", capture_db)?),
-            bandwidth_over_bitrate: positive("bandwidth-hz", bandwidth_hz)? / positive("bitrate-bps", bitrate_bps)?,
+            bandwidth: positive("bandwidth-hz", bandwidth_hz)? / 1e9,
             shadowing_db,
             decorrelation: decorrelation_m.map(|way| positive("decorrelation-m", way)).transpose()?,
             reach: libm::pow(10.0, budget_db / (10.0 * exponent)).max(1.0),
@@ -152,8 +153,8 @@ impl LogDistance {
     }
 
     /// Differential phase shift keying: a bit is wrong with half of e to the minus of its energy over noise.
-    fn error(&self, power: f64, interference: f64, bytes: u32) -> f64 {
-        let per_bit = power / (self.noise_mw + interference) * self.bandwidth_over_bitrate;
+    fn error(&self, power: f64, interference: f64, bytes: u32, bit: f64) -> f64 {
+        let per_bit = power / (self.noise_mw + interference) * self.bandwidth * bit;
         let wrong = 0.5 * libm::exp(-per_bit);
         -libm::expm1(f64::from(bytes) * 8.0 * libm::log1p(-wrong))
     }
@@ -181,7 +182,7 @@ mod tests {
             shadowing_db,
             decorrelation_m,
         };
-        Medium::new(&given, 11e6).unwrap()
+        Medium::new(&given).unwrap()
     }
 
     fn dbm(medium: &Medium, from: u32, to: u32, distance: f64) -> f64 {
@@ -212,13 +213,14 @@ mod tests {
     fn errors_grow_smoothly_as_the_signal_nears_the_noise_and_with_length() {
         let medium = log_distance(0.0, None);
         let noise = milliwatts(-94.0);
-        let errors = (-10..20).map(|db| medium.error(noise * milliwatts(f64::from(db)), 0.0, 500)).collect::<Vec<_>>();
+        let error = |db, bytes| medium.error(noise * milliwatts(db), 0.0, bytes, 1000.0 / 11.0);
+        let errors = (-10..20).map(|db| error(f64::from(db), 500)).collect::<Vec<_>>();
         assert!(errors.windows(2).all(|pair| pair[1] <= pair[0]), "{errors:?}");
         assert!(errors[0] > 0.999 && errors[29] < 1e-9, "{errors:?}");
         // By hand at 6 dB: 3.981 * 2 = 7.962, half of e^-7.962 is 1.743e-4; over 4000 bits 1 - (1 - 1.743e-4)^4000 = 0.502.
-        let by_hand = medium.error(noise * milliwatts(6.0), 0.0, 500);
+        let by_hand = error(6.0, 500);
         assert!((by_hand - 0.502).abs() < 0.002, "{by_hand}");
-        assert!(medium.error(noise * milliwatts(6.0), 0.0, 50) < by_hand);
+        assert!(error(6.0, 50) < by_hand);
     }
 
     #[test]
@@ -236,7 +238,7 @@ mod tests {
     fn the_stronger_frame_survives_by_capture_and_in_a_disk_none() {
         let medium = log_distance(0.0, None);
         assert!(medium.survives(11.0, 1.0) && !medium.survives(9.0, 1.0));
-        let disk = Medium::new(&Propagation::UnitDisk { range_m: 1.0, sense: 1.0, interference: 1.0 }, 1e6).unwrap();
+        let disk = Medium::new(&Propagation::UnitDisk { range_m: 1.0, sense: 1.0, interference: 1.0 }).unwrap();
         assert!(!disk.survives(1.0, 1.0) && disk.survives(1.0, 0.0));
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Head {
     pub began: Time,
     /// With headers.
     pub bytes: u32,
+    /// How long a bit takes, in nanoseconds.
+    pub bit: f64,
 }
 
 /// What is transmitted.
@@ -104,7 +106,7 @@ impl<F: Clone> Air<F> {
         let safe = (1.0 - self.rules.loss)
             * (1.0 - self.extra_loss)
             * (1.0 - self.weather.spell(head.from, node, head.began))
-            * (1.0 - self.rules.medium.error(power, interference, head.bytes));
+            * (1.0 - self.rules.medium.error(power, interference, head.bytes, head.bit));
         safe < 1.0 && self.weather.luck(head.from, node, head.began) < 1.0 - safe
     }
 

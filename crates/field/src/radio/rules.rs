@@ -57,8 +57,11 @@ impl Rules {
 
 impl CsmaRules {
     pub(super) fn airtime(&self, bytes: u32, unicast: bool) -> Time {
-        let bit = if unicast { self.bit } else { self.basic_bit };
-        self.preamble + bits(u64::from(self.overhead_bytes) + u64::from(bytes), bit)
+        self.preamble + bits(u64::from(self.overhead_bytes) + u64::from(bytes), self.bit_of(unicast))
+    }
+
+    pub(super) fn bit_of(&self, unicast: bool) -> f64 {
+        if unicast { self.bit } else { self.basic_bit }
     }
 
     pub(super) fn ack_airtime(&self) -> Time {

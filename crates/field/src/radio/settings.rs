@@ -248,7 +248,7 @@ impl Settings {
         self.delay.check()?;
         self.power.check()?;
         Ok(Rules {
-            medium: Medium::new(&self.propagation, csma.bitrate_bps)?,
+            medium: Medium::new(&self.propagation)?,
             latency: latency.map(|latency_ms| Time::from_units(latency_ms / 1e3)),
             csma: csma.parsed()?,
             loss: probability("loss", self.loss)?,

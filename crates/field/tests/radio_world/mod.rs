@@ -137,10 +137,10 @@ pub fn disk(range_m: f64) -> Settings {
     Settings { propagation, ..Settings::default() }
 }
 
-pub fn csma(settings: Settings, change: impl FnOnce(&mut Csma)) -> Settings {
+pub fn csma(settings: &Settings, change: impl FnOnce(&mut Csma)) -> Settings {
     let mut csma = Csma::default();
     change(&mut csma);
-    Settings { access: Access::Csma(csma), ..settings }
+    Settings { access: Access::Csma(csma), ..settings.clone() }
 }
 
 pub fn micros(micros: u64) -> Time {
