@@ -52,6 +52,16 @@ pub(super) enum Mode {
     Idle,
 }
 
+/// How long a radio has been doing what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spans {
+    /// Until when this has been kept.
+    until: Time,
+    pub transmitting_ns: u64,
+    pub receiving_ns: u64,
+    pub idle_ns: u64,
+}
+
 impl Meter {
     /// A proxy for the energy spent: time in each state times what the radio draws in it.
     pub fn joules(&self, power: &Power) -> f64 {
@@ -60,13 +70,18 @@ impl Meter {
             + seconds(self.receiving_ns) * power.receive_w
             + seconds(self.idle_ns) * power.idle_w
     }
+}
 
-    pub(super) fn spend(&mut self, span: Time, mode: Mode) {
+impl Spans {
+    /// The radio has done this until now.
+    pub(super) fn spend(&mut self, now: Time, mode: Mode) {
+        let span = now.0.saturating_sub(self.until.0);
+        self.until = now;
         match mode {
             Mode::Off => {}
-            Mode::Transmitting => self.transmitting_ns += span.0,
-            Mode::Receiving => self.receiving_ns += span.0,
-            Mode::Idle => self.idle_ns += span.0,
+            Mode::Transmitting => self.transmitting_ns += span,
+            Mode::Receiving => self.receiving_ns += span,
+            Mode::Idle => self.idle_ns += span,
         }
     }
 }

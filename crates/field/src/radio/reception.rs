@@ -3,6 +3,7 @@
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;
 
+use super::settings::Delay;
 use super::station::Arrival;
 use super::weather::Subject;
 use super::{Air, Effect, Event};
@@ -125,7 +126,10 @@ impl<F: Clone> Air<F> {
         let chance = |subject, copy| self.weather.reception(subject, head.from, node, head.began, copy);
         let twice = self.rules.duplicated > 0.0 && chance(Subject::Duplicate, 0) < self.rules.duplicated;
         for copy in 0..=u64::from(twice) {
-            let delay = self.rules.delay.sample(chance(Subject::Delay, copy));
+            let delay = match self.rules.delay {
+                Delay::None => Time::ZERO,
+                given => given.sample(chance(Subject::Delay, copy)),
+            };
             let (from, frame) = (head.from, job.frame.clone());
             if delay == Time::ZERO {
                 out.push(Effect::Heard { at: node, from, frame });

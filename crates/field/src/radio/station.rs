@@ -4,36 +4,38 @@ use std::collections::VecDeque;
 
 use driftlock_net::Time;
 
-use super::meter::{Meter, Mode};
+use super::meter::{Meter, Mode, Spans};
 use super::propagation::Path;
 use super::rules::CsmaRules;
 
-/// The radio of one node.
+/// The radio of one node. A transmission visits all who sense it twice, and among thousands of nodes each visit is a walk to main memory:
+/// what every visit needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Station {
-    /// Grows with every crash, so that what was meant for a former life is known.
-    pub life: u32,
-    pub down: bool,
-    pub jammed: bool,
-    /// Nodes of different groups do not hear each other.
-    pub group: u32,
-    /// What is to be sent, by number; the first is being worked on.
-    pub queue: VecDeque<u32>,
-    pub phase: Phase,
-    /// The one event that may still come for the phase carries this number; those with older ones are stale.
-    pub turn: u32,
-    /// When the acknowledgement is given up.
-    pub deadline: Time,
-    pub on_air: bool,
-    pub backoff: Backoff,
-    pub meter: Meter,
-    /// How many transmissions it senses, its own and a jammer included.
-    busy: u32,
     arriving: Vec<Arrival>,
     /// The sum of what arrives.
     power: f64,
-    /// Until when the meter has been kept.
-    metered: Time,
+    /// How many transmissions it senses, its own and a jammer included.
+    busy: u32,
+    /// Nodes of different groups do not hear each other.
+    pub group: u32,
+    /// Grows with every crash, so that what was meant for a former life is known.
+    pub life: u32,
+    /// The one event that may still come for the phase carries this number; those with older ones are stale.
+    pub turn: u32,
+    pub phase: Phase,
+    pub down: bool,
+    pub jammed: bool,
+    pub on_air: bool,
+    pub backoff: Backoff,
+    spans: Spans,
+
+    /// When the acknowledgement is given up.
+    pub deadline: Time,
+    /// What is to be sent, by number; the first is being worked on.
+    pub queue: VecDeque<u32>,
+    pub meter: Meter,
 }
 
 /// What a station does about the first frame of its queue.
@@ -77,21 +79,21 @@ pub(super) struct Backoff {
 impl Station {
     pub(super) fn new() -> Self {
         Self {
-            life: 0,
-            down: false,
-            jammed: false,
-            group: 0,
-            queue: VecDeque::new(),
-            phase: Phase::Quiet,
-            turn: 0,
-            deadline: Time::ZERO,
-            on_air: false,
-            backoff: Backoff { from: Time::ZERO, slots: None, draws: 0 },
-            meter: Meter::default(),
-            busy: 0,
             arriving: Vec::new(),
             power: 0.0,
-            metered: Time::ZERO,
+            busy: 0,
+            group: 0,
+            life: 0,
+            turn: 0,
+            phase: Phase::Quiet,
+            down: false,
+            jammed: false,
+            on_air: false,
+            backoff: Backoff { from: Time::ZERO, slots: None, draws: 0 },
+            spans: Spans::default(),
+            deadline: Time::ZERO,
+            queue: VecDeque::new(),
+            meter: Meter::default(),
         }
     }
 
@@ -168,15 +170,15 @@ impl Station {
     /// Writes down what the radio has been doing until now. To be called before that changes.
     pub(super) fn keep_meter(&mut self, now: Time) {
         let mode = self.mode();
-        self.meter.spend(Time(now.0.saturating_sub(self.metered.0)), mode);
-        self.metered = now;
+        self.spans.spend(now, mode);
     }
 
     /// The meter with what the radio has been doing until now.
     pub(super) fn metered_until(&self, now: Time) -> Meter {
-        let mut meter = self.meter;
-        meter.spend(Time(now.0.saturating_sub(self.metered.0)), self.mode());
-        meter
+        let mut spans = self.spans;
+        spans.spend(now, self.mode());
+        let Spans { transmitting_ns, receiving_ns, idle_ns, .. } = spans;
+        Meter { transmitting_ns, receiving_ns, idle_ns, ..self.meter }
     }
 
     fn mode(&self) -> Mode {
