@@ -76,17 +76,22 @@ fn saturated_senders_collide_and_share_as_bianchi_says() {
     }
 }
 
-/// Two senders to the node between them, each with a frame every eight milliseconds at random. How many of the receptions collide.
+/// Two senders to the node between them, each with a frame at a random time of every eight milliseconds. How many of them collide
+/// there, and how many are received.
 fn two_senders(settings: &Settings) -> (u64, u64) {
     let mut world = World::line(settings, 4, 3, 200.0);
     let mut random = 1_u64;
+    let mut some_time = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % 8_000_000
+    };
     for frame in 0..2000 {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        world.run_until(Time(millis(8).0 * u64::from(frame) + (random >> 33) % 4_000_000));
-        world.unicast(0, 1, 500, frame);
-        world.run_until(Time(millis(8).0 * u64::from(frame) + 4_000_000));
-        world.unicast(2, 1, 500, 10_000 + frame);
-        world.unicast(0, 1, 500, 20_000 + frame);
+        let mut next = [(some_time(), 0), (some_time(), 2)];
+        next.sort_unstable();
+        for (later, node) in next {
+            world.run_until(Time(millis(8).0 * u64::from(frame) + later));
+            world.unicast(node, 1, 500, frame * 10 + node);
+        }
     }
     world.run();
     let meter = world.air.meter(world.now, NodeId(1));

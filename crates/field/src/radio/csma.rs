@@ -31,9 +31,10 @@ impl<F: Clone> Air<F> {
 
     fn draw_backoff(&mut self, now: Time, node: NodeId, transmissions: u32) {
         let window = self.rules.csma.window(transmissions);
-        let backoff = &mut self.stations[node.index()].backoff;
-        let slots = self.weather.backoff(node, backoff.draws, window);
-        backoff.begin(now, self.rules.csma.slot, slots);
+        let station = &mut self.stations[node.index()];
+        let slots = self.weather.backoff(node, station.draws, window);
+        station.draws += 1;
+        station.backoff.begin(now, self.rules.csma.slot, slots);
     }
 
     /// Asks to be called when the station may send, unless the medium gets busy before.

@@ -13,7 +13,7 @@ use super::rules::CsmaRules;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Station {
-    arriving: Vec<Arrival>,
+    arriving: Arrivals,
     /// The sum of what arrives.
     power: f64,
     /// How many transmissions it senses, its own and a jammer included.
@@ -31,6 +31,8 @@ pub(super) struct Station {
     pub backoff: Backoff,
     spans: Spans,
 
+    /// How many backoffs have been drawn.
+    pub draws: u64,
     /// When the acknowledgement is given up.
     pub deadline: Time,
     /// What is to be sent, by number; the first is being worked on.
@@ -64,6 +66,13 @@ pub(super) struct Arrival {
     pub deaf: bool,
 }
 
+/// All signals at a receiver, in no order. Mostly there is one, which has its place right here.
+#[derive(Clone, Debug, Default)]
+struct Arrivals {
+    first: Option<Arrival>,
+    more: Vec<Arrival>,
+}
+
 /// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the same medium
 /// share it.
 #[derive(Clone, Copy, Debug)]
@@ -72,14 +81,12 @@ pub(super) struct Backoff {
     pub from: Time,
     /// Slots from then on. None: the last backoff is over, and none has been drawn since.
     pub slots: Option<u32>,
-    /// How many have been drawn.
-    pub draws: u64,
 }
 
 impl Station {
     pub(super) fn new() -> Self {
         Self {
-            arriving: Vec::new(),
+            arriving: Arrivals::default(),
             power: 0.0,
             busy: 0,
             group: 0,
@@ -89,8 +96,9 @@ impl Station {
             down: false,
             jammed: false,
             on_air: false,
-            backoff: Backoff { from: Time::ZERO, slots: None, draws: 0 },
+            backoff: Backoff { from: Time::ZERO, slots: None },
             spans: Spans::default(),
+            draws: 0,
             deadline: Time::ZERO,
             queue: VecDeque::new(),
             meter: Meter::default(),
@@ -104,7 +112,7 @@ impl Station {
     /// A signal begins here.
     pub(super) fn arrive(&mut self, now: Time, signal: u32, path: Path, csma: &CsmaRules) {
         self.power += path.power;
-        for other in &mut self.arriving {
+        for other in self.arriving.iter_mut() {
             other.interference = other.interference.max(self.power - other.power);
         }
         self.arriving.push(Arrival {
@@ -122,8 +130,7 @@ impl Station {
 
     /// A signal ends here.
     pub(super) fn depart(&mut self, signal: u32) -> Option<Arrival> {
-        let place = self.arriving.iter().position(|arrival| arrival.signal == signal)?;
-        let arrival = self.arriving.swap_remove(place);
+        let arrival = self.arriving.remove(signal)?;
         // Sums of what comes and goes drift; silence is zero.
         self.power = if self.arriving.is_empty() { 0.0 } else { self.power - arrival.power };
         Some(arrival)
@@ -131,7 +138,7 @@ impl Station {
 
     /// What is arriving is lost on this node.
     pub(super) fn go_deaf(&mut self) {
-        for arrival in &mut self.arriving {
+        for arrival in self.arriving.iter_mut() {
             arrival.deaf = true;
         }
     }
@@ -194,6 +201,36 @@ impl Station {
     }
 }
 
+impl Arrivals {
+    fn push(&mut self, arrival: Arrival) {
+        match self.first {
+            None => self.first = Some(arrival),
+            Some(_) => self.more.push(arrival),
+        }
+    }
+
+    fn remove(&mut self, signal: u32) -> Option<Arrival> {
+        match self.first {
+            Some(first) if first.signal == signal => {
+                self.first = self.more.pop();
+                Some(first)
+            }
+            _ => {
+                let place = self.more.iter().position(|arrival| arrival.signal == signal)?;
+                Some(self.more.swap_remove(place))
+            }
+        }
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Arrival> {
+        self.first.iter_mut().chain(&mut self.more)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
 impl Backoff {
     /// When all slots will have passed, if the medium stays idle.
     pub(super) fn due(&self, slot: Time) -> Time {
@@ -221,7 +258,6 @@ impl Backoff {
             self.from = self.from + Time((now - self.from).0.div_ceil(slot.0) * slot.0);
         }
         self.slots = Some(slots);
-        self.draws += 1;
     }
 }
 
@@ -232,8 +268,13 @@ mod tests {
     const SLOT: Time = Time(20);
 
     #[test]
+    fn what_a_visit_needs_is_in_two_cache_lines() {
+        assert!(std::mem::offset_of!(Station, draws) <= 128);
+    }
+
+    #[test]
     fn passed_slots_are_forgotten_and_begun_ones_are_not() {
-        let mut backoff = Backoff { from: Time(100), slots: Some(5), draws: 0 };
+        let mut backoff = Backoff { from: Time(100), slots: Some(5) };
         assert_eq!(backoff.due(SLOT), Time(200));
         backoff.count(Time(90), SLOT);
         assert_eq!((backoff.from, backoff.slots), (Time(100), Some(5)));
@@ -245,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_drawn_zero_is_still_to_be_waited_for() {
-        let mut backoff = Backoff { from: Time(100), slots: Some(0), draws: 0 };
+        let mut backoff = Backoff { from: Time(100), slots: Some(0) };
         backoff.count(Time(99), SLOT);
         assert_eq!(backoff.slots, Some(0));
         backoff.count(Time(100), SLOT);
@@ -254,9 +295,9 @@ mod tests {
 
     #[test]
     fn a_new_wait_begins_on_the_common_grid() {
-        let mut backoff = Backoff { from: Time(100), slots: None, draws: 0 };
+        let mut backoff = Backoff { from: Time(100), slots: None };
         backoff.begin(Time(141), SLOT, 2);
-        assert_eq!((backoff.from, backoff.due(SLOT), backoff.draws), (Time(160), Time(200), 1));
+        assert_eq!((backoff.from, backoff.due(SLOT)), (Time(160), Time(200)));
         backoff.begin(Time(50), SLOT, 2);
         assert_eq!(backoff.from, Time(160));
     }
