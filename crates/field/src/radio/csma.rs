@@ -112,13 +112,14 @@ impl<F: Clone> Air<F> {
         let mut reach = self.spare.pop().unwrap_or_default();
         self.nearby.clear();
         surroundings(head.from, self.rules.medium.reach(), &mut self.nearby);
+        // A short loop of its own: the processor fetches many stations at once here, and would wait for each one below.
+        let stations = &self.stations;
+        self.nearby.retain(|(node, _)| {
+            *node != head.from && stations.get(node.index()).is_some_and(|station| station.group == group)
+        });
         for &(node, distance) in &self.nearby {
-            let Some(station) = self.stations.get_mut(node.index()) else { continue };
-            if node == head.from || station.group != group {
-                continue;
-            }
             if let Some(path) = self.rules.medium.path(&self.weather, head.from, node, distance) {
-                station.arrive(now, signal, path, csma);
+                self.stations[node.index()].arrive(now, signal, path, csma);
                 reach.push(node);
             }
         }

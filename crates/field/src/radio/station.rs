@@ -13,7 +13,7 @@ use super::rules::CsmaRules;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Station {
-    arriving: Arrivals,
+    arriving: Vec<Arrival>,
     /// The sum of what arrives.
     power: f64,
     /// How many transmissions it senses, its own and a jammer included.
@@ -66,13 +66,6 @@ pub(super) struct Arrival {
     pub deaf: bool,
 }
 
-/// All signals at a receiver, in no order. Mostly there is one, which has its place right here.
-#[derive(Clone, Debug, Default)]
-struct Arrivals {
-    first: Option<Arrival>,
-    more: Vec<Arrival>,
-}
-
 /// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the same medium
 /// share it.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +79,7 @@ pub(super) struct Backoff {
 impl Station {
     pub(super) fn new() -> Self {
         Self {
-            arriving: Arrivals::default(),
+            arriving: Vec::new(),
             power: 0.0,
             busy: 0,
             group: 0,
@@ -112,7 +105,7 @@ impl Station {
     /// A signal begins here.
     pub(super) fn arrive(&mut self, now: Time, signal: u32, path: Path, csma: &CsmaRules) {
         self.power += path.power;
-        for other in self.arriving.iter_mut() {
+        for other in &mut self.arriving {
             other.interference = other.interference.max(self.power - other.power);
         }
         self.arriving.push(Arrival {
@@ -130,7 +123,8 @@ impl Station {
 
     /// A signal ends here.
     pub(super) fn depart(&mut self, signal: u32) -> Option<Arrival> {
-        let arrival = self.arriving.remove(signal)?;
+        let place = self.arriving.iter().position(|arrival| arrival.signal == signal)?;
+        let arrival = self.arriving.swap_remove(place);
         // Sums of what comes and goes drift; silence is zero.
         self.power = if self.arriving.is_empty() { 0.0 } else { self.power - arrival.power };
         Some(arrival)
@@ -138,7 +132,7 @@ impl Station {
 
     /// What is arriving is lost on this node.
     pub(super) fn go_deaf(&mut self) {
-        for arrival in self.arriving.iter_mut() {
+        for arrival in &mut self.arriving {
             arrival.deaf = true;
         }
     }
@@ -198,36 +192,6 @@ impl Station {
         } else {
             Mode::Idle
         }
-    }
-}
-
-impl Arrivals {
-    fn push(&mut self, arrival: Arrival) {
-        match self.first {
-            None => self.first = Some(arrival),
-            Some(_) => self.more.push(arrival),
-        }
-    }
-
-    fn remove(&mut self, signal: u32) -> Option<Arrival> {
-        match self.first {
-            Some(first) if first.signal == signal => {
-                self.first = self.more.pop();
-                Some(first)
-            }
-            _ => {
-                let place = self.more.iter().position(|arrival| arrival.signal == signal)?;
-                Some(self.more.swap_remove(place))
-            }
-        }
-    }
-
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Arrival> {
-        self.first.iter_mut().chain(&mut self.more)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.first.is_none()
     }
 }
 
