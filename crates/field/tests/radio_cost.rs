@@ -59,6 +59,7 @@ struct Town {
     events: Vec<Option<Event>>,
     free: Vec<usize>,
     effects: Vec<Effect<u32>>,
+    answers: Vec<(NodeId, NodeId)>,
     order: u64,
     heard: u64,
 }
@@ -71,7 +72,17 @@ impl Town {
         let queue =
             (0..nodes).map(|node| Reverse((u64::from(node) * 999_983 % 1_000_000_000, 0, u64::from(node)))).collect();
         let air = Air::new(nodes, rules, 1);
-        Self { plane, air, queue, events: Vec::new(), free: Vec::new(), effects: Vec::new(), order: 0, heard: 0 }
+        Self {
+            plane,
+            air,
+            queue,
+            events: Vec::new(),
+            free: Vec::new(),
+            effects: Vec::new(),
+            answers: Vec::new(),
+            order: 0,
+            heard: 0,
+        }
     }
 
     /// Numbers below the number of nodes are nodes that broadcast; the others are events of the medium.
@@ -102,7 +113,7 @@ impl Town {
     fn carry_out(&mut self, now: Time) {
         let nodes = self.plane.places.len() as u64;
         let mut effects = std::mem::take(&mut self.effects);
-        let mut answers = Vec::new();
+        let mut answers = std::mem::take(&mut self.answers);
         for effect in effects.drain(..) {
             match effect {
                 Effect::At(time, event) => {
@@ -123,11 +134,12 @@ impl Town {
         }
         self.effects = effects;
         let answered = !answers.is_empty();
-        for (at, from) in answers {
+        for (at, from) in answers.drain(..) {
             let Self { plane, air, effects, .. } = self;
             let mut around = |node, radius, buffer: &mut Vec<_>| plane.around(node, radius, buffer);
             air.send(now, at, Some(from), 200, 1, &mut around, effects);
         }
+        self.answers = answers;
         if answered {
             self.carry_out(now);
         }
@@ -142,9 +154,9 @@ fn once_it_is_warm_the_medium_allocates_almost_nothing() {
     let counted = allocation_counter::measure(|| town.run_until(Time(40_000_000_000)));
     let sent = town.air.total(Time(40_000_000_000)).data_sent - before.data_sent;
     assert!(sent > 10_000 && town.heard > 10_000, "{sent} transmissions");
-    // The answers of this test itself are a small vector each time; the medium's buffers have their size.
-    let own = sent;
-    assert!(counted.count_total < own + 200, "{} allocations for {sent} transmissions", counted.count_total);
+    // Now and then a buffer is longer than it ever was before.
+    assert!(counted.count_total < 200, "{} allocations for {sent} transmissions", counted.count_total);
+    println!("{} allocations for {sent} transmissions", counted.count_total);
     assert!(counted.count_current.abs() < 100);
 }
 
