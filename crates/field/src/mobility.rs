@@ -19,9 +19,9 @@ mod speeds;
 mod tracks;
 mod waypoint;
 
+pub use direction::RandomDirection;
 pub use format::{Format, TraceError};
 pub use gauss_markov::GaussMarkov;
-pub use direction::RandomDirection;
 pub use group::ReferencePointGroup;
 pub use model::{Area, Model, ModelError};
 pub use movement::{Course, Movement};

@@ -53,8 +53,14 @@ pub(super) struct Walk {
 #[derive(Clone, Copy, Debug)]
 enum Next {
     /// The heading has length 1.
-    Go { heading: Velocity, speed: f64, left: f64 },
-    Rest { lasts: f64 },
+    Go {
+        heading: Velocity,
+        speed: f64,
+        left: f64,
+    },
+    Rest {
+        lasts: f64,
+    },
 }
 
 impl Walk {

@@ -125,9 +125,7 @@ impl Movement {
         Self::start(starts, None, bounds)
     }
 
-    fn start(
-        starts: impl Iterator<Item = (Point, Walker)>, area: Option<Area>, bounds: (Point, Point),
-    ) -> Self {
+    fn start(starts: impl Iterator<Item = (Point, Walker)>, area: Option<Area>, bounds: (Point, Point)) -> Self {
         let (mut courses, mut walkers, mut turns) = (Vec::new(), Vec::new(), BinaryHeap::new());
         for (node, (from, mut walker)) in (0..).map(NodeId).zip(starts) {
             let course = Course::new(walker.next(from, Time::ZERO), Time::ZERO);

@@ -112,6 +112,20 @@ impl Track {
     fn points(&self) -> impl Iterator<Item = Waypoint> {
         self.stays.iter().flat_map(|stay| stay.points.iter().copied())
     }
+
+    /// The way points as if the node were always there: while it is absent it stands where it will appear.
+    pub(super) fn without_absence(&self) -> Vec<Waypoint> {
+        let mut points: Vec<Waypoint> = Vec::new();
+        let mut gone = Time::ZERO;
+        for stay in &self.stays {
+            points.extend(points.last().map(|last| Waypoint { at: gone, ..*last }));
+            points.push(Waypoint { at: gone, ..stay.points[0] });
+            points.extend_from_slice(&stay.points);
+            gone = stay.until;
+        }
+        points.dedup();
+        points
+    }
 }
 
 impl Tracks {

@@ -50,11 +50,9 @@ pub fn write(tracks: &Tracks) -> String {
     let mut text = String::new();
     for track in tracks {
         let mut gap = "";
-        for stay in track.stays() {
-            for Waypoint { at, point } in on_the_spot(stay.from(), stay.points()) {
-                write!(text, "{gap}{} {} {}", at.units(), point.x, point.y).expect("a String takes all that is written");
-                gap = " ";
-            }
+        for Waypoint { at, point } in track.without_absence() {
+            write!(text, "{gap}{} {} {}", at.units(), point.x, point.y).expect("a String takes all that is written");
+            gap = " ";
         }
         text.push('\n');
     }

@@ -53,7 +53,9 @@ impl<R: BufRead> Lines<R> {
     /// All tracks, if there are any.
     pub(super) fn tracks(&self, tracks: Vec<Track>) -> Result<Tracks, TraceError> {
         if tracks.is_empty() {
-            return Err(self.error("the trace ends here and has no node in it; is this the right file, and all of it?".into()));
+            return Err(
+                self.error("the trace ends here and has no node in it; is this the right file, and all of it?".into())
+            );
         }
         Ok(Tracks::new(tracks))
     }

@@ -41,10 +41,8 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     let mut lines = Lines::new(name, reader);
     let mut scripts = BTreeMap::<u64, Script>::new();
     lines.each(|line| take(line.trim(), &mut scripts))?;
-    let tracks: Result<Vec<_>, _> = scripts
-        .into_iter()
-        .map(|(node, script)| Track::always(node.to_string(), waypoints(script)))
-        .collect();
+    let tracks: Result<Vec<_>, _> =
+        scripts.into_iter().map(|(node, script)| Track::always(node.to_string(), waypoints(script))).collect();
     lines.tracks(tracks.map_err(|error| lines.error(error.to_string()))?)
 }
 
@@ -61,7 +59,8 @@ fn take(line: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
     if line.starts_with("$node_(") {
         return take_command(None, line, scripts);
     }
-    let is_other = line.is_empty() || ["#", "$god_", "$ns_ ", "set ", "puts "].iter().any(|other| line.starts_with(other));
+    let is_other =
+        line.is_empty() || ["#", "$god_", "$ns_ ", "set ", "puts "].iter().any(|other| line.starts_with(other));
     if is_other {
         return Ok(());
     }
@@ -81,7 +80,10 @@ fn take_command(at: Option<Time>, command: &str, scripts: &mut BTreeMap<u64, Scr
         ["set", "Z_", z] => return coordinate(z, "Z_").map(|_| ()),
         ["setdest", x, y, speed] => Command::SetDest { to: point(x, y)?, speed: speed_of(speed)? },
         _ => {
-            return Err(format!("{} is no command that we know; expected `set X_ 1.5`, `set Y_ 1.5` or `setdest 3.0 4.0 1.0`", shown(rest.trim())));
+            return Err(format!(
+                "{} is no command that we know; expected `set X_ 1.5`, `set Y_ 1.5` or `setdest 3.0 4.0 1.0`",
+                shown(rest.trim())
+            ));
         }
     };
     let script = scripts.entry(node).or_default();
@@ -140,40 +142,27 @@ fn waypoints(mut script: Script) -> Vec<Waypoint> {
 pub fn write(tracks: &Tracks) -> String {
     let mut text = format!("# nodes: {}, time: {}\n", tracks.len(), tracks.last().units());
     for (node, track) in tracks.iter().enumerate() {
-        let start = track.stays()[0].points()[0].point;
-        put(&mut text, format_args!("$node_({node}) set X_ {}\n$node_({node}) set Y_ {}\n$node_({node}) set Z_ 0\n", start.x, start.y));
-    }
-    for (node, track) in tracks.iter().enumerate() {
-        let mut last = Waypoint { at: Time::ZERO, point: track.stays()[0].points()[0].point };
-        for stay in track.stays() {
-            // Nobody is on the way while absent.
-            jump(&mut text, node, Waypoint { at: stay.from(), ..last }, stay.points()[0].point);
-            last = Waypoint { at: stay.from(), point: stay.points()[0].point };
-            for &next in stay.points() {
-                go(&mut text, node, last, next);
-                last = next;
-            }
+        let points = track.without_absence();
+        let Point { x, y } = points[0].point;
+        for (axis, value) in [("X_", x), ("Y_", y), ("Z_", 0.0)] {
+            put(&mut text, format_args!("$node_({node}) set {axis} {value}\n"));
+        }
+        for pair in points.windows(2) {
+            go(&mut text, node, pair[0], pair[1]);
         }
     }
     text
 }
 
 fn go(text: &mut String, node: usize, from: Waypoint, to: Waypoint) {
+    let (at, Point { x, y }) = (from.at.units(), to.point);
     if from.at == to.at {
-        return jump(text, node, from, to.point);
-    }
-    let distance = from.point.distance_squared(to.point).sqrt();
-    if distance > 0.0 {
-        let (at, speed) = (from.at.units(), distance / (to.at - from.at).units());
-        let Point { x, y } = to.point;
+        for (axis, value) in [("X_", x), ("Y_", y)] {
+            put(text, format_args!("$ns_ at {at} \"$node_({node}) set {axis} {value}\"\n"));
+        }
+    } else if from.point != to.point {
+        let speed = from.point.distance_squared(to.point).sqrt() / (to.at - from.at).units();
         put(text, format_args!("$ns_ at {at} \"$node_({node}) setdest {x} {y} {speed}\"\n"));
-    }
-}
-
-fn jump(text: &mut String, node: usize, from: Waypoint, to: Point) {
-    if from.point != to {
-        let at = from.at.units();
-        put(text, format_args!("$ns_ at {at} \"$node_({node}) set X_ {}\"\n$ns_ at {at} \"$node_({node}) set Y_ {}\"\n", to.x, to.y));
     }
 }
 

@@ -39,12 +39,14 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
         }
         Ok(())
     })?;
-    let tracks: Result<Vec<_>, _> = sightings.nodes.into_iter().map(|(name, points)| Track::always(name, points)).collect();
+    let tracks: Result<Vec<_>, _> =
+        sightings.nodes.into_iter().map(|(name, points)| Track::always(name, points)).collect();
     lines.tracks(tracks.map_err(|error| lines.error(error.to_string()))?)
 }
 
 fn header_of(words: &[&str]) -> Result<Origin, String> {
-    const EXPECTED: &str = "the first line must be `minTime maxTime minX maxX minY maxY minZ maxZ`, in numbers (Z may be left out)";
+    const EXPECTED: &str =
+        "the first line must be `minTime maxTime minX maxX minY maxY minZ maxZ`, in numbers (Z may be left out)";
     if !matches!(words.len(), 6 | 8) {
         return Err(format!("{EXPECTED}, not {} words", words.len()));
     }
@@ -69,7 +71,10 @@ impl Sightings {
         };
         let (seen, place) = (since(at, origin.time)?, point(x, y)?);
         if seen < self.now {
-            return Err(format!("times must not go back, but {} is before the line above; sort the lines by time", shown(at)));
+            return Err(format!(
+                "times must not go back, but {} is before the line above; sort the lines by time",
+                shown(at)
+            ));
         }
         self.now = seen;
         let number = *self.numbers.entry((*name).to_owned()).or_insert_with(|| {
@@ -85,11 +90,11 @@ impl Sightings {
 /// Writes a trace. The least coordinates are 0 unless there are negative ones, so that a place keeps its numbers where it can.
 pub fn write(tracks: &Tracks) -> String {
     let (low, high) = tracks.bounds();
-    let mut text = format!("0 {} {} {} {} {} 0 0\n", tracks.last().units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
+    let mut text =
+        format!("0 {} {} {} {} {} 0 0\n", tracks.last().units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
     let mut sightings: Vec<(Time, usize, Point)> = Vec::new();
     for (node, track) in tracks.iter().enumerate() {
-        let points = track.stays().iter().flat_map(|stay| on_the_spot(stay.from(), stay.points()));
-        sightings.extend(points.map(|waypoint| (waypoint.at, node, waypoint.point)));
+        sightings.extend(track.without_absence().into_iter().map(|waypoint| (waypoint.at, node, waypoint.point)));
     }
     // Stable: the two points of a jump stay in order.
     sightings.sort_by_key(|(at, node, _)| (*at, *node));

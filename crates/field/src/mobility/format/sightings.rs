@@ -30,7 +30,9 @@ impl Sightings {
     /// The next time step, or the same once more.
     pub(super) fn step(&mut self, at: Time) -> Result<(), String> {
         match self.steps.last() {
-            Some(last) if *last > at => Err(format!("time steps must not go back, but {} s comes after {} s", at.units(), last.units())),
+            Some(last) if *last > at => {
+                Err(format!("time steps must not go back, but {} s comes after {} s", at.units(), last.units()))
+            }
             Some(last) if *last == at => Ok(()),
             _ => {
                 self.steps.push(at);
@@ -47,12 +49,21 @@ impl Sightings {
         let waypoint = Waypoint { at: self.steps[step], point };
         let Some(&number) = self.numbers.get(name) else {
             self.numbers.insert(name.to_owned(), self.nodes.len());
-            self.nodes.push(Seen { name: name.to_owned(), stays: Vec::new(), steps: (step, step), points: vec![waypoint] });
+            self.nodes.push(Seen {
+                name: name.to_owned(),
+                stays: Vec::new(),
+                steps: (step, step),
+                points: vec![waypoint],
+            });
             return Ok(());
         };
         let node = &mut self.nodes[number];
         if node.steps.1 == step {
-            return Err(format!("{} is seen twice at {} s; every name must be there once in a time step", shown(name), waypoint.at.units()));
+            return Err(format!(
+                "{} is seen twice at {} s; every name must be there once in a time step",
+                shown(name),
+                waypoint.at.units()
+            ));
         }
         if node.steps.1 + 1 < step {
             node.close(&self.steps).map_err(|error| error.to_string())?;

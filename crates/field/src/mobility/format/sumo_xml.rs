@@ -60,7 +60,9 @@ fn take(element: &BytesStart<'_>, sightings: &mut Sightings) -> Result<(), Strin
 fn attribute(element: &BytesStart<'_>, name: &str) -> Result<String, String> {
     let element_name = element.name();
     let element_name = element_name.as_ref();
-    let found = element.try_get_attribute(name).map_err(|error| format!("<{element_name}> has an unsound attribute: {error}"))?;
+    let found = element
+        .try_get_attribute(name)
+        .map_err(|error| format!("<{element_name}> has an unsound attribute: {error}"))?;
     let found = found.ok_or_else(|| format!("<{element_name}> needs the attribute {name}"))?;
     let value = found.normalized_value(XmlVersion::Implicit1_0);
     value.map(Into::into).map_err(|error| format!("the attribute {name} of <{element_name}> is unsound: {error}"))
