@@ -251,11 +251,16 @@ impl Proximity {
         }
     }
 
-    /// When two nodes that have just come in range will be so no more. That they are in range is not asked again: where one only just touches the range
-    /// of the other, rounding could answer otherwise.
-    fn expect_parting(&mut self, a: NodeId, b: NodeId, now: Time) {
-        let at = self.meeting(a, b, now).map_or(now, |(_, until)| after(now, until.max(0)));
-        self.expect(a, b, at, false);
+    /// What happens to two nodes after a change. That they are in range now, or not, is not asked again: where one only just touches the range of the
+    /// other, rounding could answer otherwise.
+    fn expect_next(&mut self, a: NodeId, b: NodeId, now: Time, is_up: bool) {
+        match self.meeting(a, b, now) {
+            Some((_, until)) if is_up => self.expect(a, b, after(now, until.max(0)), false),
+            None if is_up => self.expect(a, b, now, false),
+            // They have jumped apart and come together again.
+            Some((from, until)) if 0 < from && from < until => self.expect(a, b, after(now, from), true),
+            _ => {}
+        }
     }
 
     /// Something happens to a pair, unless one of the two turns before.
@@ -268,6 +273,9 @@ impl Proximity {
     /// From when to when two nodes are in range of one another while they are on their legs, in nanoseconds from now.
     fn meeting(&self, a: NodeId, b: NodeId, now: Time) -> Option<(i64, i64)> {
         let (course, other) = (self.movement.course(a), self.movement.course(b));
+        if !course.is_present || !other.is_present {
+            return None;
+        }
         let (here, there) = (course.at(now), other.at(now));
         let (moves, drifts) = (course.leg.velocity, other.leg.velocity);
         let relative = Leg {
@@ -296,9 +304,7 @@ impl Proximity {
         }
         self.connect(a, b, is_up);
         self.connect(b, a, is_up);
-        if is_up {
-            self.expect_parting(a, b, at);
-        }
+        self.expect_next(a, b, at, is_up);
         Some(Change { at, a, b, is_up })
     }
 
