@@ -83,8 +83,11 @@ impl Walk {
         let ahead = Point { x: from.x + distance * cos, y: from.y + distance * sin };
         let to = self.area.clamp(ahead);
         if to != ahead {
-            let mirror = |component: f64, is_out: bool| if is_out { -component } else { component };
-            self.direction = libm::atan2(mirror(sin, to.y != ahead.y), mirror(cos, to.x != ahead.x));
+            let mirror = |component: f64, side: f64, ahead: f64| {
+                if (0.0..=side).contains(&ahead) { component } else { -component }
+            };
+            let (sin, cos) = (mirror(sin, self.area.height, ahead.y), mirror(cos, self.area.width, ahead.x));
+            self.direction = libm::atan2(sin, cos);
         }
         Step::reach(from, to, at + Time::from_units(self.rule.step), at)
     }

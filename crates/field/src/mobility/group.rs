@@ -1,6 +1,6 @@
 //! Reference point group: the reference point of a group moves by random waypoint, and its members stay around it.
 //!
-//! Hong, Gerla, Pei and Chiang: "A Group Mobility Model for Ad Hoc Wireless Networks", MSWiM 1999. A member's place is the reference point
+//! Hong, Gerla, Pei and Chiang: "A Group Mobility Model for Ad Hoc Wireless Networks", 1999. A member's place is the reference point
 //! plus an offset. Both move along straight lines, so their sum does. The offset goes, in equal steps, from one uniformly drawn point of the disc
 //! to the next. Both start as one finds them at any time, so the whole does.
 
@@ -63,7 +63,7 @@ impl ReferencePointGroup {
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     rule: ReferencePointGroup,
-    walk: waypoint::Walk,
+    leader: waypoint::Walk,
     /// Of the reference point, in an area that is smaller by the radius on each side.
     centre: Course,
     /// Of the place in the group.
@@ -74,20 +74,20 @@ pub(super) struct Walk {
 impl Walk {
     pub(super) fn start(rule: ReferencePointGroup, area: Area, centre: Stream, mut stream: Stream) -> (Point, Self) {
         let room = Point { x: area.width - 2.0 * rule.radius, y: area.height - 2.0 * rule.radius };
-        let (from, mut walk) = waypoint::Walk::start(rule.centre(), room, centre);
-        let centre = Course::new(walk.next(from, Time::ZERO), Time::ZERO);
+        let (from, mut leader) = waypoint::Walk::start(rule.centre(), room, centre);
+        let centre = Course::new(leader.next(from, Time::ZERO), Time::ZERO);
         let (last, next) = (rule.offset(&mut stream), rule.offset(&mut stream));
         let gone = unit(&mut stream);
         let from = Point { x: last.x + (next.x - last.x) * gone, y: last.y + (next.y - last.y) * gone };
         let rest = Time::from_units(rule.step * (1.0 - gone));
         let offset = Course::new(Step::reach(from, next, rest, Time::ZERO), Time::ZERO);
-        let walk = Self { rule, walk, centre, offset, stream };
+        let walk = Self { rule, leader, centre, offset, stream };
         (walk.place(Time::ZERO), walk)
     }
 
     pub(super) fn next(&mut self, from: Point, at: Time) -> Step {
         if self.centre.until <= at {
-            self.centre = Course::new(self.walk.next(self.centre.end(), at), at);
+            self.centre = Course::new(self.leader.next(self.centre.end(), at), at);
         }
         if self.offset.until <= at {
             let (to, until) = (self.rule.offset(&mut self.stream), at + Time::from_units(self.rule.step));

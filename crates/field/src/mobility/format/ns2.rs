@@ -51,10 +51,8 @@ fn take(line: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
     if let Some(scheduled) = line.strip_prefix("$ns_ at ").or_else(|| line.strip_prefix("$ns at ")) {
         let (at, command) = scheduled.trim_start().split_once(char::is_whitespace).unwrap_or((scheduled, ""));
         let command = command.trim().trim_matches('"').trim();
-        return match command.starts_with("$node_(") {
-            true => take_command(Some(time(at)?), command, scripts),
-            false => Ok(()),
-        };
+        let is_movement = command.starts_with("$node_(");
+        return if is_movement { take_command(Some(time(at)?), command, scripts) } else { Ok(()) };
     }
     if line.starts_with("$node_(") {
         return take_command(None, line, scripts);
