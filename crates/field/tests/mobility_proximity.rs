@@ -15,6 +15,8 @@ const AREA: Area = Area { width: 700.0, height: 400.0 };
 const RANGE: f64 = 100.0;
 const NODES: u32 = 40;
 
+type Pairs = BTreeSet<(NodeId, NodeId)>;
+
 fn models() -> Vec<Model> {
     let waypoint = RandomWaypoint { speed_min: 1.0, speed_max: 20.0, pause: 5.0 };
     vec![
@@ -63,7 +65,7 @@ fn traffic(seed: u64) -> Tracks {
 }
 
 /// All pairs that are certainly within range, and all that may be.
-fn all_pairs(movement: &Movement, at: Time, range: f64) -> (BTreeSet<(NodeId, NodeId)>, BTreeSet<(NodeId, NodeId)>) {
+fn all_pairs(movement: &Movement, at: Time, range: f64) -> (Pairs, Pairs) {
     let present: Vec<NodeId> = movement.nodes().filter(|node| movement.is_present(*node)).collect();
     let pairs = |range: f64| {
         let mut pairs = BTreeSet::new();
@@ -79,25 +81,21 @@ fn all_pairs(movement: &Movement, at: Time, range: f64) -> (BTreeSet<(NodeId, No
     (pairs(range - 1e-6), pairs(range + 1e-6))
 }
 
-fn neighbour_pairs(proximity: &Proximity) -> BTreeSet<(NodeId, NodeId)> {
+fn neighbour_pairs(proximity: &Proximity) -> Pairs {
     let movement = proximity.movement();
     let pairs = movement.nodes().flat_map(|a| proximity.neighbours(a).iter().map(move |b| (a.min(*b), a.max(*b))));
     pairs.collect()
 }
 
 /// Goes on to a time, and compares what is told with what is.
-fn follow(
-    proximity: &mut Proximity,
-    links: &mut BTreeSet<(NodeId, NodeId)>,
-    twin: &mut Movement,
-    until: Time,
-) -> Vec<Change> {
+fn follow(proximity: &mut Proximity, links: &mut Pairs, twin: &mut Movement, until: Time) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     while let Some(change) = proximity.next(until) {
         let Change { at, a, b, is_up } = change;
         assert!(a < b && at <= until);
         assert!(changes.last().is_none_or(|last| (last.at, last.a, last.b) <= (at, a, b)), "{changes:?} {change:?}");
-        assert_eq!(if is_up { links.insert((a, b)) } else { links.remove(&(a, b)) }, true, "{change:?} is no news");
+        let is_news = if is_up { links.insert((a, b)) } else { links.remove(&(a, b)) };
+        assert!(is_news, "{change:?}");
         changes.push(change);
     }
     twin.advance(until);

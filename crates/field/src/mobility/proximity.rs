@@ -6,15 +6,17 @@
 //! the cells that it comes to touch).
 
 mod cells;
+mod meeting;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Point, Velocity};
+use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
-use self::cells::{Block, Cell, Cells};
+use self::cells::{Block, Cell, Cells, Occupant};
+use self::meeting::Meeting;
 use super::movement::Movement;
 
 /// Two nodes have come within range of one another, or are so no more.
@@ -39,6 +41,13 @@ struct Prospect {
     is_up: bool,
     /// How often the two had set out when this was computed.
     legs: (u32, u32),
+}
+
+impl Prospect {
+    fn new(bodies: &[Body], (one, other): (NodeId, NodeId), at: Time, is_up: bool) -> Self {
+        let (a, b) = (one.min(other), one.max(other));
+        Self { at, a, b, is_up, legs: (bodies[a.index()].leg, bodies[b.index()].leg) }
+    }
 }
 
 /// A node is going to come into another cell if it stays on its leg.
@@ -70,8 +79,6 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: BinaryHeap<Reverse<Crossing>>,
     prospects: BinaryHeap<Reverse<Prospect>>,
-    /// Kept to be used again.
-    around: Vec<NodeId>,
 }
 
 impl Proximity {
@@ -83,15 +90,8 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let mut proximity = Self {
-            movement,
-            range,
-            cells,
-            bodies,
-            crossings: BinaryHeap::new(),
-            prospects: BinaryHeap::new(),
-            around: Vec::new(),
-        };
+        let mut proximity =
+            Self { movement, range, cells, bodies, crossings: BinaryHeap::new(), prospects: BinaryHeap::new() };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
@@ -160,10 +160,10 @@ impl Proximity {
         }
         let here = self.movement.position(node, at);
         let block = self.cells.within(here, radius + slack(radius));
-        for other in self.cells.nodes(block).filter(|other| *other != node) {
-            let squared = here.distance_squared(self.movement.position(other, at));
-            if squared <= radius * radius {
-                out.push((other, squared.sqrt()));
+        for other in self.cells.occupants(block) {
+            let squared = here.distance_squared(other.course.at(at));
+            if squared <= radius * radius && other.node != node {
+                out.push((other.node, squared.sqrt()));
             }
         }
         out.sort_unstable_by_key(|(other, _)| *other);
@@ -171,18 +171,18 @@ impl Proximity {
 
     /// A node is on another leg, or somewhere else: nothing that was computed with the former one holds any more.
     fn set_out(&mut self, node: NodeId, now: Time) {
-        let body = &mut self.bodies[node.index()];
+        let (course, body) = (*self.movement.course(node), &mut self.bodies[node.index()]);
         body.leg = body.leg.wrapping_add(1);
-        let former = body.cell.take();
-        let is_present = self.movement.is_present(node);
-        let cell = is_present.then(|| self.cells.of(self.movement.position(node, now)));
-        self.bodies[node.index()].cell = cell;
-        if former != cell {
-            former.inspect(|cell| self.cells.leave(node, *cell));
-            cell.inspect(|cell| self.cells.enter(node, *cell));
+        if let Some(former) = body.cell.take() {
+            self.cells.leave(node, former);
+        }
+        if course.is_present {
+            let cell = self.cells.of(course.at(now));
+            body.cell = Some(cell);
+            self.cells.enter(Occupant { node, course }, cell);
         }
         self.part_from_far(node, now);
-        if let Some(cell) = cell {
+        if let Some(cell) = self.bodies[node.index()].cell {
             self.expect_crossing(node, now);
             self.look_at(node, self.cells.around(cell), now);
         }
@@ -194,7 +194,7 @@ impl Proximity {
         for &other in &self.bodies[node.index()].neighbours {
             let touch = self.bodies[other.index()].cell.zip(cell).is_some_and(|(there, here)| there.touches(here));
             if !touch {
-                self.prospects.push(Reverse(self.prospect(node, other, now, false)));
+                self.prospects.push(Reverse(Prospect::new(&self.bodies, (node, other), now, false)));
             }
         }
     }
@@ -206,7 +206,7 @@ impl Proximity {
         let to = body.next_cell;
         body.cell = Some(to);
         self.cells.leave(node, from);
-        self.cells.enter(node, to);
+        self.cells.enter(Occupant { node, course: *self.movement.course(node) }, to);
         self.expect_crossing(node, at);
         self.look_at(node, self.cells.ahead(from, to), at);
     }
@@ -225,73 +225,26 @@ impl Proximity {
 
     /// Looks at all pairs of a node with those in these cells.
     fn look_at(&mut self, node: NodeId, block: Block, now: Time) {
-        let mut around = std::mem::take(&mut self.around);
-        around.clear();
-        around.extend(self.cells.nodes(block).filter(|other| *other != node));
-        for &other in &around {
-            self.look_at_pair(node, other, now);
-        }
-        self.around = around;
-    }
-
-    /// When the distance of two nodes is the range next. If that they are in range, or that they are not, is news, it happens now.
-    fn look_at_pair(&mut self, a: NodeId, b: NodeId, now: Time) {
-        let was_up = self.neighbours(a).binary_search(&b).is_ok();
-        let met = self.meeting(a, b, now);
-        // In nanoseconds: what happens now happens neither in the past nor in the future.
-        let is_up = met.is_some_and(|(from, until)| from <= 0 && 0 < until);
-        let prospect = match met {
-            _ if is_up != was_up => Some((now, is_up)),
-            Some((from, until)) if 0 < from && from < until => Some((after(now, from), true)),
-            Some((_, until)) if is_up => Some((after(now, until), false)),
-            _ => None,
-        };
-        if let Some((at, is_up)) = prospect {
-            self.expect(a, b, at, is_up);
+        let (course, neighbours) = (*self.movement.course(node), &self.bodies[node.index()].neighbours);
+        for other in self.cells.occupants(block).filter(|other| other.node != node) {
+            let was_up = neighbours.binary_search(&other.node).is_ok();
+            let met = Meeting::of(&course, &other.course, self.range, now);
+            if let Some((at, is_up)) = met.next(was_up, now)
+                && at < course.until.min(other.course.until)
+            {
+                self.prospects.push(Reverse(Prospect::new(&self.bodies, (node, other.node), at, is_up)));
+            }
         }
     }
 
-    /// What happens to two nodes after a change. That they are in range now, or not, is not asked again: where one only just touches the range of the
-    /// other, rounding could answer otherwise.
-    fn expect_next(&mut self, a: NodeId, b: NodeId, now: Time, is_up: bool) {
-        match self.meeting(a, b, now) {
-            Some((_, until)) if is_up => self.expect(a, b, after(now, until.max(0)), false),
-            None if is_up => self.expect(a, b, now, false),
-            // They have jumped apart and come together again.
-            Some((from, until)) if 0 < from && from < until => self.expect(a, b, after(now, from), true),
-            _ => {}
-        }
-    }
-
-    /// Something happens to a pair, unless one of the two turns before.
-    fn expect(&mut self, a: NodeId, b: NodeId, at: Time, is_up: bool) {
-        if at < self.movement.course(a).until.min(self.movement.course(b).until) {
-            self.prospects.push(Reverse(self.prospect(a, b, at, is_up)));
-        }
-    }
-
-    /// From when to when two nodes are in range of one another while they are on their legs, in nanoseconds from now.
-    fn meeting(&self, a: NodeId, b: NodeId, now: Time) -> Option<(i64, i64)> {
+    /// What happens to two nodes after a change, unless one of them turns before.
+    fn look_on(&mut self, a: NodeId, b: NodeId, now: Time, is_up: bool) {
         let (course, other) = (self.movement.course(a), self.movement.course(b));
-        if !course.is_present || !other.is_present {
-            return None;
+        if let Some(at) = Meeting::of(course, other, self.range, now).after_change(is_up, now)
+            && at < course.until.min(other.until)
+        {
+            self.prospects.push(Reverse(Prospect::new(&self.bodies, (a, b), at, !is_up)));
         }
-        let (here, there) = (course.at(now), other.at(now));
-        let (moves, drifts) = (course.leg.velocity, other.leg.velocity);
-        let relative = Leg {
-            from: Point { x: here.x - there.x, y: here.y - there.y },
-            velocity: Velocity { x: moves.x - drifts.x, y: moves.y - drifts.y },
-            lasts: f64::INFINITY,
-        };
-        let (from, until) = relative.within(Point::default(), self.range)?;
-        #[allow(clippy::cast_possible_truncation)] // saturates, as it should
-        let nanos = |time: f64| (time * 1e9).round() as i64;
-        Some((nanos(from), nanos(until)))
-    }
-
-    fn prospect(&self, a: NodeId, b: NodeId, at: Time, is_up: bool) -> Prospect {
-        let (a, b) = (a.min(b), a.max(b));
-        Prospect { at, a, b, is_up, legs: (self.bodies[a.index()].leg, self.bodies[b.index()].leg) }
     }
 
     /// What was expected happens, unless one of the two has set out anew since, or it has happened already.
@@ -304,7 +257,7 @@ impl Proximity {
         }
         self.connect(a, b, is_up);
         self.connect(b, a, is_up);
-        self.expect_next(a, b, at, is_up);
+        self.look_on(a, b, at, is_up);
         Some(Change { at, a, b, is_up })
     }
 
@@ -321,11 +274,6 @@ impl Proximity {
 /// How far the cells reach beyond a range: nodes are in their cells only as exactly as nanoseconds and doubles tell.
 fn slack(range: f64) -> f64 {
     1e-3 + range * 1e-6
-}
-
-/// So many nanoseconds later.
-fn after(now: Time, nanos: i64) -> Time {
-    now + Time(nanos.unsigned_abs())
 }
 
 /// The first, if it is the one.

@@ -6,6 +6,8 @@ use std::ops::Range;
 use driftlock_net::neighbourhood::{Point, Velocity};
 use driftlock_protocol::NodeId;
 
+use crate::mobility::movement::Course;
+
 /// Column and row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Cell {
@@ -36,7 +38,14 @@ pub(super) struct Cells {
     columns: u32,
     rows: u32,
     /// Row after row.
-    nodes: Vec<Vec<NodeId>>,
+    occupants: Vec<Vec<Occupant>>,
+}
+
+/// A node and its course: those who are close together are so in memory too, and whoever looks around reads it in one go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occupant {
+    pub(super) node: NodeId,
+    pub(super) course: Course,
 }
 
 impl Cells {
@@ -53,8 +62,8 @@ impl Cells {
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole, and not above cells_max
         let (columns, rows) = (count(width, side) as u32, count(height, side) as u32);
-        let nodes = vec![Vec::new(); columns as usize * rows as usize];
-        Self { origin: low, side, columns, rows, nodes }
+        let occupants = vec![Vec::new(); columns as usize * rows as usize];
+        Self { origin: low, side, columns, rows, occupants }
     }
 
     /// The cell of a point.
@@ -81,19 +90,19 @@ impl Cells {
         x.into_iter().chain(y).min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 
-    pub(super) fn enter(&mut self, node: NodeId, cell: Cell) {
-        self.at_mut(cell).push(node);
+    pub(super) fn enter(&mut self, occupant: Occupant, cell: Cell) {
+        self.at_mut(cell).push(occupant);
     }
 
     pub(super) fn leave(&mut self, node: NodeId, cell: Cell) {
-        let nodes = self.at_mut(cell);
-        if let Some(place) = nodes.iter().position(|other| *other == node) {
-            nodes.swap_remove(place);
+        let occupants = self.at_mut(cell);
+        if let Some(place) = occupants.iter().position(|occupant| occupant.node == node) {
+            occupants.swap_remove(place);
         }
     }
 
-    fn at_mut(&mut self, cell: Cell) -> &mut Vec<NodeId> {
-        &mut self.nodes[cell.row as usize * self.columns as usize + cell.column as usize]
+    fn at_mut(&mut self, cell: Cell) -> &mut Vec<Occupant> {
+        &mut self.occupants[cell.row as usize * self.columns as usize + cell.column as usize]
     }
 
     /// A cell and those that it touches.
@@ -121,11 +130,10 @@ impl Cells {
     }
 
     /// Everybody in these cells, in no order that means anything.
-    pub(super) fn nodes(&self, Block { columns, rows }: Block) -> impl Iterator<Item = NodeId> {
+    pub(super) fn occupants(&self, Block { columns, rows }: Block) -> impl Iterator<Item = &Occupant> {
         rows.flat_map(move |row| {
             let start = row as usize * self.columns as usize;
-            let cells = &self.nodes[start + columns.start as usize..start + columns.end as usize];
-            cells.iter().flatten().copied()
+            self.occupants[start + columns.start as usize..start + columns.end as usize].iter().flatten()
         })
     }
 }
