@@ -5,16 +5,15 @@
 //! are around it, not on how many there are. Pairs are looked at when a node turns (with all around it) and when it comes into another cell (with those in
 //! the cells that it comes to touch).
 
+mod agenda;
 mod cells;
 mod meeting;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
+use self::agenda::{Agenda, Timed};
 use self::cells::{Block, Cell, Cells, Occupant};
 use self::meeting::Meeting;
 use super::movement::Movement;
@@ -58,6 +57,18 @@ struct Crossing {
     leg: u32,
 }
 
+impl Timed for Prospect {
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
+impl Timed for Crossing {
+    fn at(&self) -> Time {
+        self.at
+    }
+}
+
 /// What is known of one node besides its course.
 #[derive(Clone, Debug, Default)]
 struct Body {
@@ -77,8 +88,8 @@ pub struct Proximity {
     range: f64,
     cells: Cells,
     bodies: Vec<Body>,
-    crossings: BinaryHeap<Reverse<Crossing>>,
-    prospects: BinaryHeap<Reverse<Prospect>>,
+    crossings: Agenda<Crossing>,
+    prospects: Agenda<Prospect>,
 }
 
 impl Proximity {
@@ -90,8 +101,7 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let mut proximity =
-            Self { movement, range, cells, bodies, crossings: BinaryHeap::new(), prospects: BinaryHeap::new() };
+        let mut proximity = Self { movement, range, cells, bodies, crossings: Agenda::new(), prospects: Agenda::new() };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
@@ -122,9 +132,7 @@ impl Proximity {
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
     pub fn wakes(&self) -> Option<Time> {
         let turn = self.movement.next_turn().map(|(at, _)| at);
-        let crossing = self.crossings.peek().map(|Reverse(crossing)| crossing.at);
-        let prospect = self.prospects.peek().map(|Reverse(prospect)| prospect.at);
-        [turn, crossing, prospect].into_iter().flatten().min()
+        [turn, self.crossings.first(), self.prospects.first()].into_iter().flatten().min()
     }
 
     /// The next change up to a time, in the order of time and then of the nodes. If there is none, everybody has got to that time.
@@ -135,9 +143,9 @@ impl Proximity {
             if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
                 self.movement.turn(node);
                 self.set_out(node, due);
-            } else if let Some(Reverse(crossing)) = pop_due(&mut self.crossings, |crossing| crossing.at == due) {
-                self.cross(crossing);
-            } else if let Some(Reverse(prospect)) = self.prospects.pop()
+            } else if self.crossings.first() == Some(due) {
+                self.crossings.pop().inspect(|crossing| self.cross(*crossing));
+            } else if let Some(prospect) = self.prospects.pop()
                 && let Some(change) = self.come_true(prospect)
             {
                 return Some(change);
@@ -194,7 +202,7 @@ impl Proximity {
         for &other in &self.bodies[node.index()].neighbours {
             let touch = self.bodies[other.index()].cell.zip(cell).is_some_and(|(there, here)| there.touches(here));
             if !touch {
-                self.prospects.push(Reverse(Prospect::new(&self.bodies, (node, other), now, false)));
+                self.prospects.push(Prospect::new(&self.bodies, (node, other), now, false));
             }
         }
     }
@@ -218,7 +226,7 @@ impl Proximity {
             let at = now + Time::from_units(takes);
             if at < course.until {
                 body.next_cell = next;
-                self.crossings.push(Reverse(Crossing { at, node, leg: body.leg }));
+                self.crossings.push(Crossing { at, node, leg: body.leg });
             }
         }
     }
@@ -232,7 +240,7 @@ impl Proximity {
             if let Some((at, is_up)) = met.next(was_up, now)
                 && at < course.until.min(other.course.until)
             {
-                self.prospects.push(Reverse(Prospect::new(&self.bodies, (node, other.node), at, is_up)));
+                self.prospects.push(Prospect::new(&self.bodies, (node, other.node), at, is_up));
             }
         }
     }
@@ -243,7 +251,7 @@ impl Proximity {
         if let Some(at) = Meeting::of(course, other, self.range, now).after_change(is_up, now)
             && at < course.until.min(other.until)
         {
-            self.prospects.push(Reverse(Prospect::new(&self.bodies, (a, b), at, !is_up)));
+            self.prospects.push(Prospect::new(&self.bodies, (a, b), at, !is_up));
         }
     }
 
@@ -274,9 +282,4 @@ impl Proximity {
 /// How far the cells reach beyond a range: nodes are in their cells only as exactly as nanoseconds and doubles tell.
 fn slack(range: f64) -> f64 {
     1e-3 + range * 1e-6
-}
-
-/// The first, if it is the one.
-fn pop_due<T: Ord + Copy>(heap: &mut BinaryHeap<Reverse<T>>, is_due: impl Fn(&T) -> bool) -> Option<Reverse<T>> {
-    heap.peek().is_some_and(|Reverse(first)| is_due(first)).then(|| heap.pop()).flatten()
 }
