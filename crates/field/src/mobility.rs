@@ -1,6 +1,7 @@
 //! How nodes move.
 //!
-//! A node is at any time on one straight leg of constant velocity; to pause is to have none. Legs are made when they are needed.
+//! A node is at any time on one straight leg of constant velocity; to pause is to have none. Legs are made when they
+//! are needed.
 //!
 //! - [`Model`]: the rules by which nodes move, as a person writes them down.
 //! - [`Tracks`]: where nodes were, as a file says; [`Format`] reads and writes the usual ones.

@@ -40,8 +40,8 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(1.0 - unit(stream))
 }
 
-/// A sample of the normal distribution with mean 0 and deviation 1, by Box and Muller. The second one that the method gives is let go,
-/// so that every sample takes as many numbers from the stream.
+/// A sample of the normal distribution with mean 0 and deviation 1, by Box and Muller. The second one that the method
+/// gives is let go, so that every sample takes as many numbers from the stream.
 pub fn normal(stream: &mut Stream) -> f64 {
     let radius = (-2.0 * libm::log(1.0 - unit(stream))).sqrt();
     radius * libm::cos(angle(stream))

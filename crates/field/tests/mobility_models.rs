@@ -46,8 +46,8 @@ fn all() -> Vec<Model> {
     all
 }
 
-/// Speed, square of the distance from the centre and of that along x alone, and whether the node moves at all: means over many nodes, and their
-/// standard errors.
+/// Speed, square of the distance from the centre and of that along x alone, and whether the node moves at all: means
+/// over many nodes, and their standard errors.
 fn portrait(movements: &mut [Movement], at: Time) -> [(f64, f64); 4] {
     let centre = Point { x: AREA.width / 2.0, y: AREA.height / 2.0 };
     let mut sums = [(0.0, 0.0); 4];
@@ -183,6 +183,44 @@ fn members_stay_within_the_radius_of_their_group() {
             }
         }
     }
+}
+
+#[test]
+fn gauss_markov_keeps_its_mean_speed_and_keeps_off_the_borders() {
+    let mut movement = Movement::new(&gauss_markov(), AREA, 50, 2).unwrap();
+    let (mut speeds, mut near, mut count) = (0.0, 0.0, 0.0);
+    for second in 0..1_000 {
+        let at = Time::from_units(f64::from(second) + 0.5);
+        movement.advance(at);
+        for node in movement.nodes() {
+            let (place, velocity) = (movement.position(node, at), movement.course(node).leg.velocity);
+            speeds += (velocity.x * velocity.x + velocity.y * velocity.y).sqrt();
+            let to_border = place.x.min(AREA.width - place.x).min(place.y).min(AREA.height - place.y);
+            near += f64::from(u8::from(to_border < 40.0));
+            count += 1.0;
+        }
+    }
+    assert!((speeds / count - 10.0).abs() < 0.5, "{}", speeds / count);
+    let uniform = 1.0 - 420.0 * 220.0 / (AREA.width * AREA.height);
+    assert!(near / count < 0.8 * uniform, "{} of the time near a border, {uniform} if spread uniformly", near / count);
+}
+
+#[test]
+fn a_gauss_markov_node_that_remembers_all_goes_straight_on() {
+    let rule = GaussMarkov {
+        alpha: 1.0,
+        speed: 2.0,
+        speed_deviation: 0.0,
+        direction_deviation: 1.0,
+        step: 1.0,
+        margin: Some(0.0),
+    };
+    let mut movement = Movement::new(&Model::GaussMarkov(rule), Area { width: 1e6, height: 1e6 }, 1, 2).unwrap();
+    let first = movement.course(NodeId(0)).leg.velocity;
+    movement.advance(Time::from_units(100.5));
+    let last = movement.course(NodeId(0)).leg.velocity;
+    assert!((first.x - last.x).abs() < 1e-6 && (first.y - last.y).abs() < 1e-6, "{first:?} {last:?}");
+    assert!((first.x * first.x + first.y * first.y - 4.0).abs() < 1e-6);
 }
 
 #[test]

@@ -125,14 +125,17 @@ $ns_ at 3.0 "$god_ set-dist 0 1 1"
 $ns_ at 16.0 "$node_(3) setdest 0 4 1.0"
 $ns_ at 18.0 "$node_(3) setdest 0 4 0.0"
 $ns_ at 2.0 "$node_(3) setdest 0 1 0.5"
+$ns_ at 20.0 "$node_(7) setdest 30 40 1e300"
 "#,
     );
     let names: Vec<_> = tracks.iter().map(Track::name).collect();
-    assert_eq!(names, ["3", "4000000000"], "in the order of their numbers");
-    assert_eq!(position(&tracks, 1, 9.0), (100.0, 0.0));
-    assert_eq!(position(&tracks, 1, 12.0), (120.0, 0.0));
-    assert_eq!(position(&tracks, 1, 20.0), (150.0, 25.0), "the second command overrides the first on its way");
-    assert_eq!(position(&tracks, 1, 99.0), (150.0, 100.0), "and is not overridden");
+    assert_eq!(names, ["3", "7", "4000000000"], "in the order of their numbers");
+    assert_eq!(position(&tracks, 1, 19.9), (0.0, 0.0));
+    assert_eq!(position(&tracks, 1, 20.0), (30.0, 40.0), "so fast that it takes no time");
+    assert_eq!(position(&tracks, 2, 9.0), (100.0, 0.0));
+    assert_eq!(position(&tracks, 2, 12.0), (120.0, 0.0));
+    assert_eq!(position(&tracks, 2, 20.0), (150.0, 25.0), "the second command overrides the first on its way");
+    assert_eq!(position(&tracks, 2, 99.0), (150.0, 100.0), "and is not overridden");
     assert_eq!(position(&tracks, 0, 1.0), (0.0, 0.0));
     assert_eq!(position(&tracks, 0, 10.0), (0.0, 1.0), "scheduled for earlier, though written later");
     assert_eq!(position(&tracks, 0, 99.0), (0.0, 3.0), "stopped on its way");

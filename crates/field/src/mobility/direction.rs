@@ -1,8 +1,10 @@
-//! Random direction: a random distance in a random direction at a random speed, a pause, and so on; borders are mirrors.
+//! Random direction: a random distance in a random direction at a random speed, a pause, and so on; borders are
+//! mirrors.
 //!
-//! Nain, Towsley, Liu and Liu: "Properties of Random Direction Models", INFOCOM 2005: behind mirrors the plane goes on for ever, so nodes that
-//! are spread uniformly and look everywhere alike stay so. Distances are exponential here: what is left of one is distributed
-//! as a new one, so the start can be drawn exactly. (Royer's variant, in which nodes always go on up to a border, keeps them at borders.)
+//! Nain, Towsley, Liu and Liu: "Properties of Random Direction Models", INFOCOM 2005: behind mirrors the plane goes on
+//! for ever, so nodes that are spread uniformly and look everywhere alike stay so. Distances are exponential here: what
+//! is left of one is distributed as a new one, so the start can be drawn exactly. (Royer's variant, in which nodes
+//! always go on up to a border, keeps them at borders.)
 
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::{Point, Velocity};

@@ -1,7 +1,7 @@
 //! The files in which movements are kept.
 //!
-//! A trace is read from anything that can be read line by line, and is trusted in nothing: what is malformed is refused with file, line and
-//! reason, and no number in it decides how much memory is taken.
+//! A trace is read from anything that can be read line by line, and is trusted in nothing: what is malformed is refused
+//! with file, line and reason, and no number in it decides how much memory is taken.
 
 pub mod bonnmotion;
 mod lines;
@@ -93,8 +93,8 @@ impl Format {
         }
     }
 
-    /// The trace in this format, if it is one that we write. None of these knows absence: a node stands where it will appear, or where it
-    /// was last.
+    /// The trace in this format, if it is one that we write. None of these knows absence: a node stands where it will
+    /// appear, or where it was last.
     pub fn write(self, tracks: &Tracks) -> Option<String> {
         match self {
             Self::Ns2 => Some(ns2::write(tracks)),

@@ -1,8 +1,9 @@
 //! Gauss-Markov: speed and direction are drawn anew at every step, around what they were and what they are on average.
 //!
-//! Liang and Haas: "Predictive Distance-Based Mobility Management for PCS Networks", INFOCOM 1999, in the form that Camp, Boleng and Davies give it in
-//! "A Survey of Mobility Models for Ad Hoc Network Research", 2002: near a border the mean direction is turned away from it. The start (uniform points,
-//! any direction, speeds of the stationary distribution) is not exactly what one finds later: then nodes are a little rarer at borders.
+//! Liang and Haas: "Predictive Distance-Based Mobility Management for PCS Networks", INFOCOM 1999, in the form that
+//! Camp, Boleng and Davies give it in "A Survey of Mobility Models for Ad Hoc Network Research", 2002: near a border
+//! the mean direction is turned away from it. The start (uniform points, any direction, speeds of the stationary
+//! distribution) is not exactly what one finds later: then nodes are a little rarer at borders.
 
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;

@@ -1,8 +1,8 @@
 //! Reference point group: the reference point of a group moves by random waypoint, and its members stay around it.
 //!
-//! Hong, Gerla, Pei and Chiang: "A Group Mobility Model for Ad Hoc Wireless Networks", 1999. A member's place is the reference point
-//! plus an offset. Both move along straight lines, so their sum does. The offset goes, in equal steps, from one uniformly drawn point of the disc
-//! to the next. Both start as one finds them at any time, so the whole does.
+//! Hong, Gerla, Pei and Chiang: "A Group Mobility Model for Ad Hoc Wireless Networks", 1999. A member's place is the
+//! reference point plus an offset. Both move along straight lines, so their sum does. The offset goes, in equal steps,
+//! from one uniformly drawn point of the disc to the next. Both start as one finds them at any time, so the whole does.
 
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
@@ -59,7 +59,8 @@ impl ReferencePointGroup {
     }
 }
 
-/// One member. Each of them walks the reference point's way by itself, from the same stream: so a node's movement needs nobody else's.
+/// One member. Each of them walks the reference point's way by itself, from the same stream: so a node's movement needs
+/// nobody else's.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     rule: ReferencePointGroup,

@@ -13,8 +13,8 @@ use super::placement::{self, Grid};
 use super::waypoint::{self, RandomWaypoint};
 use crate::random::{Subject, stream};
 
-/// The largest side of an area, and the farthest that a coordinate may be from the origin, in metres: further out a double does not
-/// tell millimetres apart any more.
+/// The largest side of an area, and the farthest that a coordinate may be from the origin, in metres: further out a
+/// double does not tell millimetres apart any more.
 pub(super) const FAR: f64 = 1e9;
 
 /// A rectangle with a corner in the origin, in metres.
@@ -165,8 +165,8 @@ impl Model {
         }
     }
 
-    /// Where a node starts, and how it goes on. It depends on the model, the area, the seed and the node's number, of static places also
-    /// on how many nodes there are. The model has been checked.
+    /// Where a node starts, and how it goes on. It depends on the model, the area, the seed and the node's number, of
+    /// static places also on how many nodes there are. The model has been checked.
     pub(super) fn start(&self, area: Area, nodes: u32, node: NodeId, seed: u64) -> (Point, Walker) {
         let corner = area.corner();
         let mut random = stream(seed, Subject::Walk, node.0);

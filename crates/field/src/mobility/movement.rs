@@ -98,7 +98,8 @@ impl Walker {
 
 /// The movement of all nodes. Each is on one leg; the caller has it turn when the leg is over.
 ///
-/// A node's legs depend on the model, the seed and its own number (in a group also on the group's), not on when the caller asks.
+/// A node's legs depend on the model, the seed and its own number (in a group also on the group's), not on when the
+/// caller asks.
 #[derive(Clone, Debug)]
 pub struct Movement {
     courses: Vec<Course>,
@@ -194,9 +195,10 @@ impl Movement {
         }
     }
 
-    /// Puts a node somewhere, at a time of its present leg. It goes on from there: by a model with its next leg or pause; in a group, or if it
-    /// has a track, so as to be where it should be by the end of the present leg; if it stood, it stands there. A point outside of a model's area counts
-    /// as the nearest one inside. What is no point at all is ignored.
+    /// Puts a node somewhere, at a time of its present leg. It goes on from there: by a model with its next leg or
+    /// pause; in a group, or if it has a track, so as to be where it should be by the end of the present leg; if it
+    /// stood, it stands there. A point outside of a model's area counts as the nearest one inside. What is no point at
+    /// all is ignored.
     pub fn place(&mut self, node: NodeId, at: Time, point: Point) {
         if !point.x.is_finite() || !point.y.is_finite() || at == Time::END {
             return;

@@ -13,7 +13,8 @@ pub struct Grid {
     /// How many nodes stand in a row; if it is not said, as many as make the grid most nearly a square.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<u32>,
-    /// How far they are apart, in metres, from a first one in the origin; if it is not said, they are spread evenly over the area.
+    /// How far they are apart, in metres, from a first one in the origin; if it is not said, they are spread evenly
+    /// over the area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spacing: Option<f64>,
 }

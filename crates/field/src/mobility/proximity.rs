@@ -1,9 +1,10 @@
 //! Who is within a range of whom, and when exactly that changes.
 //!
-//! As long as two nodes are on their legs, their relative motion is a straight line, and the times at which their distance is the range are the roots of
-//! a quadratic equation. Whoever is farther away than a cell of the plane need not be looked at: so the work for one node depends on how many
-//! are around it, not on how many there are. Pairs are looked at when a node turns (with all around it) and when it comes into another cell (with those in
-//! the cells that it comes to touch).
+//! As long as two nodes are on their legs, their relative motion is a straight line, and the times at which their
+//! distance is the range are the roots of a quadratic equation. Whoever is farther away than a cell of the plane need
+//! not be looked at: so the work for one node depends on how many are around it, not on how many there are. Pairs are
+//! looked at when a node turns (with all around it) and when it comes into another cell (with those in the cells that
+//! it comes to touch).
 
 mod agenda;
 mod cells;
@@ -93,7 +94,8 @@ pub struct Proximity {
 }
 
 impl Proximity {
-    /// From the time of the movement's start. In the beginning nobody is in range of anybody: the first changes tell who is.
+    /// From the time of the movement's start. In the beginning nobody is in range of anybody: the first changes tell
+    /// who is.
     ///
     /// # Panics
     /// If the range is not a positive number.
@@ -135,7 +137,8 @@ impl Proximity {
         [turn, self.crossings.first(), self.prospects.first()].into_iter().flatten().min()
     }
 
-    /// The next change up to a time, in the order of time and then of the nodes. If there is none, everybody has got to that time.
+    /// The next change up to a time, in the order of time and then of the nodes. If there is none, everybody has got to
+    /// that time.
     pub fn next(&mut self, until: Time) -> Option<Change> {
         loop {
             let due = self.wakes().filter(|due| *due <= until)?;
@@ -143,8 +146,10 @@ impl Proximity {
             if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
                 self.movement.turn(node);
                 self.set_out(node, due);
-            } else if self.crossings.first() == Some(due) {
-                self.crossings.pop().inspect(|crossing| self.cross(*crossing));
+            } else if self.crossings.first() == Some(due)
+                && let Some(crossing) = self.crossings.pop()
+            {
+                self.cross(crossing);
             } else if let Some(prospect) = self.prospects.pop()
                 && let Some(change) = self.come_true(prospect)
             {
@@ -159,8 +164,9 @@ impl Proximity {
         self.set_out(node, at);
     }
 
-    /// All others whose distance from a node is at most this, with the distance, in the order of their numbers. All changes up to that time
-    /// have been taken, and nobody turns before it. Those who are absent are in nobody's radius, and nobody is in theirs.
+    /// All others whose distance from a node is at most this, with the distance, in the order of their numbers. All
+    /// changes up to that time have been taken, and nobody turns before it. Those who are absent are in nobody's
+    /// radius, and nobody is in theirs.
     pub fn within(&self, node: NodeId, radius: f64, at: Time, out: &mut Vec<(NodeId, f64)>) {
         out.clear();
         if !self.movement.is_present(node) {

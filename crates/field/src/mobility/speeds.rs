@@ -28,7 +28,8 @@ impl Speeds {
         uniform(self.min, self.max, stream)
     }
 
-    /// The speed of a node that is under way at some time: slow legs last longer, so its density is proportional to 1/v.
+    /// The speed of a node that is under way at some time: slow legs last longer, so its density is proportional to
+    /// 1/v.
     pub(super) fn draw_seen(self, stream: &mut Stream) -> f64 {
         let drawn = self.min * libm::pow(self.max / self.min, unit(stream));
         drawn.clamp(self.min, self.max)

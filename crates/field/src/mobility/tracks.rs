@@ -17,7 +17,8 @@ pub struct Waypoint {
     pub point: Point,
 }
 
-/// A time during which a node is there. It stands at the first way point until its time has come, and at the last one until it goes.
+/// A time during which a node is there. It stands at the first way point until its time has come, and at the last one
+/// until it goes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stay {
     from: Time,

@@ -1,11 +1,12 @@
 //! Random waypoint: to a random point at a random speed, a pause, to the next.
 //!
-//! Whoever starts all nodes at uniformly drawn points, at uniformly drawn speeds, measures something else in the beginning than later:
-//! long and slow legs last longer, so that an instant is more likely to fall into one of them, and such legs cross the middle. Here the
-//! state at the start is drawn from the distribution that an observer finds at any time: first whether the node pauses or goes, in
-//! proportion to the mean times; then a path with a density proportional to its length and a speed with a density proportional to the
-//! time it takes, 1/v; then a point on the path, uniformly, or the rest of the pause. Le Boudec and Vojnovic: "Perfect Simulation and
-//! Stationarity of a Class of Mobility Models", INFOCOM 2005; Navidi and Camp: "Stationary Distributions for the Random Waypoint Mobility
+//! Whoever starts all nodes at uniformly drawn points, at uniformly drawn speeds, measures something else in the
+//! beginning than later: long and slow legs last longer, so that an instant is more likely to fall into one of them,
+//! and such legs cross the middle. Here the state at the start is drawn from the distribution that an observer finds at
+//! any time: first whether the node pauses or goes, in proportion to the mean times; then a path with a density
+//! proportional to its length and a speed with a density proportional to the time it takes, 1/v; then a point on the
+//! path, uniformly, or the rest of the pause. Le Boudec and Vojnovic: "Perfect Simulation and Stationarity of a Class
+//! of Mobility Models", INFOCOM 2005; Navidi and Camp: "Stationary Distributions for the Random Waypoint Mobility
 //! Model", IEEE Trans. Mobile Computing 3(1), 2004.
 
 use driftlock_net::Time;
@@ -91,8 +92,8 @@ impl Walk {
     }
 }
 
-/// Two points, with a density proportional to their distance: of uniform pairs each is kept with the probability that its distance is
-/// of the greatest there can be.
+/// Two points, with a density proportional to their distance: of uniform pairs each is kept with the probability that
+/// its distance is of the greatest there can be.
 fn path_by_length(corner: Point, stream: &mut Stream) -> (Point, Point) {
     let longest = Point::default().distance_squared(corner).sqrt();
     loop {
@@ -105,7 +106,8 @@ fn path_by_length(corner: Point, stream: &mut Stream) -> (Point, Point) {
 
 /// The mean distance of two points that are drawn uniformly from the rectangle.
 fn mean_distance(corner: Point) -> f64 {
-    // Where one side is that much longer, the formula subtracts numbers that are nearly equal, and the rectangle is a line.
+    // Where one side is that much longer, the formula subtracts numbers that are nearly equal, and the rectangle is a
+    // line.
     const LINE: f64 = 1e4;
     let (long, short) = (corner.x.max(corner.y), corner.x.min(corner.y));
     if long > LINE * short {

@@ -12,6 +12,8 @@ use super::TraceError;
 use super::lines::{Lines, point, time};
 use crate::mobility::tracks::{Track, Tracks, Waypoint};
 
+const FLATTEN: &str = "if way points have a z, convert the trace to two dimensions first";
+
 /// Reads a trace. The first line is node 0.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     let mut lines = Lines::new(name, reader);
@@ -31,14 +33,14 @@ fn track(node: usize, line: &str) -> Result<Track, String> {
     let mut words = line.split_whitespace();
     while let Some(at) = words.next() {
         let (Some(x), Some(y)) = (words.next(), words.next()) else {
-            return Err("every way point needs three numbers, time x y, and the last one of this line has fewer; a line with z must be converted to two dimensions first".into());
+            return Err(format!(
+                "every way point needs three numbers, time x y, and the last one here has fewer; {FLATTEN}"
+            ));
         };
         let next = Waypoint { at: time(at)?, point: point(x, y)? };
         if points.last().is_some_and(|last| last.at > next.at) {
-            return Err(format!(
-                "the times of a node must not go back, but {at} comes after {}; if every way point has four numbers, convert the trace to two dimensions first",
-                points[points.len() - 1].at.units()
-            ));
+            let last = points[points.len() - 1].at.units();
+            return Err(format!("the times of a node must not go back, but {at} comes after {last}; {FLATTEN}"));
         }
         points.push(next);
     }

@@ -6,9 +6,10 @@
 //! $node_(0) set Y_ 93.98
 //! $ns_ at 50.0 "$node_(0) setdest 369.46 170.52 3.37"
 //! ```
-//! At 50 s node 0 sets out for (369.46, 170.52) at 3.37 m/s; where it arrives it stands. The next `setdest` overrides one that is not over, from
-//! wherever the node is then. Speed 0 stops it. Places that are not set are 0. A `set` at a time (`$ns_ at 7 "$node_(0) set X_ 1"`) is a
-//! jump. Z, comments, `$god_`, variables and what is scheduled for others than nodes have no meaning here.
+//! At 50 s node 0 sets out for (369.46, 170.52) at 3.37 m/s; where it arrives it stands. The next `setdest` overrides
+//! one that is not over, from wherever the node is then. Speed 0 stops it. Places that are not set are 0. A `set` at a
+//! time (`$ns_ at 7 "$node_(0) set X_ 1"`) is a jump. Z, comments, `$god_`, variables and what is scheduled for others
+//! than nodes have no meaning here.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -47,6 +48,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
 }
 
 fn take(line: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
+    const EXPECTED: &str = "`$node_(0) set X_ 1.5` or `$ns_ at 2.0 \"$node_(0) setdest 3.0 4.0 1.0\"`";
     let line = line.trim_end_matches(';').trim_end();
     if let Some(scheduled) = line.strip_prefix("$ns_ at ").or_else(|| line.strip_prefix("$ns at ")) {
         let (at, command) = scheduled.trim_start().split_once(char::is_whitespace).unwrap_or((scheduled, ""));
@@ -62,10 +64,7 @@ fn take(line: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
     if is_other {
         return Ok(());
     }
-    Err(format!(
-        "{} is no movement; expected `$node_(0) set X_ 1.5` or `$ns_ at 2.0 \"$node_(0) setdest 3.0 4.0 1.0\"`; put a # in front of other lines",
-        shown(line)
-    ))
+    Err(format!("{} is no movement; expected {EXPECTED}; put a # in front of other lines", shown(line)))
 }
 
 fn take_command(at: Option<Time>, command: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
@@ -124,9 +123,9 @@ fn waypoints(mut script: Script) -> Vec<Waypoint> {
             Command::SetY(y) => points.push(Waypoint { at, point: Point { x: here.x, y } }),
             Command::SetDest { to, speed } => {
                 let lasts = here.distance_squared(to).sqrt() / speed;
-                let arrives = at + Time::from_units(lasts);
-                if speed > 0.0 && arrives > at {
-                    under_way = Some((Waypoint { at, point: here }, Waypoint { at: arrives, point: to }));
+                if speed > 0.0 {
+                    let arrives = Waypoint { at: at + Time::from_units(lasts), point: to };
+                    under_way = Some((Waypoint { at, point: here }, arrives));
                 }
             }
         }

@@ -1,11 +1,12 @@
-//! The external movement of the ONE: a header with the least and the greatest time and coordinates, and a line for every sighting.
+//! The external movement of the ONE: a header with the least and the greatest time and coordinates, and a line for
+//! every sighting.
 //! ```text
 //! 0 100 0 1000 0 1000 0 0
 //! 0 a 10.0 20.0
 //! 5 a 30.0 20.0
 //! ```
-//! As the ONE does, times are counted from the least time, and places from the least coordinates. Lines are in the order of time. A node
-//! is always there: it stands at its first place before, and at its last after.
+//! As the ONE does, times are counted from the least time, and places from the least coordinates. Lines are in the
+//! order of time. A node is always there: it stands at its first place before, and at its last after.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -87,7 +88,8 @@ impl Sightings {
     }
 }
 
-/// Writes a trace. The least coordinates are 0 unless there are negative ones, so that a place keeps its numbers where it can.
+/// Writes a trace. The least coordinates are 0 unless there are negative ones, so that a place keeps its numbers where
+/// it can.
 pub fn write(tracks: &Tracks) -> String {
     let (low, high) = tracks.bounds();
     let mut text =

@@ -86,7 +86,8 @@ impl Sightings {
 }
 
 impl Seen {
-    /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for ever.
+    /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for
+    /// ever.
     fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {
         let until = steps.get(self.steps.1 + 1).copied().unwrap_or(Time::END);
         self.stays.push(Stay::new(steps[self.steps.0], until, std::mem::take(&mut self.points))?);

@@ -4,7 +4,8 @@
 //! 0.00;90.00;car0;5.10;498.35
 //! 1.00;90.00;car0;7.02;498.35
 //! ```
-//! Columns may come in any order, and others than these are skipped. A line without a vehicle (or person) is a time step at which nobody is seen.
+//! Columns may come in any order, and others than these are skipped. A line without a vehicle (or person) is a time
+//! step at which nobody is seen.
 
 use std::io::BufRead;
 
@@ -48,7 +49,9 @@ fn columns_of(header: &str) -> Result<Columns, String> {
     let subjects: Vec<_> = [vehicle, person].into_iter().flatten().collect();
     match column(&["timestep_time", "time"]) {
         Some(time) if !subjects.is_empty() => Ok(Columns { time, subjects }),
-        _ => Err("the first line must name the columns, separated by `;`, among them timestep_time, vehicle_id, vehicle_x and vehicle_y".into()),
+        _ => Err("the first line must name the columns, separated by `;`, among them timestep_time, vehicle_id, \
+                  vehicle_x and vehicle_y"
+            .into()),
     }
 }
 

@@ -5,8 +5,9 @@
 //!   <timestep time="1.00"/>
 //! </fcd-export>
 //! ```
-//! Vehicles and persons are nodes; containers and other elements and attributes are skipped. A node is there from the first time step that lists it
-//! to the first that does not, and stands between its last sighting and that. Coordinates are metres: not longitudes and latitudes (`--fcd-output.geo`).
+//! Vehicles and persons are nodes; containers and other elements and attributes are skipped. A node is there from the
+//! first time step that lists it to the first that does not, and stands between its last sighting and that. Coordinates
+//! are metres: not longitudes and latitudes (`--fcd-output.geo`).
 
 use std::io::BufRead;
 

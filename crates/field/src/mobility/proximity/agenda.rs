@@ -1,7 +1,7 @@
 //! What is going to happen, in the order of time.
 //!
-//! Most of what is expected lies far ahead, and a heap of all of it would not fit into the caches. So only what comes soon is in a heap. The
-//! rest waits in slots of time, unsorted, until its slot has come.
+//! Most of what is expected lies far ahead, and a heap of all of it would not fit into the caches. So only what comes
+//! soon is in a heap. The rest waits in slots of time, unsorted, until its slot has come.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

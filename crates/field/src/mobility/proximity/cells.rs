@@ -29,8 +29,8 @@ pub(super) struct Block {
     rows: Range<u32>,
 }
 
-/// The cells of a rectangle. Those at its border reach on outwards for ever, so that every point is in one. Two points whose cells do not touch
-/// are at least a side apart.
+/// The cells of a rectangle. Those at its border reach on outwards for ever, so that every point is in one. Two points
+/// whose cells do not touch are at least a side apart.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     origin: Point,
@@ -41,7 +41,8 @@ pub(super) struct Cells {
     occupants: Vec<Vec<Occupant>>,
 }
 
-/// A node and its course: those who are close together are so in memory too, and whoever looks around reads it in one go.
+/// A node and its course: those who are close together are so in memory too, and whoever looks around reads it in one
+/// go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occupant {
     pub(super) node: NodeId,
@@ -49,7 +50,8 @@ pub(super) struct Occupant {
 }
 
 impl Cells {
-    /// Cells of at least this side, and larger ones where the rectangle would have many more cells than nodes: its size costs nothing.
+    /// Cells of at least this side, and larger ones where the rectangle would have many more cells than nodes: its size
+    /// costs nothing.
     pub(super) fn new((low, high): (Point, Point), side: f64, nodes: usize) -> Self {
         const CELLS_PER_NODE: usize = 4;
         const CELLS_MIN: usize = 64;

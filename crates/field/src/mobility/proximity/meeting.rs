@@ -5,7 +5,8 @@ use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 
 use crate::mobility::movement::Course;
 
-/// From when to when, in nanoseconds from now, if at all. The relative motion of two nodes on their legs is a straight line, so it is one stretch of time.
+/// From when to when, in nanoseconds from now, if at all. The relative motion of two nodes on their legs is a straight
+/// line, so it is one stretch of time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting(Option<(i64, i64)>);
 
@@ -27,8 +28,8 @@ impl Meeting {
         Self(relative.within(Point::default(), range).map(|(from, until)| (nanos(from), nanos(until))))
     }
 
-    /// What happens next, and when. If that the two are in range, or that they are not, is news, it happens now. In nanoseconds: what happens now
-    /// happens neither in the past nor in the future.
+    /// What happens next, and when. If that the two are in range, or that they are not, is news, it happens now. In
+    /// nanoseconds: what happens now happens neither in the past nor in the future.
     pub(super) fn next(self, was_up: bool, now: Time) -> Option<(Time, bool)> {
         let is_up = self.0.is_some_and(|(from, until)| from <= 0 && 0 < until);
         if is_up != was_up {
@@ -37,8 +38,8 @@ impl Meeting {
         self.after_change(is_up, now).map(|at| (at, !is_up))
     }
 
-    /// When the next change is, if the last one is now. That the two are in range now, or not, is not asked again: where one only just touches the range
-    /// of the other, rounding could answer otherwise.
+    /// When the next change is, if the last one is now. That the two are in range now, or not, is not asked again:
+    /// where one only just touches the range of the other, rounding could answer otherwise.
     pub(super) fn after_change(self, is_up: bool, now: Time) -> Option<Time> {
         let later = |nanos: i64| now + Time(nanos.max(0).unsigned_abs());
         match self.0 {
