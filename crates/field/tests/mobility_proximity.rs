@@ -210,6 +210,16 @@ fn everybody_within_a_radius_is_found_in_order_whatever_the_radius() {
 }
 
 #[test]
+fn where_nobody_moves_nothing_changes_after_the_start() {
+    for model in [Model::Uniform {}, Model::Grid(Grid { columns: None, spacing: Some(50.0) })] {
+        let mut proximity = Proximity::new(Movement::new(&model, AREA, NODES, 1).unwrap(), RANGE);
+        assert!(std::iter::from_fn(|| proximity.next(Time::ZERO)).count() > 30);
+        assert_eq!(proximity.wakes(), None);
+        assert_eq!(proximity.next(Time::END), None);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_changes() {
     let changes = |seed| {
         let mut proximity = Proximity::new(Movement::new(&models()[0], AREA, NODES, seed).unwrap(), RANGE);

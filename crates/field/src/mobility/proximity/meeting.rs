@@ -5,6 +5,9 @@ use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 
 use crate::mobility::movement::Course;
 
+/// As many nanoseconds as there can be: two that stand, or go side by side, stay in range for ever.
+const NEVER: i64 = i64::MAX;
+
 /// From when to when, in nanoseconds from now, if at all. The relative motion of two nodes on their legs is a straight
 /// line, so it is one stretch of time.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,7 @@ impl Meeting {
     pub(super) fn after_change(self, is_up: bool, now: Time) -> Option<Time> {
         let later = |nanos: i64| now + Time(nanos.max(0).unsigned_abs());
         match self.0 {
+            Some((_, NEVER)) if is_up => None,
             Some((_, until)) if is_up => Some(later(until)),
             None if is_up => Some(now),
             Some((from, until)) if 0 < from && from < until => Some(later(from)),
