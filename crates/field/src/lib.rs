@@ -5,3 +5,4 @@
 
 pub mod mobility;
 pub mod radio;
+pub mod random;
