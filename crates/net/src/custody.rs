@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Time;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, CallId, Effect, Settings};
+use crate::link::{Boot, CallId, Effect, Head, Settings};
 
 /// Names a message for both ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct Record {
 /// What a node can say to a peer about the messages between them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Statement {
+    /// Of the speaker.
+    pub boot: Boot,
     /// It remembers everything since this boot.
     pub since: Boot,
     /// About the last link between the two. `None`: there was none, or nothing of it needs to be remembered.
@@ -110,14 +112,10 @@ impl<M> Custody<M> {
     }
 
     /// A late acknowledgement: these have arrived. Of the others nothing is known yet.
-    pub(crate) fn acknowledged(
-        &mut self,
-        to: NodeId,
-        incarnation: Incarnation,
-        delivered: u64,
-        out: &mut Vec<Effect<M>>,
-    ) {
-        let Some(doubts) = self.doubts.as_mut().filter(|doubts| doubts.incarnation == incarnation) else { return };
+    pub(crate) fn acknowledged(&mut self, to: NodeId, head: Head, out: &mut Vec<Effect<M>>) {
+        let Head { boot, incarnation, acknowledges: delivered } = head;
+        let in_question = |doubts: &&mut Box<Doubts<M>>| (doubts.boot, doubts.incarnation) == (boot, incarnation);
+        let Some(doubts) = self.doubts.as_mut().filter(in_question) else { return };
         let arrived = doubts.messages.partition_point(|&(sequence, _)| sequence < delivered);
         for (sequence, _) in doubts.messages.drain(..arrived) {
             out.push(Effect::Settled { to, transfer: Transfer { incarnation, sequence } });
@@ -129,7 +127,8 @@ impl<M> Custody<M> {
 
     /// The peer has spoken, after it had left the incarnation in doubt: each message is settled.
     pub(crate) fn settle(&mut self, to: NodeId, statement: &Statement, out: &mut Vec<Effect<M>>) {
-        let Some(doubts) = self.doubts.take() else { return };
+        // A word from a life before the one in question says nothing about it.
+        let Some(doubts) = self.doubts.take_if(|doubts| doubts.boot <= statement.boot) else { return };
         let Doubts { incarnation, boot, messages } = *doubts;
         let delivered = match statement.last {
             _ if boot < statement.since => None,
@@ -165,7 +164,9 @@ mod tests {
         let last = last.map(|(incarnation, delivered)| Record { incarnation: Incarnation(incarnation), delivered });
         let mut out = Vec::new();
         let mut custody = in_doubt();
-        custody.settle(PEER, &Statement { since: Boot(since), last }, &mut out);
+        custody.settle(PEER, &Statement { boot: Boot(1), since: Boot(1), last: None }, &mut out);
+        assert_eq!(out, [], "said in a life before");
+        custody.settle(PEER, &Statement { boot: Boot(3), since: Boot(since), last }, &mut out);
         assert!(custody.doubts.is_none());
         out
     }
@@ -206,12 +207,13 @@ mod tests {
     #[test]
     fn a_late_acknowledgement_settles_what_it_covers() {
         let (mut custody, mut out) = (in_doubt(), Vec::new());
-        custody.acknowledged(PEER, Incarnation(9), 9, &mut out);
-        custody.acknowledged(PEER, BROKEN, 4, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: Incarnation(9), acknowledges: 9 }, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(1), incarnation: BROKEN, acknowledges: 9 }, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 4 }, &mut out);
         assert_eq!(out, []);
-        custody.acknowledged(PEER, BROKEN, 5, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 5 }, &mut out);
         assert_eq!(out, [arrived(4)]);
-        custody.acknowledged(PEER, BROKEN, 7, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 7 }, &mut out);
         assert_eq!(out, [arrived(4), arrived(6)]);
         assert!(custody.doubts.is_none());
     }

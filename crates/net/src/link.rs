@@ -22,7 +22,7 @@ mod peer;
 mod round_trip;
 pub(crate) mod settings;
 
-pub use frame::{Boot, CallId, Frame, Hello};
+pub use frame::{Boot, CallId, Frame, Head, Hello};
 use peer::{Own, Peer};
 pub use settings::Settings;
 
@@ -245,11 +245,13 @@ impl<M: Clone> Link<M> {
     /// What a stranger is told: there is no link to it, and nothing to remember.
     fn turn_away(&self, from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
         match *frame {
-            Frame::Answer { incarnation, .. } | Frame::Data { incarnation, .. } | Frame::Ack { incarnation, .. } => {
+            Frame::Answer { incarnation, .. }
+            | Frame::Data { head: Head { incarnation, .. }, .. }
+            | Frame::Ack(Head { incarnation, .. }) => {
                 out.push(Effect::Transmit { to: Some(from), frame: Frame::Reset { incarnation } });
             }
             Frame::Inquiry { incarnation } => {
-                let statement = Statement { since: self.own.since, last: None };
+                let statement = Statement { boot: self.own.boot, since: self.own.since, last: None };
                 out.push(Effect::Route { to: from, frame: Frame::Verdict { incarnation, statement } });
             }
             Frame::Hello(_) | Frame::Call { .. } | Frame::Reset { .. } | Frame::Verdict { .. } => {}
@@ -297,13 +299,11 @@ fn take<M: Clone>(peer: &mut Peer<M>, now: Time, frame: Frame<M>, own: &Own<M>, 
     match frame {
         Frame::Hello(_) => unreachable!("heard_hello has it"),
         Frame::Call { call, statement } => peer.called(now, call, &statement, own, out),
-        Frame::Answer { call, boot, incarnation, statement } => {
-            peer.answered(now, (call, incarnation, boot), &statement, own, out);
+        Frame::Answer { call, incarnation, statement } => {
+            peer.answered(now, call, incarnation, &statement, own, out);
         }
-        Frame::Data { incarnation, sequence, acknowledges, message } => {
-            peer.data(now, Transfer { incarnation, sequence }, acknowledges, message, own, out);
-        }
-        Frame::Ack { incarnation, acknowledges } => peer.ack(now, incarnation, acknowledges, own, out),
+        Frame::Data { head, sequence, message } => peer.exchange(now, head, Some((sequence, message)), own, out),
+        Frame::Ack(head) => peer.exchange(now, head, None, own, out),
         Frame::Reset { incarnation } => peer.reset(now, incarnation, own, out),
         Frame::Inquiry { incarnation } => peer.inquired(now, incarnation, own, out),
         Frame::Verdict { incarnation, statement } => peer.judged(incarnation, &statement, out),

@@ -9,7 +9,7 @@ use driftlock_protocol::{Incarnation, NodeId};
 
 use super::round_trip::RoundTrip;
 use super::settings::from_ms;
-use super::{Boot, Effect, Frame, Settings};
+use super::{Boot, Effect, Frame, Head, Settings};
 use crate::Time;
 
 /// The peer does not answer.
@@ -29,6 +29,8 @@ pub(super) struct Outgoing<M> {
 #[derive(Clone, Debug)]
 pub(super) struct Channel<M> {
     peer: NodeId,
+    /// Of this node.
+    my_boot: Boot,
     /// Of the peer.
     pub(super) boot: Boot,
     pub(super) incarnation: Incarnation,
@@ -50,9 +52,10 @@ pub(super) struct Channel<M> {
 }
 
 impl<M: Clone> Channel<M> {
-    pub(super) fn new(peer: NodeId, boot: Boot, incarnation: Incarnation) -> Self {
+    pub(super) fn new(peer: NodeId, boot: Boot, incarnation: Incarnation, my_boot: Boot) -> Self {
         Self {
             peer,
+            my_boot,
             boot,
             incarnation,
             first: 0,
@@ -135,16 +138,20 @@ impl<M: Clone> Channel<M> {
         let outgoing = &mut self.outgoing[at];
         outgoing.tries += 1;
         outgoing.sent_at = now;
-        let (incarnation, acknowledges, message) = (self.incarnation, self.delivered, outgoing.message.clone());
+        let message = outgoing.message.clone();
         self.acknowledge_at = None;
-        let frame = Frame::Data { incarnation, sequence, acknowledges, message };
+        let frame = Frame::Data { head: self.head(), sequence, message };
         out.push(Effect::Transmit { to: Some(self.peer), frame });
+    }
+
+    fn head(&self) -> Head {
+        Head { boot: self.my_boot, incarnation: self.incarnation, acknowledges: self.delivered }
     }
 
     /// Says at once what was delivered.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<Effect<M>>) {
         self.acknowledge_at = None;
-        let frame = Frame::Ack { incarnation: self.incarnation, acknowledges: self.delivered };
+        let frame = Frame::Ack(self.head());
         out.push(Effect::Transmit { to: Some(self.peer), frame });
     }
 
@@ -187,7 +194,7 @@ mod tests {
     }
 
     fn channel() -> Channel<char> {
-        Channel::new(PEER, Boot(1), Incarnation(5))
+        Channel::new(PEER, Boot(1), Incarnation(5), Boot(1))
     }
 
     #[test]
@@ -224,7 +231,10 @@ mod tests {
         channel.data(Time::ZERO, 0, 'a', &settings, &mut out);
         assert_eq!(channel.due(), Some(from_ms(settings.ack_delay_ms)));
         channel.send(Time::ZERO, 'r', &settings, &mut out);
-        assert!(matches!(&out[1], Effect::Transmit { frame: Frame::Data { acknowledges: 1, .. }, .. }));
+        assert!(matches!(
+            &out[1],
+            Effect::Transmit { frame: Frame::Data { head: Head { acknowledges: 1, .. }, .. }, .. }
+        ));
         assert_eq!(channel.due(), Some(from_ms(settings.retransmit_ms)), "no acknowledgement is owed any more");
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::custody::Statement;
 
-/// The number of a node's life: greater after each restart, at most 65,535.
+/// The number of a node's life: greater after each restart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Boot(pub u32);
@@ -47,8 +47,6 @@ pub enum Frame<M> {
     Answer {
         /// The attempt that is answered.
         call: CallId,
-        /// Of the answerer.
-        boot: Boot,
         /// At least the number of the call, and greater than all that the answerer knows of between the two.
         incarnation: Incarnation,
         /// What the answerer had of the last link.
@@ -56,23 +54,16 @@ pub enum Frame<M> {
     },
     /// A message.
     Data {
-        /// Of the link.
-        incarnation: Incarnation,
+        /// Which link, and what has arrived there.
+        head: Head,
         /// Its place among the messages of this incarnation and direction, from 0.
         sequence: u64,
-        /// So many messages of the other direction have been delivered.
-        acknowledges: u64,
         /// The content.
         message: M,
     },
-    /// Nothing to say but this.
-    Ack {
-        /// Of the link.
-        incarnation: Incarnation,
-        /// So many messages of the other direction have been delivered.
-        acknowledges: u64,
-    },
-    /// The sender is not in this incarnation and will never be again.
+    /// No message, but what has arrived.
+    Ack(Head),
+    /// The sender is in no incarnation up to this one, and will never be again.
     Reset {
         /// Of the link that is no more, or will never be.
         incarnation: Incarnation,
@@ -89,6 +80,17 @@ pub enum Frame<M> {
         /// What the sender had of the last link.
         statement: Statement,
     },
+}
+
+/// What every frame of a link that is up begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Head {
+    /// Of the sender. With it the incarnation is unique even if both have forgotten all before.
+    pub boot: Boot,
+    /// Of the link.
+    pub incarnation: Incarnation,
+    /// So many messages of the other direction have been delivered.
+    pub acknowledges: u64,
 }
 
 /// "I am here, and I hear these."

@@ -4,7 +4,7 @@ use driftlock_protocol::{Incarnation, NodeId};
 
 use super::channel::Channel;
 use super::settings::from_ms;
-use super::{Boot, CallId, Effect, Frame, Hello, Settings};
+use super::{Boot, CallId, Effect, Frame, Head, Hello, Settings};
 use crate::Time;
 use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubts, Kept, Record, Statement, Transfer};
@@ -143,6 +143,10 @@ impl<M: Clone> Peer<M> {
         self.hearing.as_ref().is_some_and(Hearing::is_well)
     }
 
+    fn is_mutual(&self, now: Time) -> bool {
+        self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now))
+    }
+
     /// The incarnation of the link, while it is up.
     pub(super) fn incarnation(&self) -> Option<Incarnation> {
         match &self.state {
@@ -176,6 +180,7 @@ impl<M: Clone> Peer<M> {
 impl<M: Clone> Peer<M> {
     /// A hello. The lower of two that hear each other calls.
     pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        let was_mutual = self.is_mutual(now);
         match &mut self.hearing {
             Some(hearing) if hello.boot < hearing.boot => return,
             Some(hearing) if hello.boot == hearing.boot => hearing.hello(now, hello, own.me, &own.settings),
@@ -186,14 +191,23 @@ impl<M: Clone> Peer<M> {
                 }
             }
         }
-        let mutual = self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now));
-        if mutual && own.me < self.id && matches!(self.state, State::Down) {
-            let number = self.next_number(own);
-            self.last = number;
-            let call = CallId { boot: own.boot, number };
-            self.state = State::Calling { call, attempt: Attempt::first(now, &own.settings) };
-            self.transmit(Frame::Call { call, statement: self.statement(own) }, out);
+        if !self.is_mutual(now) || !matches!(self.state, State::Down) {
+            return;
         }
+        if own.me < self.id {
+            self.start_calling(now, own, out);
+        } else if was_mutual {
+            // It had reason to call and did not: perhaps it believes in a link that is over, or that never came up here.
+            self.transmit(Frame::Reset { incarnation: self.last.max(own.floor) }, out);
+        }
+    }
+
+    fn start_calling(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        let number = self.next_number(own);
+        self.last = number;
+        let call = CallId { boot: own.boot, number };
+        self.state = State::Calling { call, attempt: Attempt::first(now, &own.settings) };
+        self.transmit(Frame::Call { call, statement: self.statement(own) }, out);
     }
 
     /// The caller wants a link, so whatever was between the two is over there.
@@ -227,8 +241,8 @@ impl<M: Clone> Peer<M> {
     /// Says which incarnation the caller's link has, as long as the caller does not seem to know.
     fn answer(&mut self, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         if let (State::Answering { incarnation, .. }, Some(call)) = (&self.state, self.call) {
-            let (boot, incarnation, statement) = (own.boot, *incarnation, self.statement(own));
-            self.transmit(Frame::Answer { call, boot, incarnation, statement }, out);
+            let (incarnation, statement) = (*incarnation, self.statement(own));
+            self.transmit(Frame::Answer { call, incarnation, statement }, out);
         }
     }
 
@@ -236,19 +250,20 @@ impl<M: Clone> Peer<M> {
     pub(super) fn answered(
         &mut self,
         now: Time,
-        (call, incarnation, boot): (CallId, Incarnation, Boot),
+        call: CallId,
+        incarnation: Incarnation,
         statement: &Statement,
         own: &Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
-        if !self.is_heard_in(boot) {
+        if !self.is_heard_in(statement.boot) {
             return;
         }
         self.last = self.last.max(incarnation);
         match &mut self.state {
             State::Calling { call: mine, .. } if *mine == call && incarnation >= call.number => {
                 self.custody.settle(self.id, statement, out);
-                self.rise(now, boot, incarnation, own, out);
+                self.rise(now, statement.boot, incarnation, own, out);
                 if let State::Up(channel) = &mut self.state {
                     channel.acknowledge(out);
                 }
@@ -258,76 +273,46 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// A frame of an incarnation: the channel that it belongs to, if it is this link's. The first one says that the caller is up.
-    fn channel(
+    /// A frame of a link, with its message if it has one. The first one says that the caller is up.
+    pub(super) fn exchange(
         &mut self,
         now: Time,
-        incarnation: Incarnation,
+        head: Head,
+        data: Option<(u64, M)>,
         own: &Own<M>,
         out: &mut Vec<Effect<M>>,
-    ) -> Option<&mut Channel<M>> {
-        if let State::Answering { boot, incarnation: offered, .. } = self.state
-            && offered == incarnation
+    ) {
+        if let State::Answering { boot, incarnation, .. } = self.state
+            && (boot, incarnation) == (head.boot, head.incarnation)
         {
             self.rise(now, boot, incarnation, own, out);
         }
-        match &mut self.state {
-            State::Up(channel) if channel.incarnation == incarnation => {
-                if let Some(hearing) = &mut self.hearing {
-                    hearing.listed(now, 1, &own.settings);
-                }
-                Some(channel)
-            }
+        let channel = match &mut self.state {
+            State::Up(channel) if (channel.boot, channel.incarnation) == (head.boot, head.incarnation) => channel,
             _ => {
-                out.push(Effect::Transmit { to: Some(self.id), frame: Frame::Reset { incarnation } });
-                None
+                // What it acknowledges counts all the same, but nothing more comes of this link.
+                self.custody.acknowledged(self.id, head, out);
+                return self.transmit(Frame::Reset { incarnation: head.incarnation }, out);
             }
+        };
+        if let Some(hearing) = &mut self.hearing {
+            hearing.listed(now, 1, &own.settings);
         }
-    }
-
-    /// A message.
-    pub(super) fn data(
-        &mut self,
-        now: Time,
-        transfer: Transfer,
-        acknowledges: u64,
-        message: M,
-        own: &Own<M>,
-        out: &mut Vec<Effect<M>>,
-    ) {
-        if let Some(channel) = self.channel(now, transfer.incarnation, own, out) {
-            channel.acknowledged(now, acknowledges, &own.settings, out);
+        channel.acknowledged(now, head.acknowledges, &own.settings, out);
+        if let Some((sequence, message)) = data {
             channel.carried_permits |= (own.carries_permits)(&message);
-            channel.data(now, transfer.sequence, message, &own.settings, out);
-        } else {
-            self.custody.acknowledged(self.id, transfer.incarnation, acknowledges, out);
+            channel.data(now, sequence, message, &own.settings, out);
         }
     }
 
-    /// An acknowledgement.
-    pub(super) fn ack(
-        &mut self,
-        now: Time,
-        incarnation: Incarnation,
-        count: u64,
-        own: &Own<M>,
-        out: &mut Vec<Effect<M>>,
-    ) {
-        if let Some(channel) = self.channel(now, incarnation, own, out) {
-            channel.acknowledged(now, count, &own.settings, out);
-        } else {
-            self.custody.acknowledged(self.id, incarnation, count, out);
-        }
-    }
-
-    /// The peer is not in this incarnation and will never be again.
+    /// The peer is in no incarnation up to this one, and will never be again.
     pub(super) fn reset(&mut self, now: Time, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         let mine = match &self.state {
             State::Up(channel) => Some(channel.incarnation),
             State::Answering { incarnation, .. } => Some(*incarnation),
             State::Down | State::Calling { .. } => None,
         };
-        if mine == Some(incarnation) {
+        if mine.is_some_and(|mine| mine <= incarnation) {
             self.fall(now, Cause::Peer, own, out);
         }
     }
@@ -407,7 +392,7 @@ impl<M: Clone> Peer<M> {
         debug_assert!(self.custody.doubts.is_none(), "the handshake has settled them");
         // The other end has heard the statement about the link before: nobody will ask about that any more.
         self.custody.record = None;
-        self.state = State::Up(Box::new(Channel::new(self.id, boot, incarnation)));
+        self.state = State::Up(Box::new(Channel::new(self.id, boot, incarnation, own.boot)));
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now, 1, &own.settings);
         }
@@ -447,16 +432,14 @@ impl<M: Clone> Peer<M> {
         self.custody = Custody::new(now, record, doubts, &own.settings);
     }
 
-    /// Greater than every incarnation that this end knows of between the two, also when both have forgotten.
+    /// Greater than every incarnation that this end knows of between the two.
     fn next_number(&self, own: &Own<M>) -> Incarnation {
-        let of_this_boot = own.boot.0.min(0xFFFF) << 16;
-        let known = self.last.max(own.floor).0.saturating_add(1);
-        Incarnation(known.max(of_this_boot))
+        Incarnation(self.last.max(own.floor).0.saturating_add(1))
     }
 
     /// What this end had. Only to be said where no link is up.
     fn statement(&self, own: &Own<M>) -> Statement {
-        Statement { since: own.since, last: self.custody.record }
+        Statement { boot: own.boot, since: own.since, last: self.custody.record }
     }
 
     /// Its hellos are of this life. A frame of another is early or late, and will be repeated if it matters.

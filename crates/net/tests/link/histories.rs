@@ -24,7 +24,8 @@ fn live_through(seed: u64, restarts: Restarts) -> Observer {
     for token in 0..3 {
         crowd.deal(token);
     }
-    crowd.run(crowd_head_start(&mut crowd));
+    let head_start = crowd.rng.below(6_000);
+    crowd.run(head_start);
     for _ in 0..60 {
         let (a, b) = two_of(&mut crowd, nodes);
         match crowd.rng.below(10) {
@@ -41,10 +42,6 @@ fn live_through(seed: u64, restarts: Restarts) -> Observer {
     crowd.run(25_000);
     crowd.observer.check_calm(&crowd.links);
     crowd.observer
-}
-
-fn crowd_head_start(crowd: &mut Crowd) -> u64 {
-    crowd.rng.below(6_000)
 }
 
 fn two_of(crowd: &mut Crowd, nodes: usize) -> (usize, usize) {

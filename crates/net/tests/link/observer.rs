@@ -35,6 +35,7 @@ struct Sent {
     to: NodeId,
     /// Of the link, if there was one.
     incarnation: Option<Incarnation>,
+    life: usize,
     sequence: u64,
     token: Option<usize>,
     delivered: bool,
@@ -55,12 +56,15 @@ pub(crate) enum Place {
 pub(crate) struct Observer {
     sent: Vec<Sent>,
     by_transfer: BTreeMap<(NodeId, NodeId, Transfer), usize>,
-    sent_over: BTreeMap<(NodeId, NodeId, Incarnation), u64>,
-    delivered_over: BTreeMap<(NodeId, NodeId, Incarnation), u64>,
-    up: BTreeMap<(NodeId, NodeId), Incarnation>,
+    sent_over: BTreeMap<(NodeId, NodeId, usize), u64>,
+    delivered_over: BTreeMap<(NodeId, NodeId, usize), u64>,
+    /// Each link with the number of its life, which is unique among all.
+    up: BTreeMap<(NodeId, NodeId), (Incarnation, usize)>,
     highest: BTreeMap<(NodeId, NodeId), Incarnation>,
-    /// Each incarnation that has been up at the caller, the lower of the two.
-    ever_up: BTreeSet<(NodeId, NodeId, Incarnation)>,
+    /// Who has forgotten which incarnations it had with whom.
+    forgot: BTreeSet<(NodeId, NodeId)>,
+    /// Each incarnation that has been up at the caller, the lower of the two, and the number of its life.
+    ever_up: BTreeMap<(NodeId, NodeId, Incarnation), usize>,
     pub(crate) tokens: Vec<Place>,
     /// Nodes that have forgotten something, ever.
     forgetful: BTreeSet<NodeId>,
@@ -73,16 +77,17 @@ pub(crate) struct Observer {
 
 impl Observer {
     pub(crate) fn link(&self, node: NodeId, peer: NodeId) -> Option<Incarnation> {
-        self.up.get(&(node, peer)).copied()
+        self.up.get(&(node, peer)).map(|link| link.0)
     }
 
     /// A node is about to send; gives the message.
     pub(crate) fn sends(&mut self, from: NodeId, to: NodeId, token: Option<usize>) -> Message {
         let id = self.sent.len();
-        let incarnation = self.link(from, to);
+        let link = self.up.get(&(from, to)).copied();
+        let (incarnation, life) = (link.map(|link| link.0), link.map_or(0, |link| link.1));
         let mut sequence = 0;
         if let Some(incarnation) = incarnation {
-            let count = self.sent_over.entry((from, to, incarnation)).or_default();
+            let count = self.sent_over.entry((from, to, life)).or_default();
             sequence = *count;
             *count += 1;
             self.by_transfer.insert((from, to, Transfer { incarnation, sequence }), id);
@@ -91,7 +96,7 @@ impl Observer {
             assert_eq!(self.tokens[token], Place::Held(from));
             self.tokens[token] = Place::Sent(id);
         }
-        self.sent.push(Sent { from, to, incarnation, sequence, token, delivered: false, outcome: None });
+        self.sent.push(Sent { from, to, incarnation, life, sequence, token, delivered: false, outcome: None });
         Message { id, token }
     }
 
@@ -100,6 +105,7 @@ impl Observer {
         self.up.retain(|&(here, _), _| here != node);
         if !remembers {
             self.forgetful.insert(node);
+            self.forgets(node);
         }
         for sent in &mut self.sent {
             let open = matches!(sent.outcome, None | Some(Outcome::Doubt));
@@ -120,7 +126,8 @@ impl Observer {
             Effect::Transmit { .. } | Effect::Route { .. } => {}
             Effect::Up { peer, incarnation } => self.up(node, peer, incarnation),
             Effect::Down { peer, incarnation } => {
-                assert_eq!(self.up.remove(&(node, peer)), Some(incarnation), "down at {node} without up of {peer}");
+                let link = self.up.remove(&(node, peer)).map(|link| link.0);
+                assert_eq!(link, Some(incarnation), "down at {node} without up of {peer}");
             }
             Effect::Deliver { from, incarnation, message } => self.delivered(node, from, incarnation, message),
             Effect::Undelivered { to, message } => {
@@ -169,30 +176,46 @@ impl Observer {
         }
     }
 
-    fn up(&mut self, node: NodeId, peer: NodeId, incarnation: Incarnation) {
-        self.ups += 1;
-        assert_eq!(self.up.insert((node, peer), incarnation), None, "up twice at {node}");
-        let before = self.highest.insert((node, peer), incarnation);
-        assert!(before < Some(incarnation), "{before:?} was followed by {incarnation:?} at {node}");
-        if node < peer {
-            self.ever_up.insert((node, peer, incarnation));
-        } else {
-            assert!(self.ever_up.contains(&(peer, node, incarnation)), "{peer} knows nothing of {incarnation:?}");
+    /// Incarnations grow as long as one of the two remembers.
+    fn forgets(&mut self, node: NodeId) {
+        let peers: BTreeSet<_> = self.highest.keys().filter(|key| key.0 == node).map(|key| key.1).collect();
+        for peer in peers {
+            self.forgot.insert((node, peer));
+            if self.forgot.contains(&(peer, node)) || !self.highest.contains_key(&(peer, node)) {
+                self.highest.remove(&(node, peer));
+                self.highest.remove(&(peer, node));
+            }
         }
     }
 
+    fn up(&mut self, node: NodeId, peer: NodeId, incarnation: Incarnation) {
+        self.ups += 1;
+        let life = if node < peer {
+            self.ever_up.insert((node, peer, incarnation), self.ups);
+            self.ups
+        } else {
+            let known = self.ever_up.get(&(peer, node, incarnation));
+            *known.unwrap_or_else(|| panic!("{peer} knows nothing of {incarnation:?}"))
+        };
+        assert_eq!(self.up.insert((node, peer), (incarnation, life)), None, "up twice at {node}");
+        self.forgot.remove(&(node, peer));
+        let before = self.highest.insert((node, peer), incarnation);
+        assert!(before < Some(incarnation), "{before:?} was followed by {incarnation:?} at {node}");
+    }
+
     fn delivered(&mut self, node: NodeId, from: NodeId, incarnation: Incarnation, message: Message) {
-        assert_eq!(self.link(node, from), Some(incarnation), "{node} got {message:?} over no link, or over another");
+        let link = self.up.get(&(node, from)).copied();
+        assert_eq!(link.map(|link| link.0), Some(incarnation), "{node} got {message:?} over no link, or over another");
         let sent = &mut self.sent[message.id];
         assert_eq!((sent.from, sent.to), (from, node));
-        assert_eq!(sent.incarnation, Some(incarnation), "{message:?} is of another incarnation");
+        assert_eq!(link, Some((incarnation, sent.life)), "{message:?} is of another life");
         assert!(!sent.delivered, "{message:?} was delivered twice");
         assert!(
             !matches!(sent.outcome, Some(Outcome::Undelivered | Outcome::Settled)),
             "{message:?} came back and arrived"
         );
         sent.delivered = true;
-        let count = self.delivered_over.entry((from, node, incarnation)).or_default();
+        let count = self.delivered_over.entry((from, node, sent.life)).or_default();
         assert_eq!(*count, sent.sequence, "{message:?} is out of order");
         *count += 1;
         if let Some(token) = message.token {
