@@ -14,7 +14,7 @@ use crate::Time;
 use crate::link::settings::from_ms;
 use crate::link::{Boot, Hello, Settings};
 
-/// Jitter adds up to one part in so many to an interval.
+/// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;
 
 /// The node's own hellos.
@@ -23,8 +23,16 @@ pub(crate) struct Beacon {
     me: NodeId,
     boot: Boot,
     count: u32,
+    /// How often it has waited for others.
+    yielded: u32,
+    /// When it spoke last, or started.
+    spoke_at: Time,
     /// When the next one is due.
     pub(crate) next: Time,
+    /// By when the last one has promised it.
+    promised: Option<Time>,
+    /// The last hellos of others, as many as a second may have.
+    heard: VecDeque<Time>,
     /// Whom it hears well, in the order in which they will be listed.
     announced: VecDeque<NodeId>,
 }
@@ -32,7 +40,17 @@ pub(crate) struct Beacon {
 impl Beacon {
     /// The first hello comes somewhere within the first interval after `start`, so that nodes that start together do not speak together.
     pub(crate) fn new(me: NodeId, boot: Boot, start: Time, settings: &Settings) -> Self {
-        let mut beacon = Self { me, boot, count: 0, next: start, announced: VecDeque::new() };
+        let mut beacon = Self {
+            me,
+            boot,
+            count: 0,
+            yielded: 0,
+            spoke_at: start,
+            next: start,
+            promised: None,
+            heard: VecDeque::new(),
+            announced: VecDeque::new(),
+        };
         beacon.next = start + beacon.jitter(from_ms(settings.hello_ms));
         beacon
     }
@@ -47,21 +65,45 @@ impl Beacon {
         self.announced.retain(|&known| known != peer);
     }
 
-    /// The hello that is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`.
-    pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Hello {
+    /// Somebody else has spoken.
+    pub(crate) fn hears(&mut self, now: Time, settings: &Settings) {
+        while self.heard.len() >= settings.hellos_per_second_max.max(1) as usize {
+            self.heard.pop_front();
+        }
+        self.heard.push_back(now);
+    }
+
+    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many have spoken within the
+    /// last second that it waits for a better moment, as long as it has not promised otherwise.
+    pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
+        let part = Time(interval.0 / JITTER_PARTS);
+        let promised = self.promised.unwrap_or(self.spoke_at + interval + part + part);
+        if self.second_is_full(now, settings) && now < promised {
+            self.yielded = self.yielded.wrapping_add(1);
+            self.next = promised.min(now + self.jitter(part) + Time(1));
+            return None;
+        }
         let count = self.count;
         self.count = count.wrapping_add(1);
-        self.next = now + interval + self.jitter(Time(interval.0 / JITTER_PARTS));
-        let longest_ms = (interval.0 + interval.0 / JITTER_PARTS).div_ceil(1_000_000);
-        Hello {
+        self.next = now + interval + self.jitter(part);
+        let is_crowded = interval > from_ms(settings.hello_ms.max(1));
+        let longest = interval + part + if is_crowded { part } else { Time::ZERO };
+        self.promised = Some(now + longest);
+        self.spoke_at = now;
+        Some(Hello {
             boot: self.boot,
             count,
-            interval_ms: u32::try_from(longest_ms).unwrap_or(u32::MAX),
+            interval_ms: u32::try_from(longest.0.div_ceil(1_000_000)).unwrap_or(u32::MAX),
             crowd,
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
             list: self.next_in_turn(settings.list_max),
-        }
+        })
+    }
+
+    fn second_is_full(&self, now: Time, settings: &Settings) -> bool {
+        let full = self.heard.len() >= settings.hellos_per_second_max.max(1) as usize;
+        full && self.heard.front().is_some_and(|&oldest| oldest + from_ms(1_000) > now)
     }
 
     fn next_in_turn(&mut self, list_max: u32) -> Vec<NodeId> {
@@ -73,8 +115,8 @@ impl Beacon {
 
     /// Some part of `whole`, another one for every node and every hello.
     fn jitter(&self, whole: Time) -> Time {
-        let seed = (u64::from(self.me.0) << 32) ^ (u64::from(self.boot.0) << 48) ^ u64::from(self.count);
-        let part = scramble(seed) >> 32;
+        let node = scramble((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
+        let part = scramble(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
         #[allow(clippy::cast_possible_truncation)] // a part of a u64 is one
         let jitter = ((u128::from(whole.0) * u128::from(part)) >> 32) as u64;
         Time(jitter)
@@ -110,8 +152,10 @@ pub(crate) struct Hearing {
     heard_at: Time,
     /// Enough hellos were heard, and it has not fallen silent since.
     well: bool,
-    /// Until when its word counts that it hears this node well.
-    heard_until: Option<Time>,
+    /// When it said last that it hears this node well.
+    listed_at: Option<Time>,
+    /// How many hellos it takes to list everybody.
+    round: u64,
 }
 
 impl Hearing {
@@ -120,7 +164,7 @@ impl Hearing {
         let interval = from_ms(hello.interval_ms);
         let (boot, count, crowd) = (hello.boot, hello.count, hello.crowd);
         let well = settings.hellos_up <= 1;
-        Self { boot, count, recent: 1, crowd, interval, heard_at: now, well, heard_until: None }
+        Self { boot, count, recent: 1, crowd, interval, heard_at: now, well, listed_at: None, round: 1 }
     }
 
     /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived.
@@ -136,9 +180,9 @@ impl Hearing {
             self.count = hello.count;
             self.crowd = hello.crowd;
             self.interval = from_ms(hello.interval_ms);
+            self.round = u64::from(hello.hears).div_ceil(hello.list.len().max(1) as u64).max(1);
             if hello.list.contains(&me) {
-                let round = u64::from(hello.hears).div_ceil(hello.list.len() as u64).max(1);
-                self.listed(now, round, settings);
+                self.listed(now);
             }
         }
         self.heard_at = now;
@@ -151,18 +195,16 @@ impl Hearing {
         self.heard_at = now;
     }
 
-    /// It has said that it hears this node well, and says so again within this many hellos if it still does.
-    pub(crate) fn listed(&mut self, now: Time, hellos: u64, settings: &Settings) {
-        let patience = self.interval.0.saturating_mul(hellos).saturating_mul(u64::from(settings.hellos_down));
-        let until = now + Time(patience);
-        self.heard_until = Some(self.heard_until.map_or(until, |before| before.max(until)));
+    /// It has shown that it hears this node well.
+    pub(crate) fn listed(&mut self, now: Time) {
+        self.listed_at = Some(now);
     }
 
     /// The messages to it or from it do not get through, whatever the hellos say: all begins anew.
     pub(crate) fn distrust(&mut self) {
         self.recent = 0;
         self.well = false;
-        self.heard_until = None;
+        self.listed_at = None;
     }
 
     /// Enough of its last hellos were heard.
@@ -171,8 +213,8 @@ impl Hearing {
     }
 
     /// Both hear each other well.
-    pub(crate) fn is_mutual(&self, now: Time) -> bool {
-        self.well && self.heard_until.is_some_and(|until| now < until)
+    pub(crate) fn is_mutual(&self, now: Time, settings: &Settings) -> bool {
+        self.well && now < self.deaf_at(settings)
     }
 
     /// When it is gone, unless it is heard before.
@@ -181,8 +223,9 @@ impl Hearing {
     }
 
     /// When it no longer counts as hearing this node.
-    pub(crate) fn deaf_at(&self) -> Time {
-        self.heard_until.unwrap_or(Time::ZERO)
+    pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
+        let patience = self.interval.0.saturating_mul(self.round).saturating_mul(u64::from(settings.hellos_down));
+        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + Time(patience))
     }
 }
 
@@ -214,9 +257,9 @@ mod tests {
         let settings = Settings::default();
         let mut hearing = Hearing::new(Time::ZERO, &hello(0, &[7]), &settings);
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
-        assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO));
+        assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(2_999)) && !hearing.is_mutual(from_ms(3_000)));
+        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
     }
 
     #[test]
@@ -227,7 +270,7 @@ mod tests {
             beacon.announce(NodeId(peer));
         }
         let list = |beacon: &mut Beacon| {
-            let hello = beacon.hello(Time::ZERO, 3, 3, &settings);
+            let hello = beacon.hello(Time::ZERO, 3, 3, &settings).unwrap();
             hello.list.iter().map(|peer| peer.0).collect::<Vec<_>>()
         };
         assert_eq!(list(&mut beacon), [3, 2]);
@@ -246,7 +289,7 @@ mod tests {
         for beacon in &mut beacons {
             assert!(beacon.next < from_ms(settings.hello_ms));
             let now = beacon.next;
-            let hello = beacon.hello(now, 100, 100, &settings);
+            let hello = beacon.hello(now, 100, 100, &settings).unwrap();
             let gap = beacon.next - now;
             assert!(gap >= from_ms(2_000) && gap <= from_ms(hello.interval_ms), "{gap:?}");
             gaps.push(gap);
@@ -254,5 +297,26 @@ mod tests {
         gaps.sort_unstable();
         gaps.dedup();
         assert_eq!(gaps.len(), 100);
+    }
+
+    #[test]
+    fn a_hello_waits_while_others_speak_but_not_longer_than_promised() {
+        let settings = Settings { hellos_per_second_max: 2, ..Settings::default() };
+        let mut beacon = Beacon::new(ME, Boot(1), Time::ZERO, &settings);
+        let speak_all_the_time = |beacon: &mut Beacon| loop {
+            let now = beacon.next;
+            beacon.hears(now, &settings);
+            beacon.hears(now, &settings);
+            if let Some(hello) = beacon.hello(now, 8, 8, &settings) {
+                return (now, hello);
+            }
+        };
+        let (first, hello) = speak_all_the_time(&mut beacon);
+        assert_eq!(hello.interval_ms, 6_000, "8 nodes, 2 in a second, and half as much again");
+        let (second, _) = speak_all_the_time(&mut beacon);
+        assert_eq!(second - first, from_ms(6_000));
+        let now = beacon.next;
+        beacon.hears(now, &settings);
+        assert!(beacon.hello(now, 8, 8, &settings).is_some(), "one in a second is not too many");
     }
 }

@@ -194,8 +194,9 @@ impl<M: Clone> Link<M> {
             let heard = || self.peers.values().filter_map(|peer| peer.hearing.as_ref());
             let crowd = u32::try_from(heard().count()).unwrap_or(u32::MAX);
             let crowd_max = heard().map(|hearing| hearing.crowd).max().unwrap_or(0);
-            let hello = self.beacon.hello(now, crowd, crowd_max, &self.own.settings);
-            out.push(Effect::Transmit { to: None, frame: Frame::Hello(hello) });
+            if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
+                out.push(Effect::Transmit { to: None, frame: Frame::Hello(hello) });
+            }
         }
     }
 
@@ -235,6 +236,7 @@ impl<M: Clone> Link<M> {
     /// A hello of `from` has arrived: as [`Self::received`], but a hello that many hear need not be copied for each.
     pub fn heard_hello(&mut self, now: Time, from: NodeId, hello: &Hello, out: &mut Vec<Effect<M>>) {
         if from != self.own.me {
+            self.beacon.hears(now, &self.own.settings);
             let own = &self.own;
             let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
             peer.hello(now, hello, own, out);

@@ -143,8 +143,8 @@ impl<M: Clone> Peer<M> {
         self.hearing.as_ref().is_some_and(Hearing::is_well)
     }
 
-    fn is_mutual(&self, now: Time) -> bool {
-        self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now))
+    fn is_mutual(&self, now: Time, own: &Own<M>) -> bool {
+        self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now, &own.settings))
     }
 
     /// The incarnation of the link, while it is up.
@@ -169,7 +169,7 @@ impl<M: Clone> Peer<M> {
         let (state, deaf) = match &self.state {
             State::Down => (None, None),
             State::Calling { attempt, .. } | State::Answering { attempt, .. } => (Some(attempt.again_at), None),
-            State::Up(channel) => (channel.due(), self.hearing.as_ref().map(Hearing::deaf_at)),
+            State::Up(channel) => (channel.due(), self.hearing.as_ref().map(|hearing| hearing.deaf_at(&own.settings))),
         };
         let silent = self.hearing.as_ref().map(|hearing| hearing.silent_at(&own.settings));
         [state, deaf, silent, self.custody.ask_at()].into_iter().flatten().min()
@@ -180,7 +180,7 @@ impl<M: Clone> Peer<M> {
 impl<M: Clone> Peer<M> {
     /// A hello. The lower of two that hear each other calls.
     pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &Own<M>, out: &mut Vec<Effect<M>>) {
-        let was_mutual = self.is_mutual(now);
+        let was_mutual = self.is_mutual(now, own);
         match &mut self.hearing {
             Some(hearing) if hello.boot < hearing.boot => return,
             Some(hearing) if hello.boot == hearing.boot => hearing.hello(now, hello, own.me, &own.settings),
@@ -191,7 +191,7 @@ impl<M: Clone> Peer<M> {
                 }
             }
         }
-        if !self.is_mutual(now) || !matches!(self.state, State::Down) {
+        if !self.is_mutual(now, own) || !matches!(self.state, State::Down) {
             return;
         }
         if own.me < self.id {
@@ -229,7 +229,7 @@ impl<M: Clone> Peer<M> {
         self.fall(now, Cause::Peer, own, out);
         self.custody.settle(self.id, statement, out);
         if let Some(hearing) = &mut self.hearing {
-            hearing.listed(now, 1, &own.settings);
+            hearing.listed(now);
         }
         self.call = Some(call);
         self.last = self.next_number(own).max(call.number);
@@ -296,7 +296,7 @@ impl<M: Clone> Peer<M> {
             }
         };
         if let Some(hearing) = &mut self.hearing {
-            hearing.listed(now, 1, &own.settings);
+            hearing.listed(now);
         }
         channel.acknowledged(now, head.acknowledges, &own.settings, out);
         if let Some((sequence, message)) = data {
@@ -373,7 +373,7 @@ impl<M: Clone> Peer<M> {
                 None => {}
             },
             State::Up(channel) => {
-                if self.hearing.as_ref().is_some_and(|hearing| hearing.deaf_at() <= now) {
+                if self.hearing.as_ref().is_some_and(|hearing| hearing.deaf_at(&own.settings) <= now) {
                     self.fall(now, Cause::Silence, own, out);
                 } else if channel.woken(now, settings, out).is_err() {
                     self.fall(now, Cause::Unanswered, own, out);
@@ -394,7 +394,7 @@ impl<M: Clone> Peer<M> {
         self.custody.record = None;
         self.state = State::Up(Box::new(Channel::new(self.id, boot, incarnation, own.boot)));
         if let Some(hearing) = &mut self.hearing {
-            hearing.listed(now, 1, &own.settings);
+            hearing.listed(now);
         }
         out.push(Effect::Up { peer: self.id, incarnation });
     }

@@ -33,7 +33,9 @@ pub(crate) struct Crowd {
     pub(crate) routed: bool,
     /// Whether every delivered message without a token may be replied to at once.
     pub(crate) replies: bool,
-    pub(crate) frames: usize,
+    frames: usize,
+    pub(crate) unicasts: usize,
+    pub(crate) longest_list: usize,
     pub(crate) hellos: Vec<(Time, NodeId)>,
     settings: Settings,
     boots: Vec<Boot>,
@@ -56,6 +58,8 @@ impl Crowd {
             routed: false,
             replies: false,
             frames: 0,
+            unicasts: 0,
+            longest_list: 0,
             hellos: Vec::new(),
             settings,
             boots: vec![boot; nodes],
@@ -83,6 +87,16 @@ impl Crowd {
     pub(crate) fn set_weather_between(&mut self, a: usize, b: usize, weather: Weather) {
         self.set_weather(a, b, weather);
         self.set_weather(b, a, weather);
+    }
+
+    /// Only these hear each other.
+    pub(crate) fn divide(&mut self, hear: impl Fn(usize, usize) -> bool) {
+        for (from, row) in self.weather.iter_mut().enumerate() {
+            for (to, weather) in row.iter_mut().enumerate().filter(|(to, _)| !hear(from, *to)) {
+                debug_assert_ne!(from, to);
+                *weather = Weather::NONE;
+            }
+        }
     }
 
     pub(crate) fn heal(&mut self) {
@@ -153,9 +167,15 @@ impl Crowd {
         while let Some(effect) = queue.pop_front() {
             self.observer.sees(here, &effect);
             match effect {
-                Effect::Transmit { to: Some(to), frame } => self.transmit(here, to, frame),
+                Effect::Transmit { to: Some(to), frame } => {
+                    self.unicasts += 1;
+                    self.transmit(here, to, frame);
+                }
                 Effect::Transmit { to: None, frame } => {
                     self.hellos.push((self.now, here));
+                    if let Frame::Hello(hello) = &frame {
+                        self.longest_list = self.longest_list.max(hello.list.len());
+                    }
                     for to in (0u32..).map(NodeId).take(self.links.len()).filter(|&to| to != here) {
                         self.transmit(here, to, frame.clone());
                     }
