@@ -17,6 +17,9 @@ use crate::link::{Boot, Hello, Settings};
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;
 
+/// The first hello of a node may wait for others up to so many intervals more than two.
+const NEWCOMER_INTERVALS: u64 = 5;
+
 /// The node's own hellos.
 #[derive(Clone, Debug)]
 pub(crate) struct Beacon {
@@ -78,7 +81,7 @@ impl Beacon {
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
-        let promised = self.promised.unwrap_or(self.spoke_at + interval + part + part);
+        let promised = self.promised.unwrap_or_else(|| self.patience_of_a_newcomer(interval));
         if self.second_is_full(now, settings) && now < promised {
             self.yielded = self.yielded.wrapping_add(1);
             self.next = promised.min(now + self.jitter(part) + Time(1));
@@ -99,6 +102,12 @@ impl Beacon {
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
             list: self.next_in_turn(settings.list_max),
         })
+    }
+
+    /// Until when the first hello may wait. Nobody expects it, so those who start together can be far apart.
+    fn patience_of_a_newcomer(&self, interval: Time) -> Time {
+        let own_part = scramble(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
+        self.spoke_at + Time(interval.0.saturating_mul(2 + own_part))
     }
 
     fn second_is_full(&self, now: Time, settings: &Settings) -> bool {

@@ -101,7 +101,7 @@ impl Crowd {
 
     pub(crate) fn heal(&mut self) {
         for row in &mut self.weather {
-            row.fill(Weather { loss_percent: 2, ..Weather::CLEAR });
+            row.fill(Weather { doubled_percent: 5, ..Weather::CLEAR });
         }
     }
 
