@@ -299,7 +299,7 @@ fn take<M: Clone>(peer: &mut Peer<M>, now: Time, frame: Frame<M>, own: &Own<M>, 
         hearing.sign_of_life(now);
     }
     match frame {
-        Frame::Hello(_) => unreachable!("heard_hello has it"),
+        Frame::Hello(hello) => peer.hello(now, &hello, own, out),
         Frame::Call { call, statement } => peer.called(now, call, &statement, own, out),
         Frame::Answer { call, incarnation, statement } => {
             peer.answered(now, call, incarnation, &statement, own, out);
