@@ -5,8 +5,11 @@
 //! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 
+pub mod aodv;
+pub mod flood;
 pub mod ideal;
 pub mod neighbourhood;
+mod seconds;
 mod time;
 
 pub use time::Time;
