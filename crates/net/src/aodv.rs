@@ -28,6 +28,7 @@ mod tests;
 use driftlock_protocol::NodeId;
 
 use crate::Time;
+use crate::dice::Dice;
 use discovery::{Discovery, RateLimit};
 use links::Neighbours;
 pub use packet::{Advert, Packet, Seq};
@@ -132,7 +133,7 @@ pub struct Router<A, D> {
     neighbours: Neighbours,
     /// After a reboot, until nobody can route through this node any more.
     silent_until: Option<Time>,
-    dice: u64,
+    dice: Dice,
 }
 
 impl<A: Clone, D> Router<A, D> {
@@ -150,7 +151,7 @@ impl<A: Clone, D> Router<A, D> {
             errors: RateLimit::new(settings.rerr_ratelimit),
             neighbours: Neighbours::new(me, &settings),
             silent_until: None,
-            dice: u64::from(me.0),
+            dice: Dice::new(me.0.into()),
             settings,
         }
     }
@@ -290,15 +291,7 @@ impl<A: Clone, D> Router<A, D> {
 
     fn broadcast(&mut self, now: Time, packet: Packet<A, D>, out: &mut Vec<Effect<A, D>>) {
         self.neighbours.spoken(now);
-        let delay = Time(self.roll() % self.settings.jitter.0.max(1));
+        let delay = Time(self.dice.below(self.settings.jitter.0));
         out.push(Effect::Transmit { to: None, packet, delay });
-    }
-
-    /// A small generator is enough for jitter: `SplitMix64` (Steele, Lea and Flood 2014), seeded by the node's own id.
-    fn roll(&mut self) -> u64 {
-        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.dice ^ (self.dice >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 }

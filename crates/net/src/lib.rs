@@ -6,6 +6,7 @@
 //! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 
 pub mod aodv;
+mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod neighbourhood;

@@ -98,7 +98,11 @@ impl<A: Clone, D> Router<A, D> {
     /// A control packet of a neighbour is a route to it.
     pub(super) fn meet(&mut self, now: Time, from: NodeId, out: &mut Vec<Effect<A, D>>) {
         let expires = now + self.settings.active_route_timeout;
-        self.offer(now, Offer { destination: from, next_hop: from, hops: 1, seq: None, expires, must_be_fresh: true }, out);
+        self.offer(
+            now,
+            Offer { destination: from, next_hop: from, hops: 1, seq: None, expires, must_be_fresh: true },
+            out,
+        );
     }
 
     pub(super) fn on_hello(&mut self, now: Time, from: NodeId, hello: Greeting<A>, out: &mut Vec<Effect<A, D>>) {
@@ -187,7 +191,8 @@ impl<A: Clone, D> Router<A, D> {
         let active = || self.table.iter().any(|(_, entry)| entry.is_valid(now));
         let speaks = self.settings.hello == Hello::Always || active();
         if speaks && self.silent_until.is_none() {
-            let greeting = Greeting { seq: self.seq, lifetime: self.settings.hello_timeout(), advert: self.own_advert() };
+            let greeting =
+                Greeting { seq: self.seq, lifetime: self.settings.hello_timeout(), advert: self.own_advert() };
             self.broadcast(now, Packet::Hello(greeting), out);
         }
     }

@@ -78,7 +78,8 @@ impl<A: Clone, D> Router<A, D> {
         self.settle(now, request.destination, out);
         let rules = self.table.rules;
         let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(|entry| entry.seq);
-        let fresh_enough = known.is_some_and(|seq| request.destination_seq.is_none_or(|asked| !rules.newer(asked, seq)));
+        let fresh_enough =
+            known.is_some_and(|seq| request.destination_seq.is_none_or(|asked| !rules.newer(asked, seq)));
         if !fresh_enough || request.destination_only {
             return false;
         }

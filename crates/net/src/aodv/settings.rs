@@ -133,8 +133,7 @@ impl Settings {
 
     /// `NET_TRAVERSAL_TIME`, by default there and back over the diameter.
     pub fn net_traversal_time(&self) -> Time {
-        self.net_traversal_time
-            .unwrap_or_else(|| times(self.node_traversal_time, 2 * u64::from(self.net_diameter)))
+        self.net_traversal_time.unwrap_or_else(|| times(self.node_traversal_time, 2 * u64::from(self.net_diameter)))
     }
 
     /// `PATH_DISCOVERY_TIME`, by default twice `NET_TRAVERSAL_TIME`.
