@@ -10,6 +10,7 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod neighbourhood;
+mod seconds_
 mod seconds;
 mod time;
 
