@@ -10,8 +10,9 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod neighbourhood;
-mod seconds_
 mod seconds;
+pub mod session;
+pub mod suspicion;
 mod time;
 
 pub use time::Time;

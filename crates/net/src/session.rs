@@ -244,7 +244,9 @@ impl<M: Clone> Sessions<M> {
 
     /// What must survive a reboot.
     pub fn durable(&self) -> Durable<M> {
-        let open = |(&to, peer): (&NodeId, &Peer<M>)| peer.outgoing.kept().map(move |(id, message)| (to, id, message)).collect();
+        let open = |(&to, peer): (&NodeId, &Peer<M>)| {
+            peer.outgoing.kept().map(move |(id, message)| (to, id, message)).collect()
+        };
         let open: Vec<Vec<_>> = self.peers.iter().map(open).collect();
         let delivered = self.peers.iter().filter_map(|(&from, peer)| peer.incoming.last_kept.map(|last| (from, last)));
         Durable { open: open.into_iter().flatten().collect(), delivered: delivered.collect() }
@@ -295,9 +297,11 @@ impl<M: Clone> Sessions<M> {
                 Segment::Data { session, boot, seq, kept, message } if boot == context.boot => {
                     peer.incoming.take(session, seq, kept, message, context, out);
                 }
-                Segment::Data { session, .. } => peer.incoming.disown(session, context, out),
+                Segment::Data { session, .. } => peer.incoming.identify(session, context, out),
                 Segment::Accept { session, boot } => peer.outgoing.accepted(now, session, boot, context, out),
-                Segment::Ack { session, boot, next } => peer.outgoing.acknowledged(now, session, boot, next, context, out),
+                Segment::Ack { session, boot, next } => {
+                    peer.outgoing.acknowledged(now, session, boot, next, context, out);
+                }
             }
         });
     }

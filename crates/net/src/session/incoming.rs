@@ -28,12 +28,12 @@ impl<M> Incoming<M> {
             (self.session, self.next) = (Some(session), 0);
             self.early.clear();
         }
-        self.disown(session, context, out);
+        self.identify(session, context, out);
     }
 
     /// Tells who this node is in this life: an answer to who opens a session, and to who speaks to a former life.
     #[allow(clippy::unused_self)] // it is what a receiving end says
-    pub(super) fn disown(&self, session: Session, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
+    pub(super) fn identify(&self, session: Session, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
         let segment = Segment::Accept { session, boot: context.boot };
         out.push(Effect::Transmit { to: context.peer, segment });
     }
