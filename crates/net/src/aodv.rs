@@ -254,11 +254,9 @@ impl<A: Clone, D> Router<A, D> {
         self.table.get(destination).filter(|entry| entry.valid).map(|entry| (entry.next_hop, entry.hops))
     }
 
-    /// Takes a route if it is better than what is known. A node has no route to itself.
+    /// Takes a route if it is better than what is known.
     fn offer(&mut self, now: Time, offer: Offer, out: &mut Vec<Effect<A, D>>) {
-        if offer.destination == self.me {
-            return;
-        }
+        debug_assert_ne!(offer.destination, self.me, "a node has no route to itself");
         self.settle(now, offer.destination, out);
         if self.table.offer(offer) == Verdict::Changed {
             let Offer { destination, next_hop, hops, .. } = offer;

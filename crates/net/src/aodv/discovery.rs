@@ -166,7 +166,6 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     fn ask(&mut self, now: Time, to: NodeId, out: &mut Vec<Effect<A, D>>) {
-        self.settle(now, to, out);
         let may_ask = self.silent_until.map_or_else(|| self.discovery.limit.take(now), Err);
         let Some(search) = self.discovery.searches.get_mut(&to) else { return };
         if let Err(later) = may_ask {

@@ -255,11 +255,23 @@ fn packets_are_as_long_as_the_rfc_says() {
 }
 
 #[test]
-fn settings_are_read_with_the_defaults_of_the_rfc() {
+fn the_defaults_are_those_of_the_rfc() {
     let settings = Settings::default();
     assert_eq!(settings.net_traversal_time(), millis(2_800));
     assert_eq!(settings.path_discovery_time(), millis(5_600));
     assert_eq!(settings.my_route_timeout(), millis(6_000));
     assert_eq!(settings.delete_period(), millis(15_000));
     assert_eq!(settings.ring_traversal_time(1), millis(240));
+}
+
+#[test]
+fn settings_are_written_in_seconds_and_read_back() {
+    let read: Settings = toml::from_str("active-route-timeout = 10\nhello = \"active\"\nttl-start = 2").unwrap();
+    assert_eq!((read.active_route_timeout, read.hello, read.ttl_start), (millis(10_000), Hello::Active, 2));
+    assert_eq!(read.delete_period(), millis(50_000), "derived from the former");
+    let given = Settings { delete_period: Some(millis(1_500)), ..read };
+    assert_eq!(toml::from_str(&toml::to_string(&given).unwrap()), Ok(given));
+    for wrong in ["ttl-begin = 1", "jitter = -1", "jitter = inf", "delete-period = -1"] {
+        assert!(toml::from_str::<Settings>(wrong).is_err(), "{wrong}");
+    }
 }

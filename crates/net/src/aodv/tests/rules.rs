@@ -1,6 +1,6 @@
 //! What each rule is for where a loop is not the point, or too rare to be met by chance.
 
-use super::super::packet::{Reply, Request, Unreachable};
+use super::super::packet::{Data, Reply, Request, Unreachable};
 use super::super::rules::Rules;
 use super::super::{Cause, Seq};
 use super::{Effect, MILLISECOND, Packet, Router, Sent, Settings, World, id, kind};
@@ -164,4 +164,26 @@ fn a_node_answers_only_with_what_is_fresh_enough() {
         receive(&mut one, 2, reply(9, 10, 1, 1));
         assert_eq!(sent(&receive(&mut one, 3, request(3, 1, 1, 9, asked))), [answer], "asked for {asked:?}");
     }
+}
+
+#[test]
+fn data_keeps_a_way_back_alive_only_if_it_came_that_way() {
+    for (from, alive) in [(2, true), (3, false)] {
+        let mut one = router(1, Rules::ALL);
+        receive(&mut one, 2, reply(9, 10, 1, 1));
+        let content = Data { ttl: 5, originator: id(9), destination: id(1), content: 0 };
+        let mut out = Vec::new();
+        let later = NOW + Time(5_900 * MILLISECOND);
+        one.received(later, id(from), Packet::Data(content), &mut out);
+        assert_eq!(one.route(later + Time(1_000 * MILLISECOND), id(9)).is_some(), alive, "from {from}");
+    }
+}
+
+#[test]
+fn what_others_say_about_oneself_makes_no_route() {
+    let mut one = router(1, Rules::ALL);
+    receive(&mut one, 2, reply(1, 10, 1, 1));
+    receive(&mut one, 2, request(1, 7, 99, 9, None));
+    receive(&mut one, 1, request(3, 7, 99, 9, None));
+    assert_eq!(one.routes(NOW).map(|route| route.destination.index()).collect::<Vec<_>>(), [2]);
 }

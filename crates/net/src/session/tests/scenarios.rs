@@ -124,3 +124,19 @@ fn a_multicast_is_one_message_for_each_member_but_oneself() {
     assert_eq!(sent, [(id(0), transfer(0)), (id(2), transfer(1)), (id(3), transfer(2))]);
     assert!(out.iter().all(|effect| matches!(effect, Effect::Transmit { segment: Segment::Open { .. }, .. })));
 }
+
+#[test]
+fn a_late_word_of_a_former_life_ends_no_session() {
+    let mut world = World::new(2, &Settings::default(), Network::PERFECT, 0);
+    world.send(1, 0, false);
+    let late = world.air.pop_first().unwrap().1;
+    world.reboot(1);
+    world.send(0, 1, false);
+    world.run_for(millis(100));
+    let note = world.send(0, 1, false);
+    let mut out = Vec::new();
+    world.nodes[0].received(world.now, late.from, late.segment, &mut out);
+    assert_eq!(out, []);
+    world.run_for(millis(100));
+    assert_eq!(world.observer.outcome(note), Some(Outcome::Delivered));
+}
