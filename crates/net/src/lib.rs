@@ -2,6 +2,8 @@
 //!
 //! [`neighbourhood`] tells from positions who shares a set of resources with whom, and when that changes.
 //!
+//! [`aodv`] finds routes, [`session`] makes exactly-once of what they carry, [`flood`] reaches everybody, [`suspicion`] says who seems gone.
+//!
 //! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 
