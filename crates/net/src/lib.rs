@@ -2,16 +2,17 @@
 //!
 //! [`neighbourhood`] tells from positions who shares a set of resources with whom, and when that changes.
 //!
-//! [`link`] makes reliable links out of a radio that loses frames; [`custody`] is what it knows of messages that must not be lost.
-//!
-//! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
-//! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
-
+pub mod aodv;
 mod beacon;
 pub mod custody;
+mod dice;
+pub mod flood;
 pub mod ideal;
 pub mod link;
 pub mod neighbourhood;
+mod seconds;
+pub mod session;
+pub mod suspicion;
 mod time;
 
 pub use time::Time;
