@@ -1,7 +1,7 @@
 //! Which states count as one: the fingerprint of a state forgets what makes no difference.
 //!
 //! Heights count up to a common shift, and so do counts together with the ranks that are made from them; permits count up to
-//! their names, fences by whether they are behind the last grant of the same permit, incarnations not at all ([`Kind`]). All
+//! their names, fences by whether they are behind the last grant of the same permit, stamps by their order, incarnations not at all ([`Kind`]). All
 //! of it is exact as long as every permit exists once: an algorithm only ever compares such numbers, or steps to the one
 //! next to them, so whatever one of the states can do, the other can do too. A fence is looked at beside the lowest of the
 //! permits that were named before it: several permits are named together when they were granted together, under one fence, or
@@ -22,6 +22,8 @@ enum Named {
     Permits(u32),
     /// A fence of the permits named just before.
     Fence(u128),
+    /// A stamp: its series, and a number.
+    Stamp(u128),
 }
 
 /// The lowest and the highest of some numbers.
@@ -162,6 +164,7 @@ impl Sketcher {
             #[allow(clippy::cast_possible_truncation)]
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
             Kind::Fence => self.named.push(Named::Fence(value)),
+            Kind::Stamp => self.named.push(Named::Stamp(value)),
             Kind::Incarnation => {}
         }
     }
@@ -214,18 +217,35 @@ pub(crate) struct Fingerprint<'a> {
     named: u8,
     /// The permits that the next fence belongs to.
     permits: u32,
+    /// All stamps of the state, in order.
+    stamps: Vec<u128>,
 }
 
 impl<'a> Fingerprint<'a> {
     const UNNAMED: u8 = u8::MAX;
 
     pub(crate) fn new(fences: &'a [u128]) -> Self {
-        Self { hash: SALT, fences, names: [Self::UNNAMED; K_MAX as usize], named: 0, permits: 0 }
+        Self { hash: SALT, fences, names: [Self::UNNAMED; K_MAX as usize], named: 0, permits: 0, stamps: Vec::new() }
     }
 
     /// Adds a word that counts as it is.
     pub(crate) fn word(&mut self, word: u64) {
         self.hash = mix(self.hash, word).wrapping_add(word);
+    }
+
+    /// Takes down the stamps of all parts, which must be known before any of them is added.
+    pub(crate) fn note_stamps<'b>(&mut self, parts: impl Iterator<Item = &'b Sketch>) {
+        let stamp = |named: &Named| if let Named::Stamp(stamp) = *named { Some(stamp) } else { None };
+        self.stamps.clear();
+        self.stamps.extend(parts.flat_map(|part| part.named.iter().filter_map(stamp)));
+        self.stamps.sort_unstable();
+        self.stamps.dedup();
+    }
+
+    /// How many different stamps of the same series are lower.
+    fn rank(&self, stamp: u128) -> usize {
+        let below = |bound: u128| self.stamps.partition_point(|other| *other < bound);
+        below(stamp) - below(stamp >> 64 << 64)
     }
 
     /// Adds a part, its relative numbers counted from the lowest of all.
@@ -245,6 +265,7 @@ impl<'a> Fingerprint<'a> {
                     #[allow(clippy::cast_possible_truncation)] // the two halves
                     self.word(behind as u64 ^ ((behind >> 64) as u64).rotate_left(32));
                 }
+                Named::Stamp(stamp) => self.word(self.rank(stamp) as u64),
             }
         }
     }
@@ -272,6 +293,7 @@ impl<'a> Fingerprint<'a> {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::height::Height;
+    use driftlock_protocol::relative::Series;
     use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits};
 
     use super::*;
@@ -279,6 +301,7 @@ mod tests {
     fn fingerprint(part: &impl Hash, fences: &[u128]) -> u64 {
         let sketch = Sketch::of(part);
         let mut fingerprint = Fingerprint::new(fences);
+        fingerprint.note_stamps([&sketch].into_iter());
         fingerprint.part(&sketch, Extents::default().with(&sketch));
         fingerprint.finish()
     }
@@ -342,6 +365,22 @@ mod tests {
         assert_eq!(counted(1, -2), counted(4, 1), "below zero too");
         assert_ne!(counted(5, 2), counted(5, 3));
         assert_ne!(counted(5, 2), counted(6, 2));
+    }
+
+    #[test]
+    fn stamps_count_by_their_order_within_a_series() {
+        struct Stamp(Series, u64);
+        impl Hash for Stamp {
+            fn hash<H: Hasher>(&self, hasher: &mut H) {
+                Kind::Stamp.hash(self.0.stamp(self.1), hasher);
+            }
+        }
+        let rounds = |numbers: [u64; 3]| of(&numbers.map(|number| Stamp(Series::Round, number)));
+        assert_eq!(rounds([3, 9, 3]), rounds([0, 1, 0]));
+        assert_ne!(rounds([3, 9, 3]), rounds([9, 3, 9]));
+        assert_ne!(rounds([3, 9, 3]), rounds([3, 9, 10]));
+        let with_grant = |number| of(&[Stamp(Series::Round, 5), Stamp(Series::Grant, number)]);
+        assert_eq!(with_grant(4), with_grant(6), "what is not of the same series does not matter");
     }
 
     #[test]

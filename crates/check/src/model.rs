@@ -113,6 +113,7 @@ impl<P: Protocol> Model<P> {
             (Common::Leaves, setup.leaves),
             (Common::Crashes, setup.crashes),
             (Common::Losses, setup.losses),
+            (Common::Lateness, setup.lateness),
             (Common::Requests, setup.requests_in_all),
         ] {
             layout.set_common(&mut state, what, bound);
@@ -226,7 +227,7 @@ impl<P: Protocol> Model<P> {
         }
         let due = layout.ids().filter(awake).any(|node| self.has_due_timer(state, node));
         let running = layout.ids().any(|node| armed(node).any(|(_, left)| *left > 0));
-        if running && !due {
+        if running && !due && self.busy(state) <= layout.common(state, Common::Lateness) {
             actions.push(Action::Tick);
             let may_lag = |&node: &NodeId| layout.own(state, node, Own::Lag) < drift;
             actions.extend(layout.ids().filter(may_lag).map(Action::TickBut));
@@ -392,6 +393,9 @@ impl<P: Protocol> Model<P> {
 
     fn tick(&self, state: &mut State, but: Option<NodeId>) {
         let layout = self.layout;
+        for _ in 0..self.busy(state) {
+            layout.spend_common(state, Common::Lateness);
+        }
         for node in layout.ids() {
             if Some(node) == but {
                 let lag = layout.own(state, node, Own::Lag);
@@ -434,6 +438,14 @@ impl<P: Protocol> Model<P> {
         if reaction.departed {
             self.depart(state, node);
         }
+    }
+
+    /// How many channels have messages on them.
+    fn busy(&self, state: &State) -> u8 {
+        let layout = self.layout;
+        let channels = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
+        let busy = channels.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
+        u8::try_from(busy.count()).expect("few nodes")
     }
 
     /// Puts a message on its way. To send where no link leads is wrong; to send to somebody who has left is not.

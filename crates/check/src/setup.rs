@@ -67,6 +67,9 @@ pub struct Setup {
     pub crashes: Bound,
     /// Messages that are lost.
     pub losses: Bound,
+    /// How late messages may be, in timed mode: so often in all may a tick pass while a channel from one node to another has
+    /// messages on it. Without a bound they are on their way for any time.
+    pub lateness: Bound,
     /// What becomes of the messages on a link that fails.
     pub fate: Fate,
     /// How far the levels, and the orders, of heights may lie apart; what would take them further is not followed. See
@@ -134,6 +137,7 @@ impl Setup {
             leaves: Bound::Most(0),
             crashes: Bound::Most(0),
             losses: Bound::Most(0),
+            lateness: Bound::Any,
             fate: Fate::Returned,
             spread: u64::MAX,
             timing: Timing::Untimed,
@@ -187,7 +191,8 @@ impl Setup {
             Timing::Timed { pauses, .. } => Bound::Most(pauses),
             Timing::Untimed => Bound::Most(0),
         };
-        let changes = [self.failures, self.formations, self.joins, self.leaves, self.crashes, self.losses];
+        let changes =
+            [self.failures, self.formations, self.joins, self.leaves, self.crashes, self.losses, self.lateness];
         for bound in changes.into_iter().chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
             if let Bound::Most(count) = bound
                 && count > EVENTS_MAX

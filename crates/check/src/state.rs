@@ -47,6 +47,7 @@ pub(crate) enum Common {
     Leaves,
     Crashes,
     Losses,
+    Lateness,
     Requests,
 }
 

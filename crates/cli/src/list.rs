@@ -39,10 +39,12 @@ fn overview() -> String {
 
 fn details(algorithm: &Algorithm) -> String {
     let paper = algorithm.paper;
-    let mut text = format!(
-        "{}: {}\n\n{}: \"{}\", {}\n\nRepairs of the paper's text, which --without NAME switches off:\n",
-        algorithm.tag, algorithm.summary, paper.authors, paper.title, paper.year
-    );
+    let mut text =
+        format!("{}: {}\n\n{}: \"{}\", {}\n", algorithm.tag, algorithm.summary, paper.authors, paper.title, paper.year);
+    text += match algorithm.repairs() {
+        [] => "\nWhat is ours alone has no repairs of the paper's text.\n",
+        _ => "\nRepairs of the paper's text, which --without NAME switches off:\n",
+    };
     let width = algorithm.repairs().iter().map(|repair| repair.name.len()).max().unwrap_or(0);
     for repair in algorithm.repairs() {
         let _ = writeln!(text, "  {:width$}  {}", repair.name, repair.summary);

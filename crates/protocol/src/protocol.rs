@@ -86,6 +86,11 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
         Permits::NONE
     }
 
+    /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By default it either always does or never.
+    fn is_ready_for_crash(_moment: &Moment<'_, Self>) -> bool {
+        Self::SURVIVES_CRASHES
+    }
+
     /// The paper's lemmas, over all nodes and all messages in flight; the error says which one broke, and where.
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String>;
 }

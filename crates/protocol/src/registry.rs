@@ -2,6 +2,7 @@
 
 use crate::hok::{self, Hok, Policy};
 use crate::klme::Klme;
+use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
 use crate::{Layer, Protocol, Repair, Repairs, View};
 
@@ -166,6 +167,8 @@ registry! {
         "the first-come baseline of hok: a large request holds up whoever came later";
     "klme": Klme = (), UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
         "k units in every neighbourhood: the leader carries the token, and nodes come and go";
+    "klme-ft": KlmeFt = klme_ft::Variant::USUAL, UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+        "klme that survives crashes and lost messages: leases, and copies of the token at three members";
 }
 
 #[cfg(test)]
@@ -177,7 +180,8 @@ mod tests {
         for (at, algorithm) in ALGORITHMS.iter().enumerate() {
             assert!(ALGORITHMS[at + 1..].iter().all(|other| other.tag != algorithm.tag));
             assert_eq!(Algorithm::named(algorithm.tag), Some(algorithm));
-            assert!(!algorithm.repairs().is_empty());
+            // What is ours alone has nothing to repair.
+            assert_eq!(algorithm.repairs().is_empty(), algorithm.survives_crashes());
         }
         assert_eq!(Algorithm::named("no such algorithm"), None);
     }

@@ -24,11 +24,30 @@ pub enum Kind {
     Count,
     /// A place in an order that moves with the counts: shifted as they are.
     Rank,
+    /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. Whoever makes a new one
+    /// makes one that is greater than all of its series that it could ever be compared with.
+    Stamp,
+}
+
+/// What stamps are compared within.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Series {
+    /// Rounds of a leader.
+    Round,
+    /// Grants, where they are not told by a fence.
+    Grant,
+}
+
+impl Series {
+    /// The value of a stamp of this series, for [`Kind::hash`].
+    pub fn stamp(self, number: u64) -> u128 {
+        (self as u128) << 64 | u128::from(number)
+    }
 }
 
 impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation, Self::Count, Self::Rank];
+    const ALL: [Self; 8] =
+        [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation, Self::Count, Self::Rank, Self::Stamp];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.
     pub fn hash<H: Hasher>(self, value: u128, hasher: &mut H) {

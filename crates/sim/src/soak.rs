@@ -340,7 +340,9 @@ impl<P: Protocol> Soak<'_, P> {
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
         match event {
-            Event::Arrival { from, to, .. } if faults && self.loses() => self.world.lose(from, to),
+            Event::Arrival { from, to, incarnation } if faults && self.loses() => {
+                self.world.lose(from, to, incarnation);
+            }
             Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
             Event::Release { node, entry } => {
                 if self.world.release(node, entry)? && faults {

@@ -5,8 +5,8 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Flight, Grant, Indication, Input, InputOf, Layer, LinkEvent, Moment, Node,
-    NodeId, Out, Outbox, Protocol, Reach, Repairs, View,
+    Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer, LinkEvent,
+    Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, View,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 use driftlock_trace::{Presence, Writer};
@@ -332,11 +332,13 @@ impl<P: Protocol> World<P> {
         self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
     }
 
-    /// The next message from `from` to `to` is lost.
-    pub fn lose(&mut self, from: NodeId, to: NodeId) {
-        let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
+    /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost.
+    pub fn lose(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) {
         if let Some(Timed { message, .. }) = self.ground.arrive(from, to, incarnation) {
             self.meter.landed(P::permits(&message));
+            if let Some(recorder) = &mut self.recorder {
+                recorder.loss(self.now.0, from, to);
+            }
         }
     }
 
@@ -472,14 +474,17 @@ impl<P: Protocol> World<P> {
         if !self.checked {
             return Ok(());
         }
-        let moment = Moment::<P> {
+        Ok(check_moment(self.k, &self.moment())?)
+    }
+
+    /// Everything as it is now.
+    pub fn moment(&self) -> Moment<'_, P> {
+        let flights = self.ground.flights();
+        Moment {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
-            flights: self
-                .ground
-                .flights()
+            flights: flights
                 .map(|Flight { from, to, message }| Flight { from, to, message: &message.message })
                 .collect(),
-        };
-        Ok(check_moment(self.k, &moment)?)
+        }
     }
 }

@@ -37,6 +37,7 @@ impl<P: Protocol> Model<P> {
         let pairs = || inside().flat_map(|from| inside().map(move |to| (from, to))).filter(busy);
         let channel = |(from, to)| &parts.channels.get(layout.channel(state, from, to)).sketch;
         let all = seats().chain(pairs().map(channel)).fold(Extents::default(), Extents::with);
+        fingerprint.note_stamps(seats().chain(pairs().map(channel)));
         for sketch in seats() {
             fingerprint.part(sketch, all);
         }

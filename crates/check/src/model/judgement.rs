@@ -94,9 +94,11 @@ impl<P: Protocol> Model<P> {
         Ok(())
     }
 
+    /// A node with a due timer has done nothing since it was due, and will do nothing before it is told: it may have slept
+    /// through the end of a lease.
     fn units_in_use(&self, state: &State) -> Result<(), Violation> {
         let mut in_use = Permits::NONE;
-        for node in self.layout.ids() {
+        for node in self.layout.ids().filter(|&node| !self.has_due_timer(state, node)) {
             let Some(grant) = self.parts.seats.get(self.layout.seat(state, node)).grant else { continue };
             let (together, k) = (in_use.count() + grant.permits.count(), self.setup.deployment.k);
             if together > k {

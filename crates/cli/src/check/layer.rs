@@ -52,6 +52,10 @@ pub(super) struct NeighbourhoodFlags {
     /// Messages that are lost [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     losses: Option<Bound>,
+    /// With --timed, how often in all a tick may pass while a message is on its way from one node to another: a number, or any
+    /// [default: any]
+    #[arg(long, value_name = "NUMBER", value_parser = bound, requires = "timed")]
+    lateness: Option<Bound>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -112,7 +116,7 @@ impl LinkFlags {
 
 impl NeighbourhoodFlags {
     fn is_given(&self) -> bool {
-        let bounds = [self.crossings, self.leaves, self.joins, self.crashes, self.losses];
+        let bounds = [self.crossings, self.leaves, self.joins, self.crashes, self.losses, self.lateness];
         bounds.iter().any(Option::is_some) || self.outside.is_some()
     }
 
@@ -127,6 +131,7 @@ impl NeighbourhoodFlags {
         setup.joins = self.joins.unwrap_or(both);
         setup.crashes = self.crashes.unwrap_or(NEVER);
         setup.losses = self.losses.unwrap_or(NEVER);
+        setup.lateness = self.lateness.unwrap_or(Bound::Any);
         Ok(())
     }
 }

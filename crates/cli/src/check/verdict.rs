@@ -117,6 +117,9 @@ impl Told<'_> {
         }
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
             bounds.push(format!("ticks of {tick:?}, drift {drift}, {}", counted(Bound::Most(pauses), "pause")));
+            if setup.lateness != Bound::Any {
+                bounds.push(format!("lateness {}", number(setup.lateness)));
+            }
         }
         bounds.join(", ")
     }
@@ -238,11 +241,15 @@ impl Told<'_> {
         }
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
             flag("timed --tick", &format!("{}ms --drift {drift} --pauses {pauses}", tick.as_millis()));
+            if setup.lateness != Bound::Any {
+                flag("lateness", &number(setup.lateness));
+            }
         }
         if setup.spread != setup.usual_spread() {
             flag("spread", &if setup.spread == u64::MAX { "any".into() } else { setup.spread.to_string() });
         }
-        if plan.without.len() == plan.algorithm.repairs().len() {
+        let all = plan.algorithm.repairs().len();
+        if all > 0 && plan.without.len() == all {
             flag("as-published", "");
         } else {
             plan.without.iter().for_each(|name| flag("without", name));
@@ -342,6 +349,9 @@ impl Told<'_> {
         }
         if let Timing::Timed { drift, pauses, .. } = setup.timing {
             start.push(format!("timed, drift {drift}, {}", counted(Bound::Most(pauses), "pause")));
+            if setup.lateness != Bound::Any {
+                start.push(format!("lateness {}", number(setup.lateness)));
+            }
         }
         if setup.properties.has(Property::Calm) {
             start.push("calm".into());

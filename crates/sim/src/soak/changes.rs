@@ -10,9 +10,6 @@ use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
 use crate::world::Step;
 
-/// So many members a neighbourhood has at least when one of them crashes: with fewer nobody can tell who is left.
-const MEMBERS_AT_CRASH_MIN: usize = 3;
-
 impl<P: Protocol> Soak<'_, P> {
     /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
     pub(super) fn change(&mut self) -> Step<()> {
@@ -67,7 +64,7 @@ impl<P: Protocol> Soak<'_, P> {
         let (members, outside) = self.whereabouts();
         if self.case.crashes
             && self.crashed.is_none()
-            && members.len() >= MEMBERS_AT_CRASH_MIN
+            && P::is_ready_for_crash(&self.world.moment())
             && self.mobility.random_bool(0.2)
         {
             let node = pick(&members, &mut self.mobility);

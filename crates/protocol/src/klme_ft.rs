@@ -1,0 +1,488 @@
+//! Fault-tolerant k-local mutual exclusion: klme that survives crashes and lost messages.
+//!
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014
+//! ([`crate::klme`]), ends with "developing a fault tolerant version of the proposed algorithm may be a future direction of
+//! research". This is ours. docs/guarantees.md says what it promises and why that holds.
+//!
+//! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who waits
+//! (*`R_Queue`*); members ask it and are granted units. What is added:
+//!
+//! - Three members keep a copy of the token. The leader sends everybody a *beat* at intervals; copy holders acknowledge it. For one beat
+//!   after a majority of them has done so the leader may grant, and they support nobody else for as long as such grants last.
+//! - A grant is a lease, counted from the sending of the claim that it answers. Whoever uses a unit claims it anew at every
+//!   beat, and stops when its lease runs out.
+//! - A copy holder that hears no beat for too long stands for leader under a greater number. The votes of a majority make it
+//!   one; by then all earlier grants have run out, so its token has all k units free.
+//! - Copy holders that leave or fall silent are replaced, one at a time.
+//! - When nobody wants anything, the leader says so and rests, and so does everybody else. Whoever then wants something wakes
+//!   all of them.
+//!
+//! Deviations from the paper, beside the repairs of klme:
+//!
+//! - The leader stays where it is, unless it leaves or fails. The paper sends an idle token to whoever asks first, so that this node may
+//!   enter without permission; here every move would cost a vote of a majority, and a grant costs only two messages.
+//! - There are no request numbers. Claims and grants name the beat that they belong to, and a grant counts only until the next
+//!   one; so nothing that is late can be mistaken for something current, and no number outlives the leader that knows it.
+//! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a newcomer who leads.
+//! - What is told about others who come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
+use crate::{
+    Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section, Status,
+    Stay, Units,
+};
+
+mod claimant;
+mod election;
+mod leader;
+mod lemmas;
+mod message;
+mod token;
+
+pub use message::{Allocation, Copy, Message, Seal, Want};
+use token::Token;
+
+/// The constants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Variant {
+    /// How long things last.
+    pub times: Times,
+    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
+    pub patience: u8,
+    /// How long whoever wants to leave waits for being dismissed.
+    pub farewell: Duration,
+}
+
+impl Variant {
+    /// For messages that take a second or two, and now and then several.
+    pub const USUAL: Self = Self {
+        times: Times {
+            beat: Duration::from_secs(10),
+            lease: Duration::from_secs(30),
+            drift_percent: 1,
+            margin: Duration::from_millis(500),
+        },
+        patience: 3,
+        farewell: Duration::from_secs(300),
+    };
+
+    /// As short as they can be, in ticks of ten seconds: a lease outlasts one beat. Where time passes in ticks and clocks do not
+    /// differ, a guard that is as long as what it guards ends a tick later, because it begins a tick later or with a beat.
+    pub const SMALL: Self = Self {
+        times: Times {
+            beat: Duration::from_secs(10),
+            lease: Duration::from_secs(20),
+            drift_percent: 0,
+            margin: Duration::ZERO,
+        },
+        patience: 1,
+        farewell: Duration::from_secs(80),
+    };
+}
+
+/// What it waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// At the leader: the next beat is due, and the right to grant is over.
+    Beat,
+    /// Nothing was heard of a leader for so long that all its grants have run out; at the leader: of a majority.
+    Silence,
+    /// The claim with this lease was sent so long ago that what was granted for it is over. Of the two, one is in force and the
+    /// other may be asked for.
+    Lease(bool),
+    /// It has waited long enough for being dismissed.
+    Farewell,
+}
+
+/// *State*.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Usage {
+    /// R.
+    Idle,
+    /// W.
+    Waiting {
+        demand: Demand,
+        /// Whether it has claimed a unit under the latest beat, and may still be granted one.
+        claimed: bool,
+    },
+    /// CS.
+    Using {
+        demand: Demand,
+        permit: Permit,
+        seal: Seal,
+        /// The lease that is in force.
+        lease: bool,
+        /// Whether it has claimed the unit again under the latest beat, and its lease may still be renewed.
+        claimed: bool,
+    },
+}
+
+/// What a member is to the others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Role {
+    Follower,
+    Candidate(Candidacy),
+    Leader(Token),
+}
+
+/// What a candidate has.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Candidacy {
+    number: LeaderNo,
+    /// In growing order.
+    votes: Vec<Member>,
+    /// The leader that has handed its duty over, and what was in use then.
+    inheritance: Option<(LeaderNo, Vec<Allocation>)>,
+}
+
+/// A node of klme-ft.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct KlmeFt {
+    /// *i*.
+    id: NodeId,
+    /// *k*.
+    k: u32,
+    /// Its stay, while it is in the neighbourhood.
+    stay: Option<Stay>,
+    /// Who else is there, as far as the layer below knows.
+    others: Vec<NodeId>,
+    /// Whether it is about to leave.
+    leaving: bool,
+    /// *State*.
+    usage: Usage,
+    /// Whom it has voted for or followed.
+    promise: Promise,
+    /// Of the latest beat that it heard or sent: *`M_Th_id`*, *`Node_leader_no`*.
+    copy: Option<Copy>,
+    /// Nobody wanted anything when it last heard, so silence means nothing.
+    rests: bool,
+    /// Whether the latest beat asked who could keep a copy. Whoever was asked may have been chosen.
+    asked: bool,
+    role: Role,
+    variant: Variant,
+}
+
+impl Protocol for KlmeFt {
+    type Message = Message;
+    type View = Crossing;
+    type Timer = Timer;
+    type Variant = Variant;
+
+    const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
+    const REPAIRS: &'static [Repair] = &[];
+    const SURVIVES_CRASHES: bool = true;
+
+    /// The first member leads, the first three have copies, and all of them rest.
+    fn deploy(deployment: &Deployment, variant: Variant, _repairs: Repairs) -> Vec<Self> {
+        let members: Vec<_> = deployment.stays().map(|(id, stay)| Member { id, stay }).collect();
+        let copy = members.first().map(|first| Copy {
+            number: LeaderNo { counter: 1, stay: first.stay },
+            round: Round::default(),
+            leader: first.id,
+            founded: first.stay,
+            holders: members.iter().copied().take(token::COPIES).collect(),
+            queue: Vec::new(),
+        });
+        let node = |id| {
+            let mut node = Self::blank(id, deployment.k, variant);
+            let Some((member, copy)) = members.iter().find(|member| member.id == id).zip(copy.as_ref()) else {
+                return node;
+            };
+            node.stay = Some(member.stay);
+            node.others = members.iter().map(|other| other.id).filter(|&other| other != id).collect();
+            node.promise.follow(copy.number);
+            node.promise.loosen();
+            node.copy = Some(copy.clone());
+            node.rests = true;
+            if copy.leader == id {
+                let token = Token::new(copy.number, deployment.k, copy, &[], 0);
+                // There was no leader before, so nobody knows of other copy holders.
+                node.role = Role::Leader(Token { settled: true, ..token });
+            }
+            node
+        };
+        deployment.ids().map(node).collect()
+    }
+
+    fn at_small_scale(_variant: Variant) -> Variant {
+        Variant::SMALL
+    }
+
+    fn request(&mut self, demand: Demand, out: &mut Out<Self>) {
+        self.on_request_cs(demand, out);
+    }
+
+    fn release(&mut self, out: &mut Out<Self>) {
+        self.on_release_cs(out);
+    }
+
+    fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        match message {
+            Message::Beat { copy, wanted, rests } => self.on_beat(from, copy, wanted, rests, out),
+            Message::Claim { stay, number, round, want, leaving } => {
+                let is_current = self.is_latest_beat(number, round);
+                self.on_claim(Member { id: from, stay }, is_current, want, leaving, out);
+            }
+            Message::Grant { number, round, permit, seal, renews } => {
+                if self.is_latest_beat(Some(number), round) {
+                    self.on_grant(permit, seal, renews, out);
+                }
+            }
+            Message::Stand { number, holders, relieves } => self.on_stand(from, number, &holders, relieves, out),
+            Message::Vote { stay, number, copy } => self.on_vote(Member { id: from, stay }, number, copy, out),
+            Message::Ahead { number } => self.on_ahead(number, out),
+            Message::Token { number, allocated } => self.on_token(number, allocated, out),
+            Message::Dismiss => self.on_dismiss(out),
+        }
+    }
+
+    fn undelivered(&mut self, _to: NodeId, _message: Message, _out: &mut Out<Self>) {}
+
+    fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
+        match timer {
+            Timer::Beat => self.on_beat_over(out),
+            Timer::Silence => self.on_silence(out),
+            Timer::Lease(which) => self.on_lease_over(which, out),
+            Timer::Farewell => self.depart(out),
+        }
+    }
+
+    fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
+        match view {
+            Crossing::Entered { stay, members } => self.on_entered(stay, &members, out),
+            Crossing::Leaving => self.on_leaving(out),
+            Crossing::Met { peer, .. } => self.on_met(peer, out),
+            Crossing::Parted { peer } => self.on_parted(peer, out),
+        }
+    }
+
+    fn units_max(&self) -> Units {
+        Units::ONE
+    }
+
+    /// Nobody holds permits: a leader has them in its books, and so may another that does not know yet that it leads no more.
+    /// What is in use is for the oracles to judge, who know what time it is.
+    fn held(&self) -> Permits {
+        Permits::NONE
+    }
+
+    fn has_token(&self) -> bool {
+        self.leads()
+    }
+
+    fn section(&self) -> Section {
+        match self.usage {
+            Usage::Idle => Section::Remainder,
+            Usage::Waiting { .. } => Section::Waiting,
+            Usage::Using { .. } => Section::Critical,
+        }
+    }
+
+    fn status(&self) -> Status {
+        let queue = match &self.role {
+            Role::Leader(token) => token.queue.iter().map(|waiter| waiter.member.id).collect(),
+            Role::Follower | Role::Candidate(_) => Vec::new(),
+        };
+        let leader = self.copy.as_ref().map(|copy| copy.leader).filter(|leader| *leader != self.id);
+        Status {
+            section: self.section(),
+            permits: if let Usage::Using { permit, .. } = self.usage { Permits::single(permit) } else { Permits::NONE },
+            queue,
+            waits_on: leader.filter(|_| self.section() == Section::Waiting),
+            height: None,
+        }
+    }
+
+    fn permits(_message: &Message) -> Permits {
+        Permits::NONE
+    }
+
+    fn is_token(message: &Message) -> bool {
+        matches!(message, Message::Token { .. })
+    }
+
+    fn kind(message: &Message) -> usize {
+        match message {
+            Message::Beat { .. } => 0,
+            Message::Claim { .. } => 1,
+            Message::Grant { .. } => 2,
+            Message::Stand { .. } => 3,
+            Message::Vote { .. } => 4,
+            Message::Ahead { .. } => 5,
+            Message::Token { .. } => 6,
+            Message::Dismiss => 7,
+        }
+    }
+
+    /// All of them: they are in somebody's books.
+    fn returning(moment: &Moment<'_, Self>) -> Permits {
+        moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.k))
+    }
+
+    fn is_ready_for_crash(moment: &Moment<'_, Self>) -> bool {
+        lemmas::has_three_copies(moment)
+    }
+
+    fn invariant(moment: &Moment<'_, Self>) -> Result<(), String> {
+        lemmas::hold(moment)
+    }
+}
+
+/// What a node is.
+impl KlmeFt {
+    /// A node that knows nothing and is nowhere.
+    fn blank(id: NodeId, k: u32, variant: Variant) -> Self {
+        Self {
+            id,
+            k,
+            stay: None,
+            others: Vec::new(),
+            leaving: false,
+            usage: Usage::Idle,
+            promise: Promise::default(),
+            copy: None,
+            rests: false,
+            asked: false,
+            role: Role::Follower,
+            variant,
+        }
+    }
+
+    /// This stay of this node. Nothing reaches a node that is nowhere, so there is one whenever it matters.
+    fn me(&self) -> Member {
+        Member { id: self.id, stay: self.stay.unwrap_or_default() }
+    }
+
+    fn leads(&self) -> bool {
+        matches!(self.role, Role::Leader(_))
+    }
+
+    /// It neither leads nor wants to.
+    fn resign(&mut self, out: &mut Out<Self>) {
+        if self.leads() {
+            out.disarm(Timer::Beat);
+        }
+        self.role = Role::Follower;
+    }
+
+    /// Whether it keeps a copy, as far as it knows.
+    fn is_holder(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| copy.holders.contains(&self.me()))
+    }
+
+    /// Whether this was the latest beat that it heard or sent.
+    fn is_latest_beat(&self, number: Option<LeaderNo>, round: Round) -> bool {
+        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.age() == (number, round))
+    }
+}
+
+/// Coming and going: *I* and *J* of the paper.
+impl KlmeFt {
+    fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Stay)], out: &mut Out<Self>) {
+        out.clause("J");
+        self.stay = Some(stay);
+        self.others = members.iter().map(|(id, _)| *id).collect();
+        if self.others.is_empty() {
+            self.found(out);
+        } else if matches!(self.usage, Usage::Waiting { .. }) {
+            self.knock(out);
+        }
+    }
+
+    /// The first to come makes the token.
+    fn found(&mut self, out: &mut Out<Self>) {
+        let me = self.me();
+        let number = LeaderNo { counter: 1, stay: me.stay };
+        self.copy = Some(Copy {
+            number,
+            round: Round::default(),
+            leader: me.id,
+            founded: me.stay,
+            holders: alloc::vec![me],
+            queue: Vec::new(),
+        });
+        self.lead(number, &[], out);
+    }
+
+    fn on_met(&mut self, peer: NodeId, out: &mut Out<Self>) {
+        if let Err(at) = self.others.binary_search(&peer) {
+            self.others.insert(at, peer);
+        }
+        // A newcomer learns from a beat who leads, and may be needed to keep a copy.
+        if self.leads() && self.rests {
+            self.begin_round(false, out);
+        }
+    }
+
+    fn on_parted(&mut self, peer: NodeId, out: &mut Out<Self>) {
+        self.others.retain(|other| *other != peer);
+        let patience = self.variant.patience;
+        if let Role::Leader(token) = &mut self.role {
+            token.dequeue(peer);
+            token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
+            for holder in token.holders.iter_mut().filter(|holder| holder.member.id == peer) {
+                holder.missed = patience;
+            }
+            if self.leaving && self.others.is_empty() {
+                self.depart(out);
+            }
+        }
+    }
+
+    fn on_leaving(&mut self, out: &mut Out<Self>) {
+        out.clause("I");
+        self.leaving = true;
+        self.lose_unit(out);
+        if let Usage::Waiting { claimed, .. } = &mut self.usage {
+            // What is granted from now on comes too late.
+            *claimed = false;
+            out.disarm(Timer::Lease(false));
+        }
+        let me = self.me();
+        if let Role::Leader(token) = &mut self.role {
+            token.dequeue(me.id);
+            if let Some(holder) = token.holder(me) {
+                holder.leaving = true;
+            }
+        }
+        if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder() && !self.asked) {
+            self.depart(out);
+            return;
+        }
+        self.serve(out);
+        out.arm(Timer::Farewell, self.variant.farewell);
+        match self.role {
+            Role::Leader(_) if self.rests => self.begin_round(false, out),
+            Role::Leader(_) => {}
+            _ if self.rests => self.knock(out),
+            _ => self.claim(out),
+        }
+    }
+
+    /// Nobody counts on its copy any more.
+    fn on_dismiss(&mut self, out: &mut Out<Self>) {
+        if self.leaving {
+            self.depart(out);
+        }
+    }
+
+    /// It goes, and forgets everything but what its application wants.
+    fn depart(&mut self, out: &mut Out<Self>) {
+        for timer in [Timer::Beat, Timer::Silence, Timer::Lease(false), Timer::Lease(true), Timer::Farewell] {
+            out.disarm(timer);
+        }
+        out.depart();
+        let usage = match self.usage {
+            Usage::Waiting { demand, .. } => Usage::Waiting { demand, claimed: false },
+            usage => usage,
+        };
+        *self = Self { usage, ..Self::blank(self.id, self.k, self.variant) };
+    }
+}

@@ -1,0 +1,192 @@
+//! How somebody becomes leader.
+
+use alloc::vec::Vec;
+
+use super::token::Token;
+use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage};
+use crate::tenure::{LeaderNo, Member, is_majority};
+use crate::{NodeId, Out};
+
+impl KlmeFt {
+    /// No leader was heard of for so long that all its grants have run out; or, at the leader, no majority.
+    pub(super) fn on_silence(&mut self, out: &mut Out<Self>) {
+        self.promise.loosen();
+        if self.rests {
+            return;
+        }
+        if self.is_holder() {
+            self.stand(out);
+        } else if matches!(self.usage, Usage::Waiting { .. }) && !self.leads() {
+            self.knock(out);
+        }
+    }
+
+    /// Asks the copy holders for their votes; once more under the same number, as long as there is no greater one.
+    fn stand(&mut self, out: &mut Out<Self>) {
+        out.clause("stand");
+        let (me, taken) = (self.me(), self.promise.number());
+        let stands_already = matches!(&self.role, Role::Candidate(own) if Some(own.number) > taken);
+        if !stands_already {
+            self.resign(out);
+            let number = taken.map_or(LeaderNo { counter: 1, stay: me.stay }, |taken| taken.next(me.stay));
+            self.role = Role::Candidate(Candidacy { number, votes: alloc::vec![me], inheritance: None });
+        }
+        self.canvass(out);
+    }
+
+    fn canvass(&mut self, out: &mut Out<Self>) {
+        let Some((Role::Candidate(candidacy), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else {
+            return;
+        };
+        let relieves = candidacy.inheritance.as_ref().map(|(number, _)| *number);
+        let stand = Message::Stand { number: candidacy.number, holders: copy.holders.clone(), relieves };
+        out.multicast(copy.holders.iter().map(|holder| holder.id).filter(|id| *id != self.id), &stand);
+        out.arm(Timer::Silence, self.variant.times.bond());
+        self.lead_if_elected(out);
+    }
+
+    /// Somebody wants to lead.
+    pub(super) fn on_stand(
+        &mut self,
+        from: NodeId,
+        number: LeaderNo,
+        holders: &[Member],
+        relieves: Option<LeaderNo>,
+        out: &mut Out<Self>,
+    ) {
+        if let Role::Candidate(own) = &self.role
+            && own.number > number
+        {
+            // Usually it will yield when it is asked. It is not if it keeps a copy that this node has not heard of; then it may win
+            // where this node can not.
+            if self.copy.as_ref().is_some_and(|copy| copy.holders.iter().all(|holder| holder.id != from)) {
+                out.send(from, Message::Ahead { number: own.number });
+            }
+            return;
+        }
+        if !holders.contains(&self.me()) || !self.promise.may_vote(number, relieves) {
+            return;
+        }
+        out.clause("vote");
+        self.resign(out);
+        self.promise.vote(number);
+        self.rests = false;
+        out.arm(Timer::Silence, self.variant.times.bond());
+        out.send(from, Message::Vote { stay: self.me().stay, number, copy: self.copy.clone() });
+    }
+
+    /// A vote, and what the voter knows. The latest copy says whose votes count.
+    pub(super) fn on_vote(&mut self, voter: Member, number: LeaderNo, copy: Option<Copy>, out: &mut Out<Self>) {
+        match &mut self.role {
+            Role::Candidate(own) if own.number == number => {
+                if let Err(at) = own.votes.binary_search(&voter) {
+                    own.votes.insert(at, voter);
+                }
+            }
+            _ => return,
+        }
+        let is_later = |own: &Copy| copy.as_ref().is_some_and(|copy| copy.age() > own.age());
+        if self.copy.as_ref().is_none_or(is_later) {
+            self.copy = copy;
+        }
+        self.lead_if_elected(out);
+    }
+
+    fn lead_if_elected(&mut self, out: &mut Out<Self>) {
+        let Some((Role::Candidate(own), copy)) = self.copy.as_ref().map(|copy| (&self.role, copy)) else { return };
+        if is_majority(&copy.holders, |holder| own.votes.contains(holder)) {
+            let number = own.number;
+            let allocated = own.inheritance.as_ref().map_or(Vec::new(), |(_, allocated)| allocated.clone());
+            self.lead(number, &allocated, out);
+        }
+    }
+
+    /// *H*: the leader departs, and has chosen this node to follow it.
+    pub(super) fn on_token(&mut self, number: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
+        if self.promise.number() != Some(number) || !matches!(self.role, Role::Follower) || !self.is_holder() {
+            return;
+        }
+        out.clause("H");
+        self.succeed(number, number, allocated, out);
+    }
+
+    /// Somebody can follow only a leader with a number greater than this, or vote only for such a candidate.
+    pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
+        let me = self.me();
+        match &mut self.role {
+            Role::Leader(token) => {
+                token.outbid = token.outbid.max(Some(number));
+                self.outdo(out);
+            }
+            Role::Candidate(own) if number > own.number => {
+                out.clause("stand");
+                (own.number, own.votes) = (number.next(me.stay), alloc::vec![me]);
+                self.canvass(out);
+            }
+            Role::Candidate(_) | Role::Follower => {}
+        }
+    }
+
+    /// A leader that somebody can not follow becomes its own successor. If it has no majority behind it, somebody else may have,
+    /// and two that outbid each other would not come to an end.
+    pub(super) fn outdo(&mut self, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        if let Some(number) = token.outbid.filter(|number| *number > token.number && token.is_confirmed()) {
+            out.clause("outdo");
+            let (own, allocated) = (token.number, token.loans.iter().map(|loan| loan.allocation).collect());
+            self.resign(out);
+            self.succeed(own, number, allocated, out);
+        }
+    }
+
+    /// Stands under a number greater than `taken`, in place of the leader `relieved`, which does not grant any more.
+    fn succeed(&mut self, relieved: LeaderNo, taken: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
+        let me = self.me();
+        self.role = Role::Candidate(Candidacy {
+            number: taken.next(me.stay),
+            votes: alloc::vec![me],
+            inheritance: Some((relieved, allocated)),
+        });
+        self.canvass(out);
+    }
+
+    /// Becomes leader. All grants of leaders before it have run out, but for those that were handed over.
+    pub(super) fn lead(&mut self, number: LeaderNo, allocated: &[Allocation], out: &mut Out<Self>) {
+        out.clause("lead");
+        let me = self.me();
+        let Some(copy) = &self.copy else { return };
+        let left = self.variant.times.beats_to_reclaim();
+        let mut token = Token::new(number, self.k, copy, allocated, left);
+        token.dequeue(me.id);
+        // Nothing was heard of the former leader. If it is still there, it will ask.
+        token.dequeue(copy.leader);
+        self.promise.follow(number);
+        match &mut self.usage {
+            Usage::Waiting { claimed, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(false));
+                if !self.leaving {
+                    token.enqueue(me, 0);
+                }
+            }
+            Usage::Using { claimed, lease, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(!*lease));
+            }
+            Usage::Idle => {}
+        }
+        if let Some(holder) = token.holder(me) {
+            holder.leaving = self.leaving;
+        }
+        // It may have stopped using what its predecessor believed in use.
+        let used = if let Usage::Using { seal, .. } = self.usage { Some(seal) } else { None };
+        token.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
+        let is_lent = token.loan_of(me).is_some();
+        self.role = Role::Leader(token);
+        if !is_lent {
+            self.lose_unit(out);
+        }
+        out.arm(Timer::Silence, self.variant.times.bond());
+        self.begin_round(false, out);
+    }
+}

@@ -1,0 +1,161 @@
+//! What the leader does.
+
+use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want};
+use crate::Out;
+use crate::tenure::Member;
+
+impl KlmeFt {
+    /// The right to grant is over, and is asked for anew.
+    pub(super) fn on_beat_over(&mut self, out: &mut Out<Self>) {
+        if let Role::Leader(token) = &mut self.role {
+            let could_help = token.knows_others(&self.others);
+            token.pass_beat(self.variant.patience, could_help);
+            self.begin_round(true, out);
+        }
+    }
+
+    /// The next beat. If nobody wants anything, it is the last for now.
+    pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
+        let (me, patience) = (self.me(), self.variant.patience);
+        let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
+        let could_help = token.knows_others(&self.others);
+        let change = token.next_change(me, patience, could_help, beat_is_over);
+        let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
+        let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
+        let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
+        self.rests = is_idle && is_complete;
+        token.forget_answers(me);
+        token.change(change);
+        token.round = token.round.next();
+        token.has_asked = could_help && token.wants_copies(patience);
+        *copy = token.copy(me, copy.founded);
+        let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
+        out.broadcast(beat);
+        if self.rests {
+            out.clause("rest");
+            return;
+        }
+        out.clause("beat");
+        out.arm(Timer::Beat, self.variant.times.beat);
+        if token.holder(me).is_some() {
+            self.acknowledge(me, self.leaving, out);
+        }
+    }
+
+    /// A copy holder has heard the latest beat.
+    fn acknowledge(&mut self, member: Member, leaving: bool, out: &mut Out<Self>) {
+        let me = self.me();
+        let Role::Leader(token) = &mut self.role else { return };
+        let was_confirmed = token.is_confirmed();
+        let Some(holder) = token.holder(member) else { return };
+        (holder.acknowledged, holder.missed, holder.leaving) = (true, 0, leaving);
+        if was_confirmed || !token.is_confirmed() {
+            return;
+        }
+        out.clause("confirmed");
+        (token.settled, token.added) = (true, None);
+        self.promise.follow(token.number);
+        out.arm(Timer::Silence, self.variant.times.bond());
+        if self.leaving && token.holder(me).is_none() {
+            self.hand_over(out);
+            return;
+        }
+        // Its own claim and the answer to it are one.
+        if let Some(own) = token.loan_of(me) {
+            own.claimed = true;
+        }
+        self.serve(out);
+        self.outdo(out);
+    }
+
+    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
+    fn hand_over(&mut self, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        let allocated = token.loans.iter().map(|loan| loan.allocation).collect();
+        if let Some(heir) = token.holders.iter().find(|holder| holder.acknowledged) {
+            out.clause("I.token");
+            out.send(heir.member.id, Message::Token { number: token.number, allocated });
+        }
+        self.depart(out);
+    }
+
+    /// *C* and *G*: on receiving `Req_CS` or Release; and acknowledgements.
+    pub(super) fn on_claim(
+        &mut self,
+        member: Member,
+        is_current: bool,
+        want: Want,
+        leaving: bool,
+        out: &mut Out<Self>,
+    ) {
+        let wakes = self.rests && (want == Want::Wait || leaving);
+        let Role::Leader(token) = &mut self.role else {
+            if wakes {
+                // Whoever has a copy listens from now on whether there is a leader.
+                self.rests = false;
+                out.arm(Timer::Silence, self.variant.times.bond());
+            }
+            return;
+        };
+        token.note(member, is_current, want);
+        if leaving {
+            token.volunteer = token.volunteer.filter(|volunteer| *volunteer != member);
+        } else if is_current && token.has_asked && token.holder(member).is_none() {
+            token.volunteer.get_or_insert(member);
+        }
+        if leaving && token.settled && token.holder(member).is_none() {
+            out.send(member.id, Message::Dismiss);
+        }
+        if wakes {
+            self.begin_round(false, out);
+        } else {
+            if is_current && !self.rests {
+                self.acknowledge(member, leaving, out);
+            }
+            self.serve(out);
+            self.change_at_once(out);
+        }
+    }
+
+    /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
+    fn change_at_once(&mut self, out: &mut Out<Self>) {
+        let Role::Leader(token) = &self.role else { return };
+        let could_help = token.knows_others(&self.others);
+        let change = token.next_change(self.me(), self.variant.patience, could_help, false);
+        if token.is_confirmed() && change.is_some() && !self.rests {
+            self.begin_round(false, out);
+        }
+    }
+
+    /// Renews what is claimed again, and lends what is free; as far as it has the right.
+    pub(super) fn serve(&mut self, out: &mut Out<Self>) {
+        let (me, times) = (self.me(), self.variant.times);
+        let left = times.beats_to_reclaim();
+        let Role::Leader(token) = &mut self.role else { return };
+        if self.rests || !token.is_confirmed() {
+            return;
+        }
+        let (number, round) = (token.number, token.round);
+        for loan in token.loans.iter_mut().filter(|loan| loan.claimed) {
+            (loan.claimed, loan.left) = (false, left);
+            let Allocation { member, permit, seal } = loan.allocation;
+            match self.usage {
+                Usage::Using { lease, .. } if member == me => out.arm(Timer::Lease(lease), times.lease),
+                _ => out.send(member.id, Message::Grant { number, round, permit, seal, renews: true }),
+            }
+        }
+        let mut own = None;
+        while let Some(Allocation { member, permit, seal }) = token.lend(left) {
+            if member == me {
+                own = Some((permit, seal));
+            } else {
+                out.clause("C.grant");
+                out.send(member.id, Message::Grant { number, round, permit, seal, renews: false });
+            }
+        }
+        if let (Some((permit, seal)), Usage::Waiting { demand, .. }) = (own, self.usage) {
+            out.arm(Timer::Lease(false), times.lease);
+            self.enter(demand, permit, seal, out);
+        }
+    }
+}

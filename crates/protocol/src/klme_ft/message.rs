@@ -1,0 +1,176 @@
+//! What members say to one another.
+
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use crate::relative::{Kind, Series};
+use crate::tenure::{LeaderNo, Member, Round};
+use crate::{Fence, NodeId, Permit, Stay};
+
+/// What members say to one another.
+///
+/// ```text
+///   0 (leader)  ──BEAT──▶ everybody          at intervals: "I lead, under this number, in this round"
+///   0 ◀──CLAIM── 1                           "I heard it", from a copy holder; "I want, use, no longer use a unit"
+///   0 ──GRANT──▶ 1                           once a majority of the copy holders has heard the beat
+///   0 ◀──CLAIM── 1                           the release
+///
+///   1 ──STAND──▶ copy holders                nothing was heard of 0 for too long
+///   1 ◀──VOTE─── 2                           by a majority: 1 leads, under a greater number, and sends a BEAT
+///
+///   0 ◀──AHEAD── 2                           2 has voted for somebody else meanwhile: 0 stands again, under a greater number
+///
+///   0 ──TOKEN──▶ 1                           0 is about to leave: 1 stands at once
+///   0 ──DISMISS▶ 2                           2 is about to leave, and nobody counts on its copy any more
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// *`Leader_info`*, with the copy of the token.
+    Beat {
+        /// Of the leader.
+        copy: Copy,
+        /// Somebody is looked for who keeps a copy: everybody answers.
+        wanted: bool,
+        /// Nobody wants anything: there will be no further beat until somebody does.
+        rests: bool,
+    },
+    /// *`Req_CS`* and *Release*, and what acknowledges a beat.
+    Claim {
+        /// Of the sender.
+        stay: Stay,
+        /// Of the last beat that it heard.
+        number: Option<LeaderNo>,
+        /// Likewise.
+        round: Round,
+        /// What it claims.
+        want: Want,
+        /// *`I_am_leaving`*.
+        leaving: bool,
+    },
+    /// *`Per_grant`*.
+    Grant {
+        /// Of the leader.
+        number: LeaderNo,
+        /// Of the beat under which it was claimed.
+        round: Round,
+        /// The unit.
+        permit: Permit,
+        /// Of this grant.
+        seal: Seal,
+        /// Whether it answers the claim of one who uses the unit already.
+        renews: bool,
+    },
+    /// "I want to lead."
+    Stand {
+        /// The number it wants to lead under.
+        number: LeaderNo,
+        /// Whose votes count, as far as it knows.
+        holders: Vec<Member>,
+        /// The leader that has handed its duty over to it; perhaps itself, under a smaller number.
+        relieves: Option<LeaderNo>,
+    },
+    /// "Lead, then."
+    Vote {
+        /// Of the sender.
+        stay: Stay,
+        /// Of the candidate.
+        number: LeaderNo,
+        /// The latest that the sender knows of.
+        copy: Option<Copy>,
+    },
+    /// "I can not follow you: I have voted for a greater number." Or vote for you: I stand under one.
+    Ahead {
+        /// That number.
+        number: LeaderNo,
+    },
+    /// *Token*: the leader is about to depart and will not grant anything any more.
+    Token {
+        /// Of the leader that departs.
+        number: LeaderNo,
+        /// *`T_alloc_id`*.
+        allocated: Vec<Allocation>,
+    },
+    /// A member that is about to leave may go.
+    Dismiss,
+}
+
+/// What a copy holder knows of the token: enough to lead when all grants have run out.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Copy {
+    /// *`Token_leader_no`*.
+    pub number: LeaderNo,
+    /// Of the leader's beats.
+    pub round: Round,
+    /// *`M_Th_id`*.
+    pub leader: NodeId,
+    /// The stay of whoever founded this token. A token that is founded later has greater fences.
+    pub founded: Stay,
+    /// Who keeps a copy.
+    pub holders: Vec<Member>,
+    /// *`R_Queue`*.
+    pub queue: Vec<Member>,
+}
+
+impl Copy {
+    /// What is compared to see which of two copies is the later one.
+    pub fn age(&self) -> (LeaderNo, Round) {
+        (self.number, self.round)
+    }
+}
+
+/// What a claim says about its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Want {
+    /// It uses nothing and wants nothing.
+    Nothing,
+    /// It wants a unit, and does not use any.
+    Wait,
+    /// It uses the unit that it was granted so, and goes on.
+    Hold(Seal),
+    /// It does not use the unit any more that it was granted so.
+    Free(Seal),
+}
+
+/// A unit in use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Allocation {
+    /// By whom.
+    pub member: Member,
+    /// Which unit.
+    pub permit: Permit,
+    /// Of the grant.
+    pub seal: Seal,
+}
+
+/// Tells grants of one token apart, and which came first: the leader's counter, then a count of its grants.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seal(u64);
+
+impl Seal {
+    /// Before the first grant of a leader.
+    pub(super) fn first(number: LeaderNo) -> Self {
+        Self(u64::from(number.counter) << 32)
+    }
+
+    /// Of the next grant.
+    #[must_use]
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    /// What the resource is shown.
+    pub(super) fn fence(self, founded: Stay) -> Fence {
+        Fence { generation: founded.0, counter: self.0 }
+    }
+}
+
+impl Hash for Seal {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Stamp.hash(Series::Grant.stamp(self.0), hasher);
+    }
+}

@@ -1,0 +1,254 @@
+//! Who may lead, and for how long: leases, leader numbers, and the majority of those who keep a copy.
+//!
+//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops by
+//! itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
+//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time ([`Promise`]).
+//! docs/guarantees.md has the argument.
+
+use core::hash::{Hash, Hasher};
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::relative::{Kind, Series};
+use crate::{NodeId, Stay};
+
+/// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Member {
+    /// Which node.
+    pub id: NodeId,
+    /// Which of its stays.
+    pub stay: Stay,
+}
+
+/// The number of a leadership. Stays are unique, so no two leaderships have the same one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct LeaderNo {
+    /// One more than any that the leader knew of when it stood.
+    pub counter: u32,
+    /// Of the leader.
+    pub stay: Stay,
+}
+
+impl LeaderNo {
+    /// The number under which `stay` may stand, now that `self` is taken.
+    #[must_use]
+    pub fn next(self, stay: Stay) -> Self {
+        Self { counter: self.counter + 1, stay }
+    }
+}
+
+impl Hash for LeaderNo {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Level.hash(u128::from(self.counter), hasher);
+        self.stay.hash(hasher);
+    }
+}
+
+/// Counts the beats of leaders: every beat has a greater one than the beats of the same leader before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Round(u64);
+
+impl Round {
+    /// The round after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl Hash for Round {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Stamp.hash(Series::Round.stamp(self.0), hasher);
+    }
+}
+
+/// How long things last. Every duration is by the clock of whoever waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Times {
+    /// From one beat of the leader to the next. A leader's right to grant lasts no longer.
+    pub beat: Duration,
+    /// From the sending of a claim to the end of the grant that answers it.
+    pub lease: Duration,
+    /// By how many percent more one clock may measure than another.
+    pub drift_percent: u32,
+    /// What guards wait beyond that.
+    pub margin: Duration,
+}
+
+impl Times {
+    /// How long to wait until a time that somebody else measures is over for certain.
+    pub fn guard(self, time: Duration) -> Duration {
+        time + time * self.drift_percent / 100 + self.margin
+    }
+
+    /// How long a copy holder is bound to a leader from the arrival of a beat: until every grant that may be made after
+    /// this beat has run out.
+    pub fn bond(self) -> Duration {
+        self.guard(self.beat + self.lease)
+    }
+
+    /// In how many beats a grant has run out for certain. The first may come at once.
+    pub fn beats_to_reclaim(self) -> u16 {
+        let beats = self.guard(self.lease).as_nanos().div_ceil(self.beat.as_nanos().max(1)) + 1;
+        u16::try_from(beats).unwrap_or(u16::MAX)
+    }
+}
+
+/// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two sets
+/// that differ by one member, some member is in both.
+pub fn is_majority<T>(all: &[T], counts: impl Fn(&T) -> bool) -> bool {
+    2 * all.iter().filter(|one| counts(one)).count() > all.len()
+}
+
+/// How a copy holder stands to the leader whose number it knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+enum Bond {
+    /// It has voted, no more.
+    #[default]
+    Voted,
+    /// It has acknowledged a beat, and the leader may count on it still.
+    Bound,
+    /// It had acknowledged a beat, and its time is over.
+    Loose,
+}
+
+/// What a copy holder has promised: to ignore all leaders below a number, and for a time to support no other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Promise {
+    number: Option<LeaderNo>,
+    bond: Bond,
+}
+
+impl Promise {
+    /// The greatest number that it has voted for or followed.
+    pub fn number(self) -> Option<LeaderNo> {
+        self.number
+    }
+
+    /// Whether it may support nobody else at present.
+    pub fn is_bound(self) -> bool {
+        self.bond == Bond::Bound
+    }
+
+    /// Whether it may vote for `number`. `relieves` is the leader who has handed its duty over to the candidate.
+    pub fn may_vote(self, number: LeaderNo, relieves: Option<LeaderNo>) -> bool {
+        let Some(own) = self.number else { return true };
+        match self.bond {
+            // A vote that got lost is given again.
+            _ if number == own => true,
+            Bond::Voted => number > own,
+            Bond::Bound if relieves != Some(own) => false,
+            // Somebody who was followed may have made grants, and fences are told apart by the counter alone.
+            Bond::Bound | Bond::Loose => number.counter > own.counter,
+        }
+    }
+
+    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the leader's
+    /// grants, which only that successor knows of: it votes for nobody else for as long.
+    pub fn vote(&mut self, number: LeaderNo) {
+        if self.number != Some(number) {
+            let bond = if self.is_bound() { Bond::Bound } else { Bond::Voted };
+            *self = Self { number: Some(number), bond };
+        }
+    }
+
+    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those before it
+    /// have nothing to grant any more.
+    pub fn may_follow(self, number: LeaderNo) -> bool {
+        self.number.is_none_or(|own| number >= own)
+    }
+
+    /// Acknowledges a beat under `number`; to be loosened [`Times::bond`] after its arrival.
+    pub fn follow(&mut self, number: LeaderNo) {
+        *self = Self { number: Some(number), bond: Bond::Bound };
+    }
+
+    /// The time is over for which it was bound.
+    pub fn loosen(&mut self) {
+        if self.bond == Bond::Bound {
+            self.bond = Bond::Loose;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(counter: u32, stay: u32) -> LeaderNo {
+        LeaderNo { counter, stay: Stay(stay) }
+    }
+
+    const TIMES: Times = Times {
+        beat: Duration::from_secs(1),
+        lease: Duration::from_secs(3),
+        drift_percent: 10,
+        margin: Duration::from_millis(500),
+    };
+
+    #[test]
+    fn a_guard_outlasts_what_it_guards_by_drift_and_margin() {
+        assert_eq!(TIMES.guard(TIMES.lease), Duration::from_millis(3_800));
+        assert_eq!(TIMES.bond(), Duration::from_millis(4_900));
+        assert_eq!(TIMES.beats_to_reclaim(), 5, "four beats take 3.8 s, and the first may be due at once");
+    }
+
+    #[test]
+    fn majorities_of_sets_that_differ_by_one_member_meet() {
+        for size in 1..5_u32 {
+            let (small, large): (alloc::vec::Vec<_>, alloc::vec::Vec<_>) = ((0..size).collect(), (0..=size).collect());
+            for a in 0..1_u32 << size {
+                for b in 0..1_u32 << (size + 1) {
+                    let both = is_majority(&small, |at| a >> at & 1 == 1) && is_majority(&large, |at| b >> at & 1 == 1);
+                    assert!(!both || a & b != 0);
+                }
+            }
+        }
+        assert!(!is_majority(&[0, 1], |at| *at == 0), "half is not enough");
+        assert!(!is_majority::<u32>(&[], |_| true), "nobody is no majority");
+    }
+
+    #[test]
+    fn who_knows_nothing_may_vote_for_anybody() {
+        assert!(Promise::default().may_vote(number(1, 0), None));
+        assert!(Promise::default().may_follow(number(1, 0)));
+    }
+
+    #[test]
+    fn who_has_voted_may_turn_to_a_greater_number_and_never_to_a_smaller_one() {
+        let mut promise = Promise::default();
+        promise.vote(number(2, 1));
+        assert!(promise.may_vote(number(2, 2), None));
+        assert!(promise.may_vote(number(2, 1), None), "the vote may have been lost");
+        assert!(!promise.may_vote(number(2, 0), None) && !promise.may_follow(number(2, 0)));
+        assert!(promise.may_follow(number(2, 1)));
+    }
+
+    #[test]
+    fn who_is_bound_votes_for_nobody_until_its_time_is_over() {
+        let mut promise = Promise::default();
+        promise.follow(number(2, 1));
+        assert!(!promise.may_vote(number(3, 2), None));
+        assert!(promise.may_follow(number(3, 2)), "elected without this vote");
+        promise.loosen();
+        assert!(promise.may_vote(number(3, 2), None));
+        assert!(!promise.may_vote(number(2, 2), None), "its fences could be those of the former leader");
+        assert!(promise.may_follow(number(2, 1)), "the leader was only slow");
+    }
+
+    #[test]
+    fn a_leader_that_hands_over_frees_only_those_bound_to_itself() {
+        let mut promise = Promise::default();
+        promise.follow(number(2, 1));
+        assert!(promise.may_vote(number(3, 2), Some(number(2, 1))));
+        assert!(!promise.may_vote(number(3, 2), Some(number(1, 0))));
+        promise.vote(number(3, 2));
+        assert!(promise.may_vote(number(3, 2), Some(number(2, 1))), "the vote may have been lost");
+        assert!(!promise.may_vote(number(4, 0), None), "only the successor knows who uses what");
+        promise.loosen();
+        assert!(promise.may_vote(number(4, 0), None));
+    }
+}

@@ -1,0 +1,260 @@
+//! A neighbourhood in which time passes: messages take a tenth of a second, timers run down, and a test may cut connections,
+//! crash and pause nodes. What the applications get is judged all the time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use driftlock_protocol::{
+    Crossing, Demand, Deployment, Effect, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs, Section, Stay,
+};
+use driftlock_spec::Oracle;
+
+/// In milliseconds.
+const DELAY: u64 = 100;
+
+enum Event<P: Protocol> {
+    Arrival { from: NodeId, to: NodeId, stay: Stay, message: P::Message },
+    Timer { node: NodeId, timer: P::Timer },
+}
+
+pub(crate) struct Clocked<P: Protocol> {
+    nodes: Vec<Node<P>>,
+    blank: Vec<P>,
+    /// Of those who are inside and live.
+    stays: Vec<Option<Stay>>,
+    /// Who is taken for a member, although it may have crashed.
+    listed: Vec<Option<Stay>>,
+    next_stay: u32,
+    paused: Vec<bool>,
+    /// By due time and order. A due timer comes before an arrival at the same time.
+    events: BTreeMap<(u64, bool, u64), Event<P>>,
+    armed: BTreeMap<(NodeId, P::Timer), (u64, bool, u64)>,
+    /// No message gets from the one to the other.
+    cuts: Vec<(u32, u32)>,
+    oracle: Oracle,
+    now: u64,
+    order: u64,
+    /// How many messages were sent.
+    pub(crate) sent: usize,
+    /// Whose units were taken away, in order.
+    pub(crate) revoked: Vec<u32>,
+}
+
+impl<P: Protocol<View = Crossing>> Clocked<P> {
+    pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant) -> Self {
+        let members = members.iter().map(|&member| NodeId(member)).collect();
+        let deployment = Deployment { nodes, k, members, ..Deployment::default() };
+        let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
+        let stay_of = |id| deployment.stays().find(|(member, _)| *member == id).map(|(_, stay)| stay);
+        let stays: Vec<_> = deployment.ids().map(stay_of).collect();
+        let protocols = P::deploy(&deployment, variant, Repairs::ALL).into_iter();
+        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(stay_of(id))));
+        Self {
+            nodes: shells.collect(),
+            blank: P::deploy(&nowhere, variant, Repairs::ALL),
+            listed: stays.clone(),
+            next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
+            stays,
+            paused: vec![false; nodes as usize],
+            events: BTreeMap::new(),
+            armed: BTreeMap::new(),
+            cuts: Vec::new(),
+            oracle: Oracle::new(nodes, k),
+            now: 0,
+            order: 0,
+            sent: 0,
+            revoked: Vec::new(),
+        }
+    }
+
+    pub(crate) fn protocol(&self, node: u32) -> &P {
+        self.nodes[node as usize].protocol()
+    }
+
+    pub(crate) fn is_critical(&self, node: u32) -> bool {
+        self.stays[node as usize].is_some() && self.protocol(node).section() == Section::Critical
+    }
+
+    pub(crate) fn is_inside(&self, node: u32) -> bool {
+        self.stays[node as usize].is_some()
+    }
+
+    /// Who leads, in its own opinion.
+    pub(crate) fn leaders(&self) -> Vec<u32> {
+        (0..).zip(&self.nodes).filter(|(_, node)| node.protocol().has_token()).map(|(id, _)| id).collect()
+    }
+
+    /// The fence of what a node uses.
+    pub(crate) fn fence(&self, node: u32) -> driftlock_protocol::Fence {
+        self.nodes[node as usize].grant().expect("it uses a unit").fence
+    }
+
+    pub(crate) fn request(&mut self, node: u32) {
+        self.oracle.requested(NodeId(node), Demand::ONE);
+        self.input(node, Input::Request(Demand::ONE));
+    }
+
+    pub(crate) fn release(&mut self, node: u32) {
+        self.oracle.released(NodeId(node));
+        self.input(node, Input::Release);
+    }
+
+    pub(crate) fn leave(&mut self, node: u32) {
+        self.input(node, Input::Below(Crossing::Leaving));
+    }
+
+    pub(crate) fn join(&mut self, node: u32) {
+        let stay = Stay(self.next_stay);
+        self.next_stay += 1;
+        let members = (0..).map(NodeId).zip(&self.listed);
+        let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, stay)| Some((id, (*stay)?))).collect();
+        (self.stays[node as usize], self.listed[node as usize]) = (Some(stay), Some(stay));
+        for peer in self.audience(node) {
+            self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), stay }));
+        }
+        self.input(node, Input::Below(Crossing::Entered { stay, members }));
+    }
+
+    /// It stops for good, and nobody is told. What comes back in its place knows nothing.
+    pub(crate) fn crash(&mut self, node: u32) {
+        self.oracle.vanished(NodeId(node));
+        self.stays[node as usize] = None;
+        self.nodes[node as usize] = Node::new(NodeId(node), self.blank[node as usize].clone(), Reach::Outside);
+        let timers: Vec<_> = self.armed.keys().filter(|(id, _)| id.0 == node).map(|(_, timer)| *timer).collect();
+        for timer in timers {
+            self.disarm(NodeId(node), timer);
+        }
+    }
+
+    /// Nothing gets from one group to the other any more, nor back.
+    pub(crate) fn cut(&mut self, one: &[u32], other: &[u32]) {
+        self.cuts.extend(one.iter().flat_map(|&a| other.iter().flat_map(move |&b| [(a, b), (b, a)])));
+    }
+
+    pub(crate) fn heal(&mut self) {
+        self.cuts.clear();
+    }
+
+    /// It does nothing until it is woken; what happened to it meanwhile happens then, timers first.
+    pub(crate) fn pause(&mut self, node: u32) {
+        self.paused[node as usize] = true;
+        // Its application does nothing either.
+        self.oracle.released(NodeId(node));
+    }
+
+    pub(crate) fn wake(&mut self, node: u32) {
+        self.paused[node as usize] = false;
+        let is_due = |(id, _): &(NodeId, P::Timer), at: &(u64, bool, u64)| id.0 == node && at.0 <= self.now;
+        let due: Vec<_> = self.armed.iter().filter(|(timer, at)| is_due(timer, at)).map(|(_, at)| *at).collect();
+        for at in due {
+            // One may have put off another.
+            if let Some(event) = self.events.remove(&at) {
+                self.happen(event);
+            }
+        }
+    }
+
+    /// Lets so many seconds pass.
+    pub(crate) fn pass(&mut self, seconds: u64) {
+        let end = self.now + seconds * 1_000;
+        let concerns = |event: &Event<P>| match event {
+            Event::Arrival { to, .. } => to.index(),
+            Event::Timer { node, .. } => node.index(),
+        };
+        loop {
+            let next = self.events.iter().find(|(_, event)| !self.paused[concerns(event)]).map(|(at, _)| *at);
+            let Some(at) = next.filter(|at| at.0 <= end) else { break };
+            self.now = self.now.max(at.0);
+            let event = self.events.remove(&at).expect("it is there");
+            self.happen(event);
+        }
+        self.now = end;
+    }
+
+    /// Lets time pass until something is so; returns how many seconds it took.
+    pub(crate) fn pass_until(&mut self, is_so: impl Fn(&Self) -> bool, seconds_max: u64) -> u64 {
+        for second in 0..seconds_max {
+            if is_so(self) {
+                return second;
+            }
+            self.pass(1);
+        }
+        panic!("it was not so within {seconds_max} s");
+    }
+
+    fn happen(&mut self, event: Event<P>) {
+        match event {
+            Event::Timer { node, timer } => {
+                self.armed.remove(&(node, timer));
+                self.input(node.0, Input::Timer(timer));
+            }
+            Event::Arrival { from, to, stay, message } => {
+                if self.stays[to.index()] == Some(stay) && !self.cuts.contains(&(from.0, to.0)) {
+                    self.input(to.0, Input::Message { from, incarnation: stay.incarnation(), message });
+                }
+            }
+        }
+    }
+
+    fn audience(&self, of: u32) -> Vec<u32> {
+        (0..).zip(&self.stays).filter(|(id, stay)| *id != of && stay.is_some()).map(|(id, _)| id).collect()
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // every caller has just made it
+    fn input(&mut self, node: u32, input: InputOf<P>) {
+        let mut out = Outbox::new();
+        self.nodes[node as usize].step(input, &mut out).expect("the test asks for what is possible");
+        for effect in out.drain() {
+            self.carry_out(NodeId(node), effect);
+        }
+    }
+
+    fn carry_out(&mut self, node: NodeId, effect: Effect<P::Message, P::Timer>) {
+        match effect {
+            Effect::Send { to, message, .. } => self.send(node, to.0, message),
+            Effect::Broadcast { message } => {
+                for to in self.audience(node.0) {
+                    self.send(node, to, message.clone());
+                }
+            }
+            Effect::Arm { timer, after } => {
+                self.disarm(node, timer);
+                let at = self.later(after, false);
+                self.armed.insert((node, timer), at);
+                self.events.insert(at, Event::Timer { node, timer });
+            }
+            Effect::Disarm { timer } => self.disarm(node, timer),
+            Effect::Grant(grant) => self.oracle.granted(node, grant).expect("safety"),
+            Effect::Revoke(demand) => {
+                self.revoked.push(node.0);
+                self.oracle.revoked(node, demand);
+            }
+            Effect::Depart => {
+                (self.stays[node.index()], self.listed[node.index()]) = (None, None);
+                for peer in self.audience(node.0) {
+                    self.input(peer, Input::Below(Crossing::Parted { peer: node }));
+                }
+            }
+            Effect::Clause(_) => {}
+        }
+    }
+
+    fn later(&mut self, after: Duration, is_message: bool) -> (u64, bool, u64) {
+        self.order += 1;
+        (self.now + u64::try_from(after.as_millis()).unwrap(), is_message, self.order)
+    }
+
+    fn disarm(&mut self, node: NodeId, timer: P::Timer) {
+        if let Some(at) = self.armed.remove(&(node, timer)) {
+            self.events.remove(&at);
+        }
+    }
+
+    fn send(&mut self, from: NodeId, to: u32, message: P::Message) {
+        self.sent += 1;
+        if let Some(stay) = self.stays[to as usize] {
+            let at = self.later(Duration::from_millis(DELAY), true);
+            self.events.insert(at, Event::Arrival { from, to: NodeId(to), stay, message });
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What klme-ft promises, one event at a time. docs/guarantees.md says it in words.
+
+mod clocked;
+
+use clocked::Clocked;
+use driftlock_protocol::klme_ft::{KlmeFt, Variant};
+
+const VARIANT: Variant = Variant::USUAL;
+
+fn neighbourhood(nodes: u32, k: u32, members: &[u32]) -> Clocked<KlmeFt> {
+    Clocked::new(nodes, k, members, VARIANT)
+}
+
+/// How long until a grant of somebody who does not answer has run out for certain, as beats go.
+fn reclaim_seconds() -> u64 {
+    VARIANT.times.beat.as_secs() * u64::from(VARIANT.times.beats_to_reclaim() + 1)
+}
+
+/// How long until all grants of a leader that is not heard of have run out, and somebody else leads.
+fn regenerate_seconds() -> u64 {
+    VARIANT.times.bond().as_secs() + 3
+}
+
+#[test]
+fn who_asks_is_served_and_who_uses_a_unit_keeps_it_as_long_as_it_likes() {
+    let mut place = neighbourhood(3, 2, &[0, 1, 2]);
+    place.request(1);
+    place.request(0);
+    place.request(2);
+    place.pass(2);
+    assert_eq!([0, 1, 2].map(|node| place.is_critical(node)).iter().filter(|uses| **uses).count(), 2);
+    place.pass(1_000);
+    assert!(place.revoked.is_empty(), "leases are renewed");
+    let user = [0, 1].into_iter().find(|&node| place.is_critical(node)).unwrap();
+    place.release(user);
+    place.pass(2 * VARIANT.times.beat.as_secs());
+    assert_eq!([0, 1, 2].map(|node| place.is_critical(node)).iter().filter(|uses| **uses).count(), 2);
+}
+
+#[test]
+fn nobody_says_anything_when_nobody_wants_anything() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.request(3);
+    place.pass(1);
+    place.release(3);
+    place.pass(30);
+    let sent = place.sent;
+    place.pass(100_000);
+    assert_eq!(place.sent, sent);
+}
+
+#[test]
+fn the_crash_of_the_leader_is_survived_after_one_guard_time() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(0));
+    let before = place.fence(0);
+    place.crash(0);
+    let seconds = place.pass_until(|place| place.is_critical(1), regenerate_seconds());
+    assert!(seconds + 1 >= VARIANT.times.lease.as_secs(), "not before the leases of the old leader have run out");
+    assert_eq!(place.leaders().len(), 1);
+    assert!(place.fence(1) > before, "a late holder would be refused");
+}
+
+#[test]
+fn the_crash_of_a_leader_at_rest_is_survived_too() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.crash(0);
+    place.pass(1_000);
+    place.request(3);
+    place.pass_until(|place| place.is_critical(3), regenerate_seconds());
+}
+
+#[test]
+fn the_unit_of_a_user_that_has_crashed_is_free_after_a_guard_time() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(2);
+    place.pass(1);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(2));
+    place.crash(2);
+    let seconds = place.pass_until(|place| place.is_critical(1), reclaim_seconds());
+    assert!(seconds + 1 >= VARIANT.times.lease.as_secs());
+    assert_eq!(place.leaders(), [0], "the leader went on");
+}
+
+#[test]
+fn two_sides_of_a_split_can_not_both_grant() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(0));
+    place.cut(&[0], &[1, 2]);
+    // The oracle would object if the first had not stopped by then.
+    place.pass_until(|place| place.is_critical(1), regenerate_seconds());
+    assert_eq!(place.revoked, [0]);
+    place.pass(1_000);
+    assert!(place.is_critical(1) && !place.is_critical(0), "the larger side works, the smaller one does not");
+}
+
+#[test]
+fn a_leader_that_was_cut_off_follows_when_it_is_back() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.pass(1);
+    place.cut(&[0], &[1, 2]);
+    place.request(1);
+    place.pass_until(|place| place.is_critical(1), 2 * regenerate_seconds());
+    place.heal();
+    place.pass(30);
+    assert_eq!(place.leaders().len(), 1);
+    assert!(!place.leaders().contains(&0));
+    place.release(1);
+    place.pass(30);
+    assert!(place.is_critical(0), "it waits in the line of the new leader");
+}
+
+#[test]
+fn what_is_lost_is_made_up_for_by_the_next_beat() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(1);
+    place.pass(1);
+    place.release(1);
+    place.pass(1);
+    // Claim, grant and beat: whatever is said now between 0 and 2 is lost.
+    place.cut(&[0], &[2]);
+    place.request(2);
+    place.pass(5);
+    assert!(!place.is_critical(2));
+    place.heal();
+    place.pass_until(|place| place.is_critical(2), regenerate_seconds());
+}
+
+#[test]
+fn a_leader_that_leaves_hands_its_token_over_and_nobody_notices() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.request(3);
+    place.request(2);
+    place.pass(2);
+    let user = [2, 3].into_iter().find(|&node| place.is_critical(node)).unwrap();
+    let (waiter, fence) = (5 - user, place.fence(user));
+    place.leave(0);
+    place.pass_until(|place| !place.is_inside(0), 4 * VARIANT.times.beat.as_secs());
+    place.pass(30);
+    assert_eq!((place.revoked.len(), place.fence(user)), (0, fence), "the lease was renewed by the new leader");
+    assert_eq!(place.leaders().len(), 1);
+    place.release(user);
+    place.pass(2 * VARIANT.times.beat.as_secs());
+    assert!(place.is_critical(waiter));
+}
+
+#[test]
+fn a_copy_holder_that_leaves_is_replaced_first_so_that_a_crash_is_survived_afterwards() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.leave(1);
+    place.pass_until(|place| !place.is_inside(1), 4 * VARIANT.times.beat.as_secs());
+    place.crash(0);
+    place.request(2);
+    place.pass_until(|place| place.is_critical(2), 2 * regenerate_seconds());
+}
+
+#[test]
+fn a_neighbourhood_may_shrink_to_nobody_and_begin_anew_under_greater_fences() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.request(2);
+    place.pass(1);
+    let fence = place.fence(2);
+    place.release(2);
+    for node in [0, 2, 1, 3] {
+        place.leave(node);
+        place.pass_until(|place| !place.is_inside(node), 8 * VARIANT.times.beat.as_secs());
+    }
+    place.join(1);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(1) && place.fence(1) > fence);
+}
+
+#[test]
+fn with_two_members_the_crash_of_the_leader_stops_everything_and_breaks_nothing() {
+    let mut place = neighbourhood(2, 1, &[0, 1]);
+    place.request(0);
+    place.request(1);
+    place.pass(1);
+    place.crash(0);
+    place.pass(10_000);
+    assert!(!place.is_critical(1), "it can not know that it is alone");
+    place.leave(1);
+    place.pass_until(|place| !place.is_inside(1), VARIANT.farewell.as_secs() + 1);
+}
+
+#[test]
+fn with_two_members_the_leader_goes_on_without_the_other() {
+    let mut place = neighbourhood(2, 1, &[0, 1]);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(1));
+    place.crash(1);
+    place.request(0);
+    let patience = VARIANT.times.beat.as_secs() * u64::from(VARIANT.patience + 2);
+    place.pass_until(|place| place.is_critical(0), reclaim_seconds() + patience);
+}
+
+#[test]
+fn who_comes_back_blank_is_not_taken_for_the_copy_holder_it_was() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.pass(1);
+    place.crash(1);
+    place.join(1);
+    // The new node 1 has forgotten to whom it is bound. If its vote counted, 1 and 2 could elect somebody at once.
+    place.cut(&[0], &[1, 2]);
+    place.request(2);
+    place.pass(VARIANT.times.lease.as_secs() - 2);
+    assert!(place.is_critical(0) && place.leaders() == [0]);
+    place.pass(1_000);
+    assert!(!place.is_critical(2), "two of three copies are gone");
+}
+
+#[test]
+fn a_holder_that_sleeps_through_its_lease_is_told_before_it_does_anything() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(1);
+    place.pass(1);
+    assert!(place.is_critical(1));
+    place.pause(1);
+    place.request(2);
+    place.pass_until(|place| place.is_critical(2), reclaim_seconds());
+    place.wake(1);
+    assert!(!place.is_critical(1), "whatever comes next, it has stopped");
+}
+
+#[test]
+fn a_leader_that_sleeps_too_long_grants_nothing_when_it_wakes() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(1);
+    place.pass(1);
+    place.release(1);
+    place.pass(1);
+    place.pause(0);
+    place.request(2);
+    place.pass_until(|place| place.is_critical(2), 2 * regenerate_seconds());
+    place.wake(0);
+    place.request(0);
+    place.pass(60);
+    assert!(place.is_critical(2) && !place.is_critical(0));
+}
