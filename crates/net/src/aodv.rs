@@ -189,6 +189,11 @@ impl<A: Clone, D> Router<A, D> {
         Some(Route { destination, next_hop, hops, valid: true, seq, advert })
     }
 
+    /// What a node is known to say about itself, whether or not there is a route to it.
+    pub fn advert_of(&self, node: NodeId) -> Option<&Advert<A>> {
+        self.table.get(node).and_then(|entry| entry.advert.as_ref())
+    }
+
     /// A packet has arrived from a neighbour.
     pub fn received(&mut self, now: Time, from: NodeId, packet: Packet<A, D>, out: &mut Vec<Effect<A, D>>) {
         self.heard(now, from);

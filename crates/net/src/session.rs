@@ -43,7 +43,7 @@ use outgoing::Outgoing;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many messages may be on their way to one node without acknowledgement.
+    /// How many messages may be on their way to one node without acknowledgement: at least one.
     pub window: usize,
     /// How long to wait for the first acknowledgement; each further time twice as long.
     #[serde(with = "seconds")]
@@ -297,7 +297,7 @@ impl<M: Clone> Sessions<M> {
                 Segment::Data { session, boot, seq, kept, message } if boot == context.boot => {
                     peer.incoming.take(session, seq, kept, message, context, out);
                 }
-                Segment::Data { session, .. } => peer.incoming.identify(session, context, out),
+                Segment::Data { session, .. } => incoming::identify(session, context, out),
                 Segment::Accept { session, boot } => peer.outgoing.accepted(now, session, boot, context, out),
                 Segment::Ack { session, boot, next } => {
                     peer.outgoing.acknowledged(now, session, boot, next, context, out);

@@ -58,7 +58,7 @@ impl Search {
 }
 
 fn ring(settings: &Settings, ttl: u8) -> u8 {
-    if ttl > settings.ttl_threshold { settings.net_diameter } else { ttl.clamp(1, settings.net_diameter) }
+    if ttl > settings.ttl_threshold { settings.net_diameter } else { ttl.min(settings.net_diameter).max(1) }
 }
 
 /// At most so many in any second.

@@ -120,7 +120,7 @@ impl Default for Settings {
             queue_length: 64,
             queue_timeout: millis(30_000),
             jitter: millis(10),
-            sweep_interval: millis(100),
+            sweep_interval: millis(500),
         }
     }
 }

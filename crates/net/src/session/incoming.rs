@@ -15,6 +15,12 @@ pub(super) struct Incoming<M> {
     pub(super) last_kept: Option<Transfer>,
 }
 
+/// Tells who this node is in this life: an answer to who opens a session, and to who speaks to a former life.
+pub(super) fn identify<M>(session: Session, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
+    let segment = Segment::Accept { session, boot: context.boot };
+    out.push(Effect::Transmit { to: context.peer, segment });
+}
+
 impl<M> Incoming<M> {
     pub(super) fn new() -> Self {
         Self { session: None, next: 0, early: BTreeMap::new(), last_kept: None }
@@ -28,14 +34,7 @@ impl<M> Incoming<M> {
             (self.session, self.next) = (Some(session), 0);
             self.early.clear();
         }
-        self.identify(session, context, out);
-    }
-
-    /// Tells who this node is in this life: an answer to who opens a session, and to who speaks to a former life.
-    #[allow(clippy::unused_self)] // it is what a receiving end says
-    pub(super) fn identify(&self, session: Session, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
-        let segment = Segment::Accept { session, boot: context.boot };
-        out.push(Effect::Transmit { to: context.peer, segment });
+        identify(session, context, out);
     }
 
     pub(super) fn take(
@@ -50,7 +49,7 @@ impl<M> Incoming<M> {
         if self.session != Some(session) {
             return; // long over
         }
-        if seq >= self.next && seq - self.next < context.settings.window as u64 {
+        if seq >= self.next && seq - self.next < context.settings.window.max(1) as u64 {
             self.early.entry(seq).or_insert((kept, message));
         }
         while let Some((kept, message)) = self.early.remove(&self.next) {

@@ -97,7 +97,7 @@ impl<M: Clone> Outgoing<M> {
                     self.wait = context.settings.retry;
                     self.rearm(now, context);
                 }
-                while self.on_air < self.queue.len().min(context.settings.window) {
+                while self.on_air < self.queue.len().min(context.settings.window.max(1)) {
                     self.transmit(self.on_air, context, out);
                     self.on_air += 1;
                 }
@@ -197,7 +197,8 @@ impl<M: Clone> Outgoing<M> {
 
     /// The next repetition is due after the wait, and a little more or less, so that nodes do not keep step.
     fn rearm(&mut self, now: Time, context: &mut Context<'_>) {
-        self.due = now + self.wait + Time(context.dice.below(self.wait.0 / 8));
+        let wait = self.wait.max(Time(1));
+        self.due = now + wait + Time(context.dice.below(wait.0 / 8));
     }
 
     /// Sends the oldest again.

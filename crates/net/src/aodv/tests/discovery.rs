@@ -155,10 +155,7 @@ fn adverts_ride_on_requests_and_replies_and_the_newer_one_stays() {
     world.routers[2].advertise(201);
     world.send(0, 2, 1);
     world.run_for(1_500);
-    let known = |world: &World, at: usize, of: usize| {
-        let routes = world.routers[at].routes(world.now).find(|route| route.destination == id(of));
-        routes.and_then(|route| route.advert).map(|advert| advert.content)
-    };
+    let known = |world: &World, at: usize, of: usize| world.routers[at].advert_of(id(of)).map(|advert| advert.content);
     assert_eq!((known(&world, 0, 2), known(&world, 1, 2)), (Some(201), Some(201)));
     assert_eq!((known(&world, 1, 0), known(&world, 2, 0)), (Some(100), Some(100)));
     let mut out = Vec::new();
@@ -274,4 +271,27 @@ fn settings_are_written_in_seconds_and_read_back() {
     for wrong in ["ttl-begin = 1", "jitter = -1", "jitter = inf", "delete-period = -1"] {
         assert!(toml::from_str::<Settings>(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn settings_of_nothing_at_all_do_no_harm() {
+    let none = Time::ZERO;
+    let settings = Settings {
+        hello: Hello::Always,
+        hello_interval: millis(1),
+        net_diameter: 0,
+        ttl_start: 0,
+        ttl_increment: 0,
+        ttl_threshold: 0,
+        rreq_ratelimit: 0,
+        queue_length: 0,
+        jitter: none,
+        sweep_interval: none,
+        active_route_timeout: none,
+        ..Settings::default()
+    };
+    let mut world = World::line(3, &settings);
+    world.send(0, 2, 1);
+    world.run_for(100);
+    assert_eq!(world.undelivered, [(id(0), id(2), 1)]);
 }
