@@ -4,7 +4,7 @@ use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
-use crate::mobility::{Movement, Proximity};
+use crate::mobility::{Area, Model, ModelError, Movement, Proximity};
 use crate::radio::{Air, Effect, Event, Rules};
 
 /// Nodes that move, and what their radios carry. Time does not go back from call to call.
@@ -57,6 +57,19 @@ impl<F: Clone> Medium<F> {
     pub fn place(&mut self, now: Time, node: NodeId, point: Point) {
         self.advance(now);
         self.proximity.place(node, now, point);
+    }
+
+    /// Everybody goes to a place of its own, and stays there.
+    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        let (mut corner, count) = (Point::default(), u32::try_from(points.len()).unwrap_or(u32::MAX));
+        for point in &points {
+            corner = Point { x: corner.x.max(point.x), y: corner.y.max(point.y) };
+        }
+        let area = Area { width: corner.x + 1.0, height: corner.y + 1.0 };
+        let movement = Movement::new(&Model::Static { points }, area, count, 0)?;
+        self.proximity = Proximity::new(movement, self.proximity.range());
+        self.advance(now);
+        Ok(())
     }
 
     /// The air, to disturb it or to read its meters.

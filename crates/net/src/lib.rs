@@ -19,6 +19,7 @@ pub mod link;
 pub mod neighbourhood;
 mod seconds;
 pub mod session;
+pub mod stack;
 pub mod suspicion;
 mod time;
 

@@ -13,6 +13,7 @@
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
+pub mod afield;
 pub mod areas;
 pub mod churn;
 pub mod config;

@@ -44,6 +44,8 @@ pub enum Event {
     },
     /// The topology changes.
     Change,
+    /// Something happens on the field.
+    Field,
 }
 
 /// An event and its place in the order.

@@ -116,6 +116,7 @@ impl Visitor for Replicate<'_> {
             delays: draws(Subject::Delay),
             checked: plan.config.check,
             recorder,
+            field: None,
         };
         let mut run = Run::<P> {
             plan,

@@ -159,6 +159,7 @@ impl Case {
             delays: draws(Subject::Delay),
             checked: self.checked,
             recorder,
+            field: None,
         };
         let mut soak = Soak::<P> {
             case: self,

@@ -1,0 +1,383 @@
+//! Nodes that move about with radios: what a world stands on instead of ideal links.
+//!
+//! Below every algorithm is the node's own [`Stack`]; the stacks are connected by a [`Medium`]. What they tell their algorithms is
+//! handed out one by one, so that the world carries out each before it hears of the next.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+
+use driftlock_field::medium::Medium;
+use driftlock_field::mobility::{Area, Model, ModelError, Movement, RandomWaypoint};
+use driftlock_field::radio::{self, Air, SettingsError};
+use driftlock_net::Time;
+use driftlock_net::link::{Boot, carries_permits};
+use driftlock_net::neighbourhood::Point;
+use driftlock_net::stack::{self, Packet, Stack};
+use driftlock_protocol::{Flight, Incarnation, Layer, NodeId, Protocol, View};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Headers of IP and UDP, which every packet has.
+const HEADERS: usize = 28;
+
+/// The field, as a person writes it down.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Terrain {
+    /// How large it is, in metres.
+    pub area: Area,
+    /// How nodes move on it.
+    pub movement: Model,
+    /// What they hear there.
+    pub radio: radio::Settings,
+    /// The layers between radio and algorithm.
+    pub layers: stack::Settings,
+}
+
+impl Default for Terrain {
+    /// A field on which some tens of walkers mostly reach one another, over several hops.
+    fn default() -> Self {
+        Self {
+            area: Area { width: 700.0, height: 700.0 },
+            movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max: 2.0, pause: 0.0 }),
+            radio: radio::Settings::default(),
+            layers: stack::Settings::default(),
+        }
+    }
+}
+
+/// A field that makes no sense.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum TerrainError {
+    /// Nobody can move so.
+    #[error("{0}")]
+    Movement(#[from] ModelError),
+    /// Nobody can hear so.
+    #[error("{0}")]
+    Radio(#[from] SettingsError),
+}
+
+/// What a node's stack tells its algorithm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News<M> {
+    /// A link has formed, or is gone.
+    Link {
+        /// The other end.
+        peer: NodeId,
+        /// Of the link.
+        incarnation: Incarnation,
+        /// Whether it is up.
+        up: bool,
+    },
+    /// A message has arrived.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// Of the link, or of the stay that it is for.
+        incarnation: Incarnation,
+        /// The content.
+        message: M,
+    },
+    /// A message of this node never arrives.
+    Undelivered {
+        /// Where it did not arrive.
+        to: NodeId,
+        /// The content.
+        message: M,
+    },
+}
+
+/// What is due.
+#[derive(Clone, Debug)]
+enum Due<M> {
+    Air(radio::Event),
+    /// A stack wants to be woken.
+    Wake(NodeId),
+    /// A transmission that was put off.
+    Transmit(NodeId, Option<NodeId>, Rc<Packet<M>>),
+    /// What a paused node heard from another meanwhile.
+    Heard(NodeId, NodeId, Rc<Packet<M>>),
+    /// What a paused node could not send to another meanwhile.
+    Failed(NodeId, NodeId, Rc<Packet<M>>),
+}
+
+/// An entry of the queue: when, and where in the slab of what is due.
+type Entry = Reverse<(Time, u64, u32)>;
+
+/// What is known of a node besides its stack.
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    /// When its stack is woken next.
+    wakes: Time,
+    /// Until then it does nothing.
+    paused_until: Time,
+    is_up: bool,
+    boot: Boot,
+}
+
+/// Everything below the algorithms.
+pub struct Afield<M> {
+    medium: Medium<Rc<Packet<M>>>,
+    stacks: Vec<Stack<M>>,
+    length: fn(&Packet<M>) -> usize,
+    queue: BinaryHeap<Entry>,
+    due: Vec<Option<Due<M>>>,
+    vacant: Vec<u32>,
+    sequence: u64,
+    /// Makes the stack of a node in one of its lives.
+    fresh: Box<dyn Fn(Time, NodeId, Boot) -> Stack<M>>,
+    /// What is known of each node besides its stack.
+    bodies: Vec<Body>,
+    news: VecDeque<(NodeId, News<M>)>,
+    /// Messages that were sent and have not arrived, as far as anybody knows.
+    flights: Vec<(NodeId, NodeId, M)>,
+    told: Vec<stack::Effect<M>>,
+    heard: Vec<radio::Effect<Rc<Packet<M>>>>,
+}
+
+impl Terrain {
+    /// Refuses what makes no sense.
+    pub fn check(&self, nodes: u32) -> Result<(), TerrainError> {
+        self.movement.check(self.area, nodes)?;
+        self.radio.rules()?;
+        Ok(())
+    }
+
+    /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
+    pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
+        let movement = Movement::new(&self.movement, self.area, nodes, seed)?;
+        let medium = Medium::new(movement, self.radio.rules()?, seed);
+        let layers = self.layers.clone();
+        let fresh = move |now, id, boot| match P::View::LAYER {
+            Layer::Links => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
+            // What survives lost messages need not be sent again for ever.
+            Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
+        };
+        let body = Body { wakes: Time::END, paused_until: Time::ZERO, is_up: true, boot: Boot(0) };
+        let mut afield = Afield {
+            medium,
+            stacks: (0..nodes).map(|id| fresh(Time::ZERO, NodeId(id), Boot(0))).collect(),
+            fresh: Box::new(fresh),
+            length: |packet| packet.len() + HEADERS,
+            queue: BinaryHeap::new(),
+            due: Vec::new(),
+            vacant: Vec::new(),
+            sequence: 0,
+            bodies: vec![body; nodes as usize],
+            news: VecDeque::new(),
+            flights: Vec::new(),
+            told: Vec::new(),
+            heard: Vec::new(),
+        };
+        (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
+        Ok(afield)
+    }
+}
+
+impl<M: Clone + Eq> Afield<M> {
+    /// When something happens next.
+    pub fn wakes(&self) -> Option<Time> {
+        self.queue.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Lets one thing happen that is due by now, if there is any.
+    pub fn step(&mut self, now: Time) -> bool {
+        let Some(&Reverse((at, _, place))) = self.queue.peek() else { return false };
+        if at > now {
+            return false;
+        }
+        self.queue.pop();
+        self.vacant.push(place);
+        match self.due[place as usize].take() {
+            Some(Due::Air(event)) => {
+                self.medium.handle(now, event, &mut self.heard);
+                self.carry_out(now);
+            }
+            Some(Due::Wake(node)) if self.bodies[node.index()].wakes == at => {
+                self.bodies[node.index()].wakes = Time::END;
+                self.wake(now, node);
+            }
+            Some(Due::Transmit(from, to, packet)) => self.transmit(now, from, to, packet),
+            Some(Due::Heard(node, from, packet)) => self.hear(now, node, from, packet),
+            Some(Due::Failed(node, to, packet)) => self.fail(now, node, to, packet),
+            // Its stack was woken before.
+            Some(Due::Wake(_)) | None => {}
+        }
+        true
+    }
+
+    fn wake(&mut self, now: Time, node: NodeId) {
+        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
+        if is_up && paused_until > now {
+            self.bodies[node.index()].wakes = paused_until;
+            self.schedule(paused_until, Due::Wake(node));
+        } else if is_up {
+            self.stacks[node.index()].woken(now, &mut self.told);
+            self.done(now, node);
+        }
+    }
+
+    fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet<M>>) {
+        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
+        if is_up && paused_until > now {
+            self.schedule(paused_until, Due::Heard(node, from, packet));
+        } else if is_up {
+            self.stacks[node.index()].received(now, from, &packet, &mut self.told);
+            self.done(now, node);
+        }
+    }
+
+    fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet<M>>) {
+        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
+        if is_up && paused_until > now {
+            self.schedule(paused_until, Due::Failed(node, to, packet));
+        } else if is_up {
+            self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
+            self.done(now, node);
+        }
+    }
+
+    /// A node does nothing until then; its radio goes on by itself.
+    pub fn pause(&mut self, node: NodeId, until: Time) {
+        self.bodies[node.index()].paused_until = until;
+    }
+
+    /// Until when a node does nothing.
+    pub fn paused_until(&self, node: NodeId) -> Time {
+        self.bodies[node.index()].paused_until
+    }
+
+    /// A node is off, and forgets everything.
+    pub fn crash(&mut self, now: Time, node: NodeId) {
+        self.medium.air().set_down(now, node, true);
+        self.bodies[node.index()].is_up = false;
+        self.flights.retain(|(from, to, _)| *from != node && *to != node);
+    }
+
+    /// A node that was off begins anew.
+    pub fn restart(&mut self, now: Time, node: NodeId) {
+        self.medium.air().set_down(now, node, false);
+        let Body { boot, .. } = self.bodies[node.index()];
+        let boot = Boot(boot.0 + 1);
+        self.bodies[node.index()] = Body { wakes: Time::END, paused_until: now, is_up: true, boot };
+        self.stacks[node.index()] = (self.fresh)(now, node, boot);
+        self.expect(node);
+    }
+
+    /// What a node's algorithm has to be told next.
+    pub fn next_news(&mut self) -> Option<(NodeId, News<M>)> {
+        self.news.pop_front()
+    }
+
+    /// A node sends a message over a link, or to a member in this stay.
+    pub fn send(&mut self, now: Time, from: NodeId, to: NodeId, incarnation: Incarnation, message: M) {
+        self.flights.push((from, to, message.clone()));
+        self.stacks[from.index()].send(now, to, incarnation, message, &mut self.told);
+        self.done(now, from);
+    }
+
+    /// Everything that was sent and has not arrived; what is in doubt among it.
+    pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
+        self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message })
+    }
+
+    /// Whatever is on its way to this node is for a stay that is over.
+    pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
+        self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
+    }
+
+    /// The air, to disturb it or to read its meters.
+    pub fn air(&mut self) -> &mut Air<Rc<Packet<M>>> {
+        self.medium.air()
+    }
+
+    /// Everybody goes to a place of its own, and stays there.
+    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        self.medium.settle(now, points)
+    }
+
+    /// Where a node is.
+    pub fn position(&mut self, now: Time, node: NodeId) -> Point {
+        self.medium.position(now, node)
+    }
+
+    /// Carries out what a stack wants, and sees when it wants to be woken.
+    fn done(&mut self, now: Time, node: NodeId) {
+        let mut told = std::mem::take(&mut self.told);
+        for effect in told.drain(..) {
+            match effect {
+                stack::Effect::Transmit { to, packet, delay } if delay == Time::ZERO => {
+                    self.transmit(now, node, to, Rc::new(packet));
+                }
+                stack::Effect::Transmit { to, packet, delay } => {
+                    self.schedule(now + delay, Due::Transmit(node, to, Rc::new(packet)));
+                }
+                stack::Effect::Up { peer, incarnation } => {
+                    self.news.push_back((node, News::Link { peer, incarnation, up: true }));
+                }
+                stack::Effect::Down { peer, incarnation } => {
+                    self.news.push_back((node, News::Link { peer, incarnation, up: false }));
+                }
+                stack::Effect::Deliver { from, incarnation, message } => {
+                    self.news.push_back((node, News::Message { from, incarnation, message }));
+                }
+                stack::Effect::Undelivered { to, message } => {
+                    self.news.push_back((node, News::Undelivered { to, message }));
+                }
+                stack::Effect::Dropped { to, message } => _ = self.landed(node, to, &message),
+            }
+        }
+        self.told = told;
+        self.expect(node);
+    }
+
+    /// A message has arrived, or never will. Tells whether it was on its way.
+    pub fn landed(&mut self, from: NodeId, to: NodeId, message: &M) -> bool {
+        let at = self.flights.iter().position(|flight| flight.0 == from && flight.1 == to && flight.2 == *message);
+        at.map(|at| self.flights.remove(at)).is_some()
+    }
+
+    fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet<M>>) {
+        let bytes = u32::try_from((self.length)(&packet)).unwrap_or(u32::MAX);
+        self.medium.send(now, from, to, bytes, packet, &mut self.heard);
+        self.carry_out(now);
+    }
+
+    /// Carries out what the medium wants.
+    fn carry_out(&mut self, now: Time) {
+        let mut heard = std::mem::take(&mut self.heard);
+        for effect in heard.drain(..) {
+            match effect {
+                radio::Effect::At(at, event) => self.schedule(at, Due::Air(event)),
+                radio::Effect::Heard { at, from, frame } => self.hear(now, at, from, frame),
+                radio::Effect::Failed { from, to, frame } => self.fail(now, from, to, frame),
+                radio::Effect::Sent { .. } => {}
+            }
+        }
+        if self.heard.is_empty() {
+            self.heard = heard;
+        } else {
+            // What came of it meanwhile is carried out after it.
+            self.carry_out(now);
+        }
+    }
+
+    fn expect(&mut self, node: NodeId) {
+        let at = self.stacks[node.index()].wakes().unwrap_or(Time::END);
+        if at < self.bodies[node.index()].wakes {
+            self.bodies[node.index()].wakes = at;
+            self.schedule(at, Due::Wake(node));
+        }
+    }
+
+    fn schedule(&mut self, at: Time, due: Due<M>) {
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.due.push(None);
+            u32::try_from(self.due.len() - 1).expect("fewer events than that")
+        });
+        self.due[place as usize] = Some(due);
+        self.queue.push(Reverse((at, self.sequence, place)));
+        self.sequence += 1;
+    }
+}

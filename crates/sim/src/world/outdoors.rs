@@ -1,0 +1,96 @@
+//! A world on the field: its messages are carried by radios.
+
+use driftlock_net::Time;
+use driftlock_protocol::{Input, Layer, LinkEvent, NodeId, Protocol, View};
+use driftlock_spec::Violation;
+
+use super::{Step, World};
+use crate::afield::{Afield, News};
+use crate::queue::Event;
+
+impl<P: Protocol> World<P> {
+    /// The field, in a world that has one.
+    pub fn field(&mut self) -> Option<&mut Afield<P::Message>> {
+        self.field.as_mut()
+    }
+
+    /// Whether a node does nothing at present.
+    pub fn is_paused(&self, node: NodeId) -> bool {
+        self.field.as_ref().is_some_and(|field| field.paused_until(node) > self.now)
+    }
+
+    /// What a paused node should do comes when it goes on.
+    pub fn put_off(&mut self, node: NodeId, event: Event) {
+        if let Some(field) = &self.field {
+            self.queue.schedule(field.paused_until(node), event);
+        }
+    }
+
+    /// Sees to it that the field is looked at when something happens there.
+    pub(super) fn expect_field(&mut self) {
+        let next = self.field.as_ref().and_then(Afield::wakes);
+        if let Some(at) = next.filter(|at| *at < self.field_due) {
+            self.field_due = at;
+            self.queue.schedule(at, Event::Field);
+        }
+    }
+
+    /// Lets everything happen that is due on the field, and tells the nodes.
+    pub(super) fn run_field(&mut self) -> Step<()> {
+        if self.field_due != self.now {
+            // It was looked at before.
+            return Ok(());
+        }
+        self.field_due = Time::END;
+        while let Some(field) = &mut self.field {
+            match field.next_news() {
+                Some((node, news)) => self.hear(node, news)?,
+                None if field.step(self.now) => {}
+                None => break,
+            }
+        }
+        self.expect_field();
+        Ok(())
+    }
+
+    fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        match news {
+            News::Link { peer, incarnation, up: true } => self.tell(node, LinkEvent::Up { peer, incarnation }),
+            News::Link { peer, incarnation, up: false } => self.tell(node, LinkEvent::Down { peer, incarnation }),
+            News::Message { from, incarnation, message } => {
+                if field.landed(from, node, &message) {
+                    self.meter.landed(P::permits(&message));
+                }
+                if self.nodes[node.index()].incarnation(from) == Some(incarnation) {
+                    self.input(node, Input::Message { from, incarnation, message })
+                } else {
+                    // For a stay that is over.
+                    Ok(())
+                }
+            }
+            News::Undelivered { to, message } => {
+                if field.landed(node, to, &message) {
+                    self.meter.landed(P::permits(&message));
+                }
+                self.input(node, Input::Undelivered { to, message })
+            }
+        }
+    }
+
+    pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        let incarnation = match P::View::LAYER {
+            Layer::Links => self.nodes[from.index()].incarnation(to),
+            Layer::Neighbourhood => self.nodes[to.index()].incarnation(from),
+        };
+        match incarnation {
+            Some(incarnation) => field.send(self.now, from, to, incarnation, message),
+            None if P::View::LAYER == Layer::Links => return Err(Violation::NoLink { from, to }.into()),
+            // To somebody who has left.
+            None => self.meter.landed(P::permits(&message)),
+        }
+        self.expect_field();
+        Ok(())
+    }
+}
