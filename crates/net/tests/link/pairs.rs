@@ -1,7 +1,8 @@
 //! One mechanism at a time, between two nodes, or three.
 
 use driftlock_net::Time;
-use driftlock_net::link::{Boot, Effect, Frame, Head, Link, Settings};
+use driftlock_net::custody::Statement;
+use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Link, Settings};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::crowd::{Crowd, Weather};
@@ -194,4 +195,51 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
     crowd.run(10_000);
     assert_eq!(crowd.observer.ups, 2);
+}
+
+#[test]
+fn a_call_of_former_times_settles_nothing() {
+    for restarts in [false, true] {
+        let mut crowd = pair(11);
+        crowd.deal(1);
+        crowd.set_weather(0, 1, Weather::NONE);
+        crowd.send(1, 0, Some(0));
+        crowd.run(100);
+        assert_eq!(crowd.observer.tokens, [Place::Held(A)], "but B does not know");
+        crowd.run(9_000);
+        if restarts {
+            crowd.restart(1, true);
+        }
+        // B hears A again, and A does not hear B.
+        crowd.set_weather_between(0, 1, Weather::NONE);
+        crowd.set_weather(0, 1, Weather::CLEAR);
+        crowd.run(9_000);
+        let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+        for number in [0, 1] {
+            let call = CallId { boot: Boot(1), number: Incarnation(number) };
+            let mut out = Vec::new();
+            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+            assert_eq!(out, []);
+        }
+        assert_eq!(crowd.links[1].in_doubt().count(), 1);
+    }
+}
+
+#[test]
+fn when_both_have_forgotten_frames_are_told_apart_by_the_boot() {
+    let mut crowd = pair(12);
+    let before = crowd.observer.link(B, A);
+    for node in [0, 1] {
+        crowd.restart(node, false);
+    }
+    crowd.run(8_000);
+    assert_eq!(crowd.observer.link(B, A), before, "the numbers begin anew");
+    let message = Message { id: 0, token: None };
+    let mut delivers = |boot: u32| {
+        let mut out = Vec::new();
+        let head = Head { boot: Boot(boot), incarnation: before.unwrap(), acknowledges: 0 };
+        crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+        out.iter().any(|effect| matches!(effect, Effect::Deliver { .. }))
+    };
+    assert!(!delivers(1) && delivers(2));
 }
