@@ -113,7 +113,7 @@ impl<M> Custody<M> {
 
     /// A late acknowledgement: these have arrived. Of the others nothing is known yet.
     pub(crate) fn acknowledged(&mut self, to: NodeId, head: Head, out: &mut Vec<Effect<M>>) {
-        let Head { boot, incarnation, acknowledges: delivered } = head;
+        let Head { boot, incarnation, acknowledges: delivered, .. } = head;
         let in_question = |doubts: &&mut Box<Doubts<M>>| (doubts.boot, doubts.incarnation) == (boot, incarnation);
         let Some(doubts) = self.doubts.as_mut().filter(in_question) else { return };
         let arrived = doubts.messages.partition_point(|&(sequence, _)| sequence < delivered);
@@ -207,13 +207,17 @@ mod tests {
     #[test]
     fn a_late_acknowledgement_settles_what_it_covers() {
         let (mut custody, mut out) = (in_doubt(), Vec::new());
-        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: Incarnation(9), acknowledges: 9 }, &mut out);
-        custody.acknowledged(PEER, Head { boot: Boot(1), incarnation: BROKEN, acknowledges: 9 }, &mut out);
-        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 4 }, &mut out);
+        custody.acknowledged(
+            PEER,
+            Head { boot: Boot(2), to: Boot(1), incarnation: Incarnation(9), acknowledges: 9 },
+            &mut out,
+        );
+        custody.acknowledged(PEER, Head { boot: Boot(1), to: Boot(1), incarnation: BROKEN, acknowledges: 9 }, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 4 }, &mut out);
         assert_eq!(out, []);
-        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 5 }, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 5 }, &mut out);
         assert_eq!(out, [arrived(4)]);
-        custody.acknowledged(PEER, Head { boot: Boot(2), incarnation: BROKEN, acknowledges: 7 }, &mut out);
+        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 7 }, &mut out);
         assert_eq!(out, [arrived(4), arrived(6)]);
         assert!(custody.doubts.is_none());
     }

@@ -145,7 +145,7 @@ impl<M: Clone> Channel<M> {
     }
 
     fn head(&self) -> Head {
-        Head { boot: self.my_boot, incarnation: self.incarnation, acknowledges: self.delivered }
+        Head { boot: self.my_boot, to: self.boot, incarnation: self.incarnation, acknowledges: self.delivered }
     }
 
     /// Says at once what was delivered.

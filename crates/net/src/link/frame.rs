@@ -85,8 +85,10 @@ pub enum Frame<M> {
 /// What every frame of a link that is up begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Head {
-    /// Of the sender. With it the incarnation is unique even if both have forgotten all before.
+    /// Of the sender. With the boots of both the incarnation is unique, even if one or both have forgotten all before.
     pub boot: Boot,
+    /// Of the receiver, as the sender knows it.
+    pub to: Boot,
     /// Of the link.
     pub incarnation: Incarnation,
     /// So many messages of the other direction have been delivered.

@@ -283,12 +283,16 @@ impl<M: Clone> Peer<M> {
         out: &mut Vec<Effect<M>>,
     ) {
         if let State::Answering { boot, incarnation, .. } = self.state
-            && (boot, incarnation) == (head.boot, head.incarnation)
+            && (boot, own.boot, incarnation) == (head.boot, head.to, head.incarnation)
         {
             self.rise(now, boot, incarnation, own, out);
         }
         let channel = match &mut self.state {
-            State::Up(channel) if (channel.boot, channel.incarnation) == (head.boot, head.incarnation) => channel,
+            State::Up(channel)
+                if (channel.boot, own.boot, channel.incarnation) == (head.boot, head.to, head.incarnation) =>
+            {
+                channel
+            }
             _ => {
                 // What it acknowledges counts all the same, but nothing more comes of this link.
                 self.custody.acknowledged(self.id, head, out);

@@ -1,7 +1,8 @@
 //! One mechanism at a time, between two nodes, or three.
 
 use driftlock_net::Time;
-use driftlock_net::link::{Boot, Effect, Frame, Head, Link, Settings};
+use driftlock_net::custody::Statement;
+use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Link, Settings};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::crowd::{Crowd, Weather};
@@ -133,7 +134,7 @@ fn who_is_asked_while_it_still_believes_in_the_link_leaves_it_before_it_answers(
     assert!(matches!(out[0], Effect::Down { .. }));
     assert!(matches!(out[1], Effect::Route { to: A, frame: Frame::Verdict { .. } }));
     out.clear();
-    let head = Head { boot: Boot(1), incarnation, acknowledges: 0 };
+    let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
     let message = Message { id: 0, token: Some(0) };
     link.received(now, A, Frame::Data { head, sequence: 0, message }, &mut out);
     assert_eq!(out, [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } }], "never, from now on");
@@ -181,7 +182,7 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     let mut link = Link::new(Time::ZERO, B, Boot(1), Settings::default(), carries_token);
     let mut out = Vec::new();
     let incarnation = Incarnation(5);
-    let head = Head { boot: Boot(9), incarnation, acknowledges: u64::MAX };
+    let head = Head { boot: Boot(9), to: Boot(1), incarnation, acknowledges: u64::MAX };
     let message = Message { id: 0, token: None };
     let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } };
     link.received(Time::ZERO, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
@@ -190,8 +191,84 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     link.received(Time::ZERO, B, Frame::Ack(head), &mut out);
     assert_eq!(out.len(), 2, "its own echo");
     let mut crowd = pair(10);
-    let head = Head { boot: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: u64::MAX };
+    let head =
+        Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: u64::MAX };
     crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
     crowd.run(10_000);
     assert_eq!(crowd.observer.ups, 2);
+}
+
+#[test]
+fn a_call_of_former_times_settles_nothing() {
+    for restarts in [false, true] {
+        let mut crowd = pair(11);
+        crowd.deal(1);
+        crowd.set_weather(0, 1, Weather::NONE);
+        crowd.send(1, 0, Some(0));
+        crowd.run(100);
+        assert_eq!(crowd.observer.tokens, [Place::Held(A)], "but B does not know");
+        crowd.run(9_000);
+        if restarts {
+            crowd.restart(1, true);
+        }
+        // B hears A again, and A does not hear B.
+        crowd.set_weather_between(0, 1, Weather::NONE);
+        crowd.set_weather(0, 1, Weather::CLEAR);
+        crowd.run(9_000);
+        let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+        for number in [0, 1] {
+            let call = CallId { boot: Boot(1), number: Incarnation(number) };
+            let mut out = Vec::new();
+            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+            assert_eq!(out, []);
+        }
+        assert_eq!(crowd.links[1].in_doubt().count(), 1);
+    }
+}
+
+#[test]
+fn when_both_have_forgotten_frames_are_told_apart_by_the_boot() {
+    let mut crowd = pair(12);
+    let before = crowd.observer.link(B, A);
+    for node in [0, 1] {
+        crowd.restart(node, false);
+    }
+    crowd.run(8_000);
+    assert_eq!(crowd.observer.link(B, A), before, "the numbers begin anew");
+    let message = Message { id: 0, token: None };
+    let mut delivers = |boot: u32| {
+        let mut out = Vec::new();
+        let head = Head { boot: Boot(boot), to: Boot(2), incarnation: before.unwrap(), acknowledges: 0 };
+        crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+        out.iter().any(|effect| matches!(effect, Effect::Deliver { .. }))
+    };
+    assert!(!delivers(1) && delivers(2));
+}
+
+#[test]
+fn who_has_forgotten_a_link_is_not_made_to_believe_in_it_by_its_late_frames() {
+    let mut crowd = pair(13);
+    let incarnation = crowd.observer.link(B, A).unwrap();
+    crowd.set_weather(1, 0, Weather::NONE);
+    crowd.restart(1, false);
+    crowd.run(3_000);
+    let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+    let call = CallId { boot: Boot(1), number: incarnation };
+    let mut out = Vec::new();
+    crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+    let answered = |effect: &Effect<_>| match effect {
+        Effect::Transmit { frame: Frame::Answer { incarnation, .. }, .. } => Some(*incarnation),
+        _ => None,
+    };
+    assert_eq!(
+        out.iter().find_map(answered),
+        Some(incarnation),
+        "a call of former times, answered with the number of then"
+    );
+    let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
+    crowd.links[1].received(crowd.now, A, Frame::Ack(head), &mut out);
+    assert!(!out.iter().any(|effect| matches!(effect, Effect::Up { .. })));
+    let head = Head { to: Boot(2), ..head };
+    crowd.links[1].received(crowd.now, A, Frame::Ack(head), &mut out);
+    assert!(out.iter().any(|effect| matches!(effect, Effect::Up { .. })));
 }
