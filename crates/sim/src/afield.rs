@@ -256,9 +256,12 @@ impl<M: Clone + Eq> Afield<M> {
     }
 
     /// A node that was off begins anew.
-    pub fn restart(&mut self, now: Time, node: NodeId) {
+    pub fn restart_if_down(&mut self, now: Time, node: NodeId) {
+        let Body { boot, is_up, .. } = self.bodies[node.index()];
+        if is_up {
+            return;
+        }
         self.medium.air().set_down(now, node, false);
-        let Body { boot, .. } = self.bodies[node.index()];
         let boot = Boot(boot.0 + 1);
         self.bodies[node.index()] = Body { wakes: Time::END, paused_until: now, is_up: true, boot };
         self.stacks[node.index()] = (self.fresh)(now, node, boot);
@@ -285,6 +288,12 @@ impl<M: Clone + Eq> Afield<M> {
     /// Whatever is on its way to this node is for a stay that is over.
     pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
         self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
+    }
+
+    /// A node hears nothing from now on, or hears again.
+    pub fn jam(&mut self, now: Time, node: NodeId, jammed: bool) {
+        self.medium.air().set_jammed(now, node, jammed, &mut self.heard);
+        self.carry_out(now);
     }
 
     /// The air, to disturb it or to read its meters.

@@ -183,7 +183,7 @@ impl<P: Protocol> Run<'_, P> {
 
     fn handle(&mut self, event: Event) -> Step<()> {
         match event {
-            Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
+            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
                 if self.world.release(node, entry)? {

@@ -64,6 +64,7 @@ pub(crate) fn replicate<P: Protocol>(
             delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
             checked: config.check,
             recorder: recorder.take(),
+            field: None,
         })
     };
     let worlds = (0..config.neighbourhoods).map(Site).map(world).collect();

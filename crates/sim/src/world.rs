@@ -312,6 +312,9 @@ impl<P: Protocol> World<P> {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
         let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
         let stay = neighbourhood.enter(node);
+        if let Some(field) = &mut self.field {
+            field.restart_if_down(self.now, node);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.member(self.now.0, node, Presence::Inside);
         }

@@ -62,6 +62,7 @@ fn world(nodes: u32, k: u32) -> World<Klme> {
         delays: stream(1, 0, Subject::Delay),
         checked: true,
         recorder: None,
+        field: None,
     })
 }
 

@@ -15,6 +15,8 @@ impl<P: Protocol> Soak<'_, P> {
     pub(super) fn change(&mut self) -> Step<()> {
         self.changes += 1;
         match P::View::LAYER {
+            _ if self.case.terrain.is_some() && self.mobility.random_bool(0.5) => self.disturb(),
+            Layer::Links if self.case.terrain.is_some() => {}
             Layer::Links => self.change_link()?,
             Layer::Neighbourhood => self.cross_border()?,
         }
@@ -25,7 +27,9 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
+        self.settle();
         match P::View::LAYER {
+            Layer::Links if self.case.terrain.is_some() => Ok(()),
             Layer::Links => self.connect(),
             Layer::Neighbourhood => self.gather(),
         }

@@ -1,7 +1,7 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Input, Layer, LinkEvent, NodeId, Protocol, View};
+use driftlock_protocol::{Input, Layer, LinkEvent, NodeId, Protocol, Stay, View};
 use driftlock_spec::Violation;
 
 use super::{Step, World};
@@ -28,7 +28,8 @@ impl<P: Protocol> World<P> {
 
     /// Sees to it that the field is looked at when something happens there.
     pub(super) fn expect_field(&mut self) {
-        let next = self.field.as_ref().and_then(Afield::wakes);
+        // Something may be overdue: a node that paused sends before it is woken.
+        let next = self.field.as_ref().and_then(Afield::wakes).map(|at| at.max(self.now));
         if let Some(at) = next.filter(|at| *at < self.field_due) {
             self.field_due = at;
             self.queue.schedule(at, Event::Field);
@@ -82,7 +83,9 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         let incarnation = match P::View::LAYER {
             Layer::Links => self.nodes[from.index()].incarnation(to),
-            Layer::Neighbourhood => self.nodes[to.index()].incarnation(from),
+            Layer::Neighbourhood => {
+                self.ground.neighbourhood().and_then(|inside| inside.stay(to)).map(Stay::incarnation)
+            }
         };
         match incarnation {
             Some(incarnation) => field.send(self.now, from, to, incarnation, message),
