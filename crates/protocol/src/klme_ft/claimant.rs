@@ -51,8 +51,14 @@ impl KlmeFt {
 
     /// *A*: on receiving `Leader_info`.
     pub(super) fn on_beat(&mut self, from: NodeId, copy: Copy, wanted: bool, rests: bool, out: &mut Out<Self>) {
-        let is_later = self.copy.as_ref().is_none_or(|own| copy.age() > own.age());
-        if copy.leader != from || !is_later {
+        if copy.leader != from {
+            return;
+        }
+        if let Some(own) = self.copy.as_ref().filter(|own| copy.age() <= own.age()) {
+            if copy.number < own.number {
+                // It does not know that it leads no more, and waits for answers.
+                self.stir(out);
+            }
             return;
         }
         if !self.promise.may_follow(copy.number) {

@@ -18,6 +18,9 @@ impl KlmeFt {
             self.stand(out);
         } else if matches!(self.usage, Usage::Waiting { .. }) && !self.leads() {
             self.knock(out);
+        } else {
+            // It has nothing to ask for. When it has, it does not rely on whom it heard last.
+            self.rests = true;
         }
     }
 

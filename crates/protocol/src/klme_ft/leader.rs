@@ -91,9 +91,7 @@ impl KlmeFt {
         let wakes = self.rests && (want == Want::Wait || leaving);
         let Role::Leader(token) = &mut self.role else {
             if wakes {
-                // Whoever has a copy listens from now on whether there is a leader.
-                self.rests = false;
-                out.arm(Timer::Silence, self.variant.times.bond());
+                self.stir(out);
             }
             return;
         };
@@ -114,6 +112,18 @@ impl KlmeFt {
             }
             self.serve(out);
             self.change_at_once(out);
+        }
+    }
+
+    /// Somebody wants a leader. If this is one, it says so; otherwise it listens from now on whether there is one.
+    pub(super) fn stir(&mut self, out: &mut Out<Self>) {
+        match self.role {
+            _ if !self.rests => {}
+            Role::Leader(_) => self.begin_round(false, out),
+            Role::Follower | Role::Candidate(_) => {
+                self.rests = false;
+                out.arm(Timer::Silence, self.variant.times.bond());
+            }
         }
     }
 
