@@ -78,14 +78,21 @@ impl<P: Protocol> Soak<'_, P> {
             }
         } else if self.mobility.random_bool(0.5) {
             let staying: Vec<_> = members.into_iter().filter(|&node| !self.world.is_leaving(node)).collect();
-            // After a crash the others stay: one fault at a time is what can be survived.
-            if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.crashed.is_none()) {
+            if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.may_leave()) {
                 self.world.leave(node)?;
             }
         } else if let Some(node) = pick(&outside, &mut self.mobility) {
             self.world.enter(node)?;
         }
         Ok(())
+    }
+
+    /// One fault at a time is what can be survived. After a crash the others stay; and on the field whoever leaves may not be heard,
+    /// and counts as crashed when it has gone without a farewell.
+    fn may_leave(&self) -> bool {
+        let is_fault = self.case.terrain.is_some() && P::SURVIVES_CRASHES;
+        let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
+        self.crashed.is_none() && (!is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment())))
     }
 
     /// Who is inside and lives, and who is outside.
