@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
@@ -123,6 +124,9 @@ struct Parameters {
     /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     margin: Option<f64>,
+    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or "walkers"
+    #[arg(long, value_name = "FILE")]
+    field: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -206,6 +210,8 @@ impl Parameters {
             k: self.k.unwrap_or(file.k),
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
+            // The flag names a file, which has to be read first.
+            field: file.field,
             cs_time: self.cs_time.unwrap_or(file.cs_time),
             units: self.units.clone().unwrap_or(file.units),
             priorities: self.priorities.clone().unwrap_or(file.priorities),
@@ -253,8 +259,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
+    let field = args.parameters.field.as_deref().map(field).transpose()?;
     let Some(path) = &args.config else {
-        let config = args.parameters.over(Config::default());
+        let config = args.parameters.over(Config { field, ..Config::default() });
         return Ok(with_own_units(config, args.parameters.k.is_some()).plan()?);
     };
     let text = fs::read_to_string(path).map_err(Failure::read(path))?;
@@ -263,8 +270,18 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let keys: toml::Table = toml::from_str(&text).map_err(bad)?;
     let file: Config = toml::from_str(&text).map_err(bad)?;
     let units_given = args.parameters.k.is_some() || keys.contains_key("k");
+    let file = Config { field: field.or(file.field.clone()), ..file };
     let config = with_own_units(args.parameters.over(file), units_given);
     config.plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+}
+
+/// The field of this name, or in this file.
+fn field(path: &Path) -> Result<Terrain, Failure> {
+    if path.as_os_str() == "walkers" {
+        return Ok(Terrain::default());
+    }
+    let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+    toml::from_str(&text).map_err(|error| Failure::toml(&path.display().to_string(), &text, &error))
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.
@@ -338,6 +355,8 @@ pub(crate) fn flags(config: &Config) -> String {
                     text.push_str(&format!(" --{flag} {item}"));
                 }
             }
+            // Only the caller knows the name of the file.
+            serde_json::Value::Object(_) => text.push_str(&format!(" --{flag} FILE")),
             serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
             other => text.push_str(&format!(" --{flag} {other}")),
         }

@@ -30,7 +30,7 @@ pub struct Terrain {
     /// How nodes move on it.
     pub movement: Model,
     /// What they hear there.
-    pub radio: radio::Settings,
+    pub radio: Radio,
     /// The layers between radio and algorithm.
     pub layers: stack::Settings,
 }
@@ -41,8 +41,59 @@ impl Default for Terrain {
         Self {
             area: Area { width: 700.0, height: 700.0 },
             movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max: 2.0, pause: 0.0 }),
-            radio: radio::Settings::default(),
+            radio: Radio::Written(Box::default()),
             layers: stack::Settings::default(),
+        }
+    }
+}
+
+/// The radio: one with a name, or one that is written out.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Radio {
+    /// A preset.
+    Named(String),
+    /// Every number.
+    Written(Box<radio::Settings>),
+}
+
+impl Radio {
+    fn rules(&self) -> Result<radio::Rules, SettingsError> {
+        match self {
+            Self::Named(name) => name.parse::<radio::Settings>()?.rules(),
+            Self::Written(settings) => settings.rules(),
+        }
+    }
+}
+
+/// What all radios together have done in some time.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Effort {
+    /// Frames that were put on the air, repetitions included.
+    pub transmissions: u64,
+    /// Acknowledgements that were.
+    pub acknowledgements: u64,
+    /// Frames that arrived where they were meant to, once for each receiver.
+    pub receptions: u64,
+    /// Bytes of all frames that were put on the air.
+    pub bytes: u64,
+    /// How long radios sent.
+    pub airtime: Time,
+    /// What they spent, by the radio's own figures.
+    pub joules: f64,
+}
+
+impl Effort {
+    /// What was done since then.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            transmissions: self.transmissions - earlier.transmissions,
+            acknowledgements: self.acknowledgements - earlier.acknowledgements,
+            receptions: self.receptions - earlier.receptions,
+            bytes: self.bytes - earlier.bytes,
+            airtime: self.airtime - earlier.airtime,
+            joules: self.joules - earlier.joules,
         }
     }
 }
@@ -299,6 +350,19 @@ impl<M: Clone + Eq> Afield<M> {
     /// The air, to disturb it or to read its meters.
     pub fn air(&mut self) -> &mut Air<Rc<Packet<M>>> {
         self.medium.air()
+    }
+
+    /// What all radios have done until now.
+    pub fn effort(&mut self, now: Time) -> Effort {
+        let (total, joules) = (self.medium.air().total(now), self.medium.air().joules(now));
+        Effort {
+            transmissions: total.data_sent,
+            acknowledgements: total.acks_sent,
+            receptions: total.data_received,
+            bytes: total.bytes_sent,
+            airtime: Time(total.transmitting_ns),
+            joules,
+        }
     }
 
     /// Everybody goes to a place of its own, and stays there.

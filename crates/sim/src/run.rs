@@ -9,6 +9,7 @@ use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 
+use crate::afield::{Effort, Terrain};
 use crate::config::{Config, Plan};
 use crate::demand::Demands;
 use crate::meter::Tally;
@@ -18,6 +19,8 @@ use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};
 use crate::world::{Setting, Step, World};
 
+/// Between the seeds of the fields of two replications, which take a seed as a whole.
+const FIELD_SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
 /// So many events without an entry are no longer bad luck either, however little time they take.
 pub(crate) const EVENTS_WITHOUT_ENTRY_MAX: u64 = 20_000_000;
 
@@ -30,6 +33,8 @@ pub struct Replication {
     pub kinds: &'static [&'static str],
     /// Who waited when the run ended.
     pub waiting_at_end: OpenWaits,
+    /// What the radios did meanwhile, on a field.
+    pub effort: Option<Effort>,
     /// What the oracles objected to: it ended the run.
     pub violation: Option<Violation>,
 }
@@ -67,6 +72,12 @@ impl OpenWaits {
 /// What a replication starts from: the graph, or who is in the first neighbourhood.
 pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
+    if config.field.is_some() {
+        // Nobody knows of links beforehand; the neighbourhood is everybody.
+        let everybody = || (0..config.nodes).map(NodeId).collect();
+        let members = if plan.algorithm.layer() == Layer::Neighbourhood { everybody() } else { Vec::new() };
+        return Deployment { nodes: config.nodes, k: config.k, members, ..Deployment::default() };
+    }
     if plan.algorithm.layer() == Layer::Neighbourhood {
         return side_by_side::deployment(config, &side_by_side::roaming(config, replication), Site(0));
     }
@@ -104,7 +115,10 @@ impl Visitor for Replicate<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, recorder } = self;
-        if P::View::LAYER == Layer::Neighbourhood {
+        let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
+        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).expect("it was checked");
+        let field = plan.config.field.as_ref().map(afield);
+        if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -116,7 +130,7 @@ impl Visitor for Replicate<'_> {
             delays: draws(Subject::Delay),
             checked: plan.config.check,
             recorder,
-            field: None,
+            field,
         };
         let mut run = Run::<P> {
             plan,
@@ -127,11 +141,13 @@ impl Visitor for Replicate<'_> {
             demands: plan.config.demands(),
             demand: draws(Subject::Demand),
             last_entry: Time::ZERO,
+            effort_before: Effort::default(),
         };
         let violation = run.until_counted().err().map(|violation| *violation);
         let waiting_at_end = run.open_waits();
+        let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
         let meter = run.world.finish(violation.as_ref())?;
-        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, violation })
+        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, effort, violation })
     }
 }
 
@@ -144,6 +160,8 @@ struct Run<'a, P: Protocol> {
     demands: Demands,
     demand: Stream,
     last_entry: Time,
+    /// What the radios had done when counting began.
+    effort_before: Effort,
 }
 
 impl<P: Protocol> Run<'_, P> {
@@ -157,6 +175,7 @@ impl<P: Protocol> Run<'_, P> {
         // that the event loop allocates nothing; beyond some millions it may.
         #[allow(clippy::cast_possible_truncation)] // bounded on the same line
         self.world.meter().restart(self.plan.config.entries.min(1 << 24) as usize);
+        self.effort_before = self.world.effort().unwrap_or_default();
         warmed_up?;
         self.until_entries(self.plan.config.entries)
     }
@@ -220,7 +239,7 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn schedule_change(&mut self) {
-        if self.plan.config.mobility > 0.0 {
+        if self.plan.config.mobility > 0.0 && self.plan.config.field.is_none() {
             let pause = Time::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
             self.world.schedule(pause, Event::Change);
         }

@@ -71,7 +71,7 @@ pub(crate) fn replicate<P: Protocol>(
     let mut run = SideBySide::new(config, replication, worlds, roaming);
     let violation = run.until_counted().err().map(|violation| *violation);
     let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
-    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, violation })
+    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort: None, violation })
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.

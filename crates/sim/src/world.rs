@@ -514,12 +514,11 @@ impl<P: Protocol> World<P> {
     /// Everything as it is now.
     pub fn moment(&self) -> Moment<'_, P> {
         let nodes = self.nodes.iter().map(Node::protocol).collect();
-        let flights = match &self.field {
-            Some(field) => field.flights().collect(),
-            None => {
-                let flights = self.ground.flights();
-                flights.map(|Flight { from, to, message }| Flight { from, to, message: &message.message }).collect()
-            }
+        let flights = if let Some(field) = &self.field {
+            field.flights().collect()
+        } else {
+            let flights = self.ground.flights();
+            flights.map(|Flight { from, to, message }| Flight { from, to, message: &message.message }).collect()
         };
         Moment { nodes, flights }
     }

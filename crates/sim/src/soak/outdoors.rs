@@ -9,7 +9,7 @@ use driftlock_protocol::{NodeId, Protocol};
 use rand::RngExt;
 
 use super::Soak;
-use crate::afield::Terrain;
+use crate::afield::{Radio, Terrain};
 use crate::random::Stream;
 
 /// How far radios reach, in metres.
@@ -31,7 +31,7 @@ pub(super) fn terrain(nodes: u32, draw: &mut Stream) -> Terrain {
     Terrain {
         area: Area { width: side, height: side },
         movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max, pause: 0.0 }),
-        radio,
+        radio: Radio::Written(Box::new(radio)),
         ..Terrain::default()
     }
 }

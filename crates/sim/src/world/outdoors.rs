@@ -5,13 +5,19 @@ use driftlock_protocol::{Input, Layer, LinkEvent, NodeId, Protocol, Stay, View};
 use driftlock_spec::Violation;
 
 use super::{Step, World};
-use crate::afield::{Afield, News};
+use crate::afield::{Afield, Effort, News};
 use crate::queue::Event;
 
 impl<P: Protocol> World<P> {
     /// The field, in a world that has one.
     pub fn field(&mut self) -> Option<&mut Afield<P::Message>> {
         self.field.as_mut()
+    }
+
+    /// What the radios have done until now, on a field.
+    pub fn effort(&mut self) -> Option<Effort> {
+        let now = self.now;
+        self.field.as_mut().map(|field| field.effort(now))
     }
 
     /// Whether a node does nothing at present.
