@@ -14,7 +14,7 @@ use driftlock_net::link::{Boot, CallId, Frame, Head, Hello};
 use driftlock_net::session::{Segment, Session, Transfer};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
 use driftlock_protocol::height::Height;
-use driftlock_protocol::{Fence, Incarnation, NodeId, Permit, krl};
+use driftlock_protocol::{Fence, Grant, Incarnation, K_MAX, NodeId, Permit, Permits, hok, klme, krl};
 use rng::Rng;
 use serde::de::DeserializeOwned;
 
@@ -110,6 +110,35 @@ fn frames_segments_and_floods_of_every_kind_come_out_again() {
         (0..SEGMENTS).for_each(|kind| check(&segment(rng, kind)));
         let (boot, number) = (number(rng), rng.draw());
         check(&Flooded { origin: node(rng), boot, number, ttl: 35, message: message(rng) });
+    }
+}
+
+/// Sets and lists are written with their length first, so their types must know it.
+#[test]
+fn sets_of_permits_come_out_again() {
+    let fence = Fence { generation: 1, counter: 2 };
+    for free in [Permits::NONE, Permits::first(3), Permits::first(K_MAX)] {
+        check(&Segment::Data {
+            session: Session::default(),
+            boot: 1,
+            seq: 0,
+            kept: None,
+            message: hok::Message::Token {
+                height: Height::new(1, -1, NodeId(0)),
+                grants: hok::Grants::default(),
+                token: hok::Token { free, fence },
+                asks: None,
+            },
+        });
+        let number = klme::RequestNo::default();
+        let grant = Grant { permits: free, fence };
+        check(&Flooded {
+            origin: NodeId(0),
+            boot: 1,
+            number: 1,
+            ttl: 1,
+            message: klme::Message::PerGrant { number, grant, leader_no: klme::LeaderNo(3) },
+        });
     }
 }
 
