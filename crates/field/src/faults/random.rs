@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::area::{not_negative, positive};
 use super::{Area, Border, Chance, Fault, Kind, Memory, Nonsense, Schedule};
+use crate::mobility;
 use crate::random::{Stream, Subject, angle, exponential, point, stream, uniform, unit};
 
 /// From what faults are drawn. Pairs are the least and the greatest; times are seconds and lengths metres.
@@ -15,8 +16,8 @@ use crate::random::{Stream, Subject, angle, exponential, point, stream, uniform,
 pub struct Ranges {
     /// How many nodes there are.
     pub nodes: u32,
-    /// The corner of the field that lies opposite to the origin.
-    pub corner: [f64; 2],
+    /// Where they are.
+    pub area: mobility::Area,
     /// No fault begins earlier.
     pub begins_at: f64,
     /// Every fault is over by then.
@@ -59,7 +60,7 @@ impl Default for Ranges {
     fn default() -> Self {
         Self {
             nodes: 0,
-            corner: [1_000.0, 1_000.0],
+            area: mobility::Area { width: 1_000.0, height: 1_000.0 },
             begins_at: 0.0,
             heals_at: 60.0,
             crashes: Often::NEVER,
@@ -108,23 +109,31 @@ enum What {
 }
 
 const SECONDS_PER_MINUTE: f64 = 60.0;
+/// One in a millisecond: more would say nothing, and could fill the memory.
+const PER_MINUTE_MAX: f64 = 60_000.0;
 
 impl Ranges {
     fn check(&self) -> Result<(), Nonsense> {
         not_negative("begins-at", self.begins_at)?;
         not_negative("heals-at", self.heals_at)?;
         for often in [&self.crashes, &self.pauses, &self.jams, &self.partitions, &self.losses] {
-            not_negative("per-minute", often.per_minute)?;
+            let value = not_negative("per-minute", often.per_minute)?;
+            if value > PER_MINUTE_MAX {
+                return Err(Nonsense::Number { key: "per-minute", bound: "at most 60000", value });
+            }
             for lasts in often.lasts {
                 not_negative("lasts", lasts)?;
             }
         }
-        for length in self.size.into_iter().chain(self.corner) {
-            positive("size and corner", length)?;
+        for size in self.size {
+            positive("size", size)?;
         }
-        for value in self.loss.into_iter().chain([self.memory_lost]) {
-            chance(value)?;
+        positive("width", self.area.width)?;
+        positive("height", self.area.height)?;
+        for loss in self.loss {
+            chance("loss", loss)?;
         }
+        chance("memory-lost", self.memory_lost)?;
         Ok(())
     }
 
@@ -154,7 +163,7 @@ impl Ranges {
             What::Partition => Kind::Partition { border: self.border(stream)?, lasts },
             What::Loss => {
                 let (everywhere, area) = (unit(stream) < 0.5, self.area(stream)?);
-                let chance = chance(between(self.loss, stream))?;
+                let chance = chance("loss", between(self.loss, stream))?;
                 Kind::Loss { area: (!everywhere).then_some(area), chance, lasts }
             }
         })
@@ -167,7 +176,7 @@ impl Ranges {
     }
 
     fn point(&self, stream: &mut Stream) -> Point {
-        point(Point { x: self.corner[0], y: self.corner[1] }, stream)
+        point(Point { x: self.area.width, y: self.area.height }, stream)
     }
 
     fn area(&self, stream: &mut Stream) -> Result<Area, Nonsense> {
@@ -192,6 +201,6 @@ fn between([low, high]: [f64; 2], stream: &mut Stream) -> f64 {
     uniform(low, high, stream)
 }
 
-fn chance(value: f64) -> Result<Chance, Nonsense> {
-    Chance::new(value).ok_or(Nonsense::Number { key: "loss", bound: "a probability from 0 to 1", value })
+fn chance(key: &'static str, value: f64) -> Result<Chance, Nonsense> {
+    Chance::new(value).ok_or(Nonsense::Number { key, bound: "a probability from 0 to 1", value })
 }
