@@ -96,6 +96,16 @@ fn every_kind_of_fault_can_be_written_down() {
     assert_eq!(toml::from_str::<File>("").unwrap(), File::default());
 }
 
+#[test]
+fn the_examples_of_the_manual_can_be_read() {
+    let manual = include_str!("../../../docs/faults.md");
+    let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
+    let (faults, ranges): (Vec<_>, Vec<_>) = examples.partition(|example| example.contains("[[fault]]"));
+    assert_eq!((faults.iter().map(|example| read(example).len()).sum::<usize>(), ranges.len()), (7, 1));
+    let schedule = Schedule::random(1, &toml::from_str(ranges[0]).unwrap()).unwrap();
+    assert!(schedule.faults().len() > 5);
+}
+
 /// The message, and the line that it points to.
 fn complaint(fault: &str) -> (String, usize) {
     let text = format!("[[fault]]\nat = 1\nkind = \"crash\"\nnode = 0\n\n[[fault]]\n{fault}\n");
