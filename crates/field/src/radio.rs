@@ -55,6 +55,9 @@ pub struct Air<F> {
     rules: Rules,
     weather: Weather,
     extra_loss: f64,
+    /// The same at single nodes; empty until there is any.
+    extra_loss_at: Vec<f64>,
+    watched: bool,
     stations: Vec<Station>,
     jobs: Slab<Job<F>>,
     signals: Slab<Signal>,
@@ -97,6 +100,31 @@ pub enum Effect<F> {
         /// The content.
         frame: F,
     },
+    /// A transmission begins. Told only to who [watches](Air::set_watched), for a record; acknowledgements are not told of.
+    OnAir {
+        /// The sender.
+        from: NodeId,
+        /// The receiver, or all.
+        to: Option<NodeId>,
+        /// The content.
+        frame: F,
+        /// From 1; more if it was sent before and not acknowledged.
+        attempt: u32,
+    },
+    /// A radio has received a transmission that was for it or for all. Told only to who [watches](Air::set_watched), for a record: also
+    /// of what the node has had before, and before what the medium holds back. What the node gets to see is [`Effect::Heard`].
+    Received {
+        /// The receiver.
+        at: NodeId,
+        /// The sender.
+        from: NodeId,
+        /// The receiver, or all.
+        to: Option<NodeId>,
+        /// The content.
+        frame: F,
+        /// As in [`Effect::OnAir`].
+        attempt: u32,
+    },
 }
 
 /// Something of the medium's own that is due at some time. One that is overtaken by others is harmless.
@@ -124,6 +152,8 @@ impl<F: Clone> Air<F> {
             weather: Weather::new(seed, rules.weather_slot, rules.bursts),
             rules,
             extra_loss: 0.0,
+            extra_loss_at: Vec::new(),
+            watched: false,
             stations: (0..nodes).map(|_| Station::new()).collect(),
             jobs: Slab::new(),
             signals: Slab::new(),
@@ -229,7 +259,18 @@ impl<F: Clone> Air<F> {
     /// From now on every frame is lost with this probability, at each receiver, besides all that the settings say. Not a number
     /// between 0 and 1: the nearest of them.
     pub fn set_loss(&mut self, loss: f64) {
-        self.extra_loss = if loss > 0.0 { loss.min(1.0) } else { 0.0 };
+        self.extra_loss = probability(loss);
+    }
+
+    /// The same for what one node receives, besides what is lost everywhere.
+    pub fn set_loss_at(&mut self, node: NodeId, loss: f64) {
+        self.extra_loss_at.resize(self.stations.len(), 0.0);
+        self.extra_loss_at[node.index()] = probability(loss);
+    }
+
+    /// Whether to tell of every transmission and reception, for a record. At first not: then it costs nothing.
+    pub fn set_watched(&mut self, watched: bool) {
+        self.watched = watched;
     }
 
     /// What a node's radio has done until now.
@@ -260,6 +301,11 @@ impl<F: Clone> Air<F> {
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
+}
+
+/// The nearest probability. What is no number is none.
+fn probability(number: f64) -> f64 {
+    if number > 0.0 { number.min(1.0) } else { 0.0 }
 }
 
 impl Event {

@@ -14,6 +14,8 @@ pub enum Subject {
     Walk,
     /// How the reference point of a group moves; the number is the group's.
     Group,
+    /// What goes wrong; the number is the kind's.
+    Fault,
 }
 
 /// The stream of one node, group or other thing that is numbered.

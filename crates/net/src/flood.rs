@@ -60,7 +60,7 @@ impl Default for Settings {
 }
 
 /// A message on its way to everybody.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Flooded<M> {
     /// Who has sent it.
     pub origin: NodeId,

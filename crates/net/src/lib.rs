@@ -2,6 +2,7 @@
 //!
 //! - [`link`]: hellos, links that both ends agree on, messages in order; [`custody`] of what must be neither lost nor doubled.
 //! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to everybody.
+//! - [`wire`]: the bytes on the air.
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
@@ -22,5 +23,6 @@ pub mod session;
 pub mod stack;
 pub mod suspicion;
 mod time;
+pub mod wire;
 
 pub use time::Time;

@@ -82,7 +82,8 @@ pub struct Transfer {
 }
 
 /// What two ends say to one another.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Segment<M> {
     /// I begin a session.
     Open {

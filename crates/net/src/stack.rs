@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::link::{Boot, Frame, Link};
 use crate::session::{Segment, Sessions};
-use crate::{Time, aodv, link, session};
+use crate::wire::{Datagram, WireError};
+use crate::{Time, aodv, link, session, wire};
 
 /// The constants of all layers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -63,21 +64,34 @@ impl<M: Serialize> Packet<M> {
     #[allow(clippy::len_without_is_empty)] // none is empty
     pub fn len(&self) -> usize {
         match self {
-            Self::Link(frame) => encoded_len(frame),
-            Self::Routed(packet) => packet.len(
-                |()| 0,
-                |cargo| match cargo {
-                    Cargo::Custody(frame) => encoded_len(frame),
-                    Cargo::Segment(segment) => segment.len(encoded_len),
-                },
-            ),
+            Self::Link(frame) => wire::encoded_len(frame),
+            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
+        }
+    }
+
+    /// The same as it would be sent by a node of a network of computers.
+    pub fn datagram(&self, from: NodeId, to: Option<NodeId>) -> Result<Datagram, WireError> {
+        match self {
+            Self::Link(frame) => Datagram::to_neighbour(from, to, frame),
+            Self::Routed(packet) => wire::aodv::datagram(from, to, packet, Cargo::encode),
         }
     }
 }
 
-fn encoded_len(content: &impl Serialize) -> usize {
-    // What can not be encoded has no length; nothing of ours is of that kind.
-    postcard::experimental::serialized_size(content).unwrap_or_default()
+impl<M: Serialize> Cargo<M> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Custody(frame) => wire::encoded_len(frame),
+            Self::Segment(segment) => wire::encoded_len(segment),
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::Custody(frame) => wire::encode(frame),
+            Self::Segment(segment) => wire::encode(segment),
+        }
+    }
 }
 
 /// What the layers want done, and what they tell the algorithm. In this order.

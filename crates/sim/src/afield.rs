@@ -7,14 +7,15 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 
+use driftlock_field::faults::{Action, FaultError, Faults, Kind, Memory, Schedule};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Area, Model, ModelError, Movement, RandomWaypoint};
-use driftlock_field::radio::{self, Air, SettingsError};
+use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::link::{Boot, carries_permits};
 use driftlock_net::neighbourhood::Point;
 use driftlock_net::stack::{self, Packet, Stack};
-use driftlock_protocol::{Flight, Incarnation, Layer, NodeId, Protocol, View};
+use driftlock_protocol::{Algorithm, Flight, Incarnation, Layer, NodeId, Protocol, View};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -33,6 +34,8 @@ pub struct Terrain {
     pub radio: Radio,
     /// The layers between radio and algorithm.
     pub layers: stack::Settings,
+    /// What goes wrong, and when.
+    pub fault: Schedule,
 }
 
 impl Default for Terrain {
@@ -43,6 +46,7 @@ impl Default for Terrain {
             movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max: 2.0, pause: 0.0 }),
             radio: Radio::Written(Box::default()),
             layers: stack::Settings::default(),
+            fault: Schedule::default(),
         }
     }
 }
@@ -107,6 +111,19 @@ pub enum TerrainError {
     /// Nobody can hear so.
     #[error("{0}")]
     Radio(#[from] SettingsError),
+    /// Nothing can fail so.
+    #[error("{0}")]
+    Fault(#[from] FaultError),
+    /// The algorithm does not survive this.
+    #[error(
+        "fault {number} is a crash, which {algorithm} does not survive: give it back-after and memory = \"kept\", or take klme-ft"
+    )]
+    Crash {
+        /// Counted from 1.
+        number: usize,
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
 }
 
 /// What a node's stack tells its algorithm.
@@ -137,6 +154,12 @@ pub enum News<M> {
         /// The content.
         message: M,
     },
+    /// This node has crashed.
+    Crashed,
+    /// It is back, and knows nothing.
+    Restarted,
+    /// It had paused, and goes on.
+    Resumed,
 }
 
 /// What is due.
@@ -151,6 +174,8 @@ enum Due<M> {
     Heard(NodeId, NodeId, Rc<Packet<M>>),
     /// What a paused node could not send to another meanwhile.
     Failed(NodeId, NodeId, Rc<Packet<M>>),
+    /// Something goes wrong, or gets right again.
+    Fault,
 }
 
 /// An entry of the queue: when, and where in the slab of what is due.
@@ -161,8 +186,8 @@ type Entry = Reverse<(Time, u64, u32)>;
 struct Body {
     /// When its stack is woken next.
     wakes: Time,
-    /// Until then it does nothing.
-    paused_until: Time,
+    /// It does nothing for a while, but its radio goes on by itself.
+    is_paused: bool,
     is_up: bool,
     boot: Boot,
 }
@@ -183,16 +208,29 @@ pub struct Afield<M> {
     news: VecDeque<(NodeId, News<M>)>,
     /// Messages that were sent and have not arrived, as far as anybody knows.
     flights: Vec<(NodeId, NodeId, M)>,
+    /// What paused nodes should have done meanwhile.
+    held: Vec<(NodeId, Due<M>)>,
+    faults: Faults,
+    actions: Vec<Action>,
+    /// Whether a crash is the end of what a node knows. If its algorithm could not survive that, a crash is a long pause without radio.
+    forgetful: bool,
     told: Vec<stack::Effect<M>>,
     heard: Vec<radio::Effect<Rc<Packet<M>>>>,
 }
 
 impl Terrain {
     /// Refuses what makes no sense.
-    pub fn check(&self, nodes: u32) -> Result<(), TerrainError> {
+    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.movement.check(self.area, nodes)?;
         self.radio.rules()?;
-        Ok(())
+        Faults::new(&self.fault, nodes, Faults::STEP)?;
+        let loses = |kind: Kind| matches!(kind, Kind::Crash { back_after, memory, .. } if back_after.is_none() || memory == Memory::Lost);
+        match self.fault.faults().iter().position(|fault| loses(fault.kind)) {
+            Some(at) if !algorithm.survives_crashes() => {
+                Err(TerrainError::Crash { number: at + 1, algorithm: algorithm.tag })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
@@ -205,7 +243,7 @@ impl Terrain {
             // What survives lost messages need not be sent again for ever.
             Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
         };
-        let body = Body { wakes: Time::END, paused_until: Time::ZERO, is_up: true, boot: Boot(0) };
+        let body = Body { wakes: Time::END, is_paused: false, is_up: true, boot: Boot(0) };
         let mut afield = Afield {
             medium,
             stacks: (0..nodes).map(|id| fresh(Time::ZERO, NodeId(id), Boot(0))).collect(),
@@ -218,9 +256,14 @@ impl Terrain {
             bodies: vec![body; nodes as usize],
             news: VecDeque::new(),
             flights: Vec::new(),
+            held: Vec::new(),
+            faults: Faults::new(&self.fault, nodes, Faults::STEP)?,
+            actions: Vec::new(),
+            forgetful: P::SURVIVES_CRASHES,
             told: Vec::new(),
             heard: Vec::new(),
         };
+        afield.expect_fault();
         (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
         Ok(afield)
     }
@@ -252,6 +295,7 @@ impl<M: Clone + Eq> Afield<M> {
             Some(Due::Transmit(from, to, packet)) => self.transmit(now, from, to, packet),
             Some(Due::Heard(node, from, packet)) => self.hear(now, node, from, packet),
             Some(Due::Failed(node, to, packet)) => self.fail(now, node, to, packet),
+            Some(Due::Fault) => self.fault(now),
             // Its stack was woken before.
             Some(Due::Wake(_)) | None => {}
         }
@@ -259,50 +303,94 @@ impl<M: Clone + Eq> Afield<M> {
     }
 
     fn wake(&mut self, now: Time, node: NodeId) {
-        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
-        if is_up && paused_until > now {
-            self.bodies[node.index()].wakes = paused_until;
-            self.schedule(paused_until, Due::Wake(node));
-        } else if is_up {
-            self.stacks[node.index()].woken(now, &mut self.told);
-            self.done(now, node);
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Wake(node))),
+            _ => {
+                self.stacks[node.index()].woken(now, &mut self.told);
+                self.done(now, node);
+            }
         }
     }
 
     fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet<M>>) {
-        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
-        if is_up && paused_until > now {
-            self.schedule(paused_until, Due::Heard(node, from, packet));
-        } else if is_up {
-            self.stacks[node.index()].received(now, from, &packet, &mut self.told);
-            self.done(now, node);
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Heard(node, from, packet))),
+            _ => {
+                self.stacks[node.index()].received(now, from, &packet, &mut self.told);
+                self.done(now, node);
+            }
         }
     }
 
     fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet<M>>) {
-        let Body { is_up, paused_until, .. } = self.bodies[node.index()];
-        if is_up && paused_until > now {
-            self.schedule(paused_until, Due::Failed(node, to, packet));
-        } else if is_up {
-            self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
-            self.done(now, node);
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Failed(node, to, packet))),
+            _ => {
+                self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
+                self.done(now, node);
+            }
         }
     }
 
-    /// A node does nothing until then; its radio goes on by itself.
-    pub fn pause(&mut self, node: NodeId, until: Time) {
-        self.bodies[node.index()].paused_until = until;
+    /// Whether a node does nothing at present.
+    pub fn is_paused(&self, node: NodeId) -> bool {
+        self.bodies[node.index()].is_paused
     }
 
-    /// Until when a node does nothing.
-    pub fn paused_until(&self, node: NodeId) -> Time {
-        self.bodies[node.index()].paused_until
+    /// Something goes wrong, or gets right again.
+    fn fault(&mut self, now: Time) {
+        let mut actions = std::mem::take(&mut self.actions);
+        let medium = &mut self.medium;
+        self.faults.act(now, |node| medium.position(now, node), &mut actions);
+        for action in actions.drain(..) {
+            action.disturb(now, self.medium.air(), &mut self.heard);
+            match action {
+                Action::Crash(node) if self.forgetful => {
+                    self.crash(now, node);
+                    self.news.push_back((node, News::Crashed));
+                }
+                Action::Restart { node, .. } if self.forgetful => {
+                    self.restart_if_down(now, node);
+                    self.news.push_back((node, News::Restarted));
+                }
+                Action::Crash(node) | Action::Pause(node) => self.bodies[node.index()].is_paused = true,
+                Action::Restart { node, .. } | Action::Resume(node) => self.resume(now, node),
+                Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {}
+            }
+        }
+        self.actions = actions;
+        self.carry_out(now);
+        self.expect_fault();
+    }
+
+    /// A paused node goes on with what it should have done meanwhile.
+    fn resume(&mut self, now: Time, node: NodeId) {
+        self.bodies[node.index()].is_paused = false;
+        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
+        for (_, due) in held {
+            if matches!(due, Due::Wake(_)) {
+                self.bodies[node.index()].wakes = now;
+            }
+            self.schedule(now, due);
+        }
+        self.news.push_back((node, News::Resumed));
+    }
+
+    fn expect_fault(&mut self) {
+        if let Some(at) = self.faults.next() {
+            self.schedule(at, Due::Fault);
+        }
     }
 
     /// A node is off, and forgets everything.
     pub fn crash(&mut self, now: Time, node: NodeId) {
         self.medium.air().set_down(now, node, true);
-        self.bodies[node.index()].is_up = false;
+        let body = &mut self.bodies[node.index()];
+        (body.is_up, body.is_paused) = (false, false);
+        self.held.retain(|(of, _)| *of != node);
         self.flights.retain(|(from, to, _)| *from != node && *to != node);
     }
 
@@ -314,7 +402,7 @@ impl<M: Clone + Eq> Afield<M> {
         }
         self.medium.air().set_down(now, node, false);
         let boot = Boot(boot.0 + 1);
-        self.bodies[node.index()] = Body { wakes: Time::END, paused_until: now, is_up: true, boot };
+        self.bodies[node.index()] = Body { wakes: Time::END, is_paused: false, is_up: true, boot };
         self.stacks[node.index()] = (self.fresh)(now, node, boot);
         self.expect(node);
     }
@@ -339,17 +427,6 @@ impl<M: Clone + Eq> Afield<M> {
     /// Whatever is on its way to this node is for a stay that is over.
     pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
         self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
-    }
-
-    /// A node hears nothing from now on, or hears again.
-    pub fn jam(&mut self, now: Time, node: NodeId, jammed: bool) {
-        self.medium.air().set_jammed(now, node, jammed, &mut self.heard);
-        self.carry_out(now);
-    }
-
-    /// The air, to disturb it or to read its meters.
-    pub fn air(&mut self) -> &mut Air<Rc<Packet<M>>> {
-        self.medium.air()
     }
 
     /// What all radios have done until now.
@@ -425,7 +502,7 @@ impl<M: Clone + Eq> Afield<M> {
                 radio::Effect::At(at, event) => self.schedule(at, Due::Air(event)),
                 radio::Effect::Heard { at, from, frame } => self.hear(now, at, from, frame),
                 radio::Effect::Failed { from, to, frame } => self.fail(now, from, to, frame),
-                radio::Effect::Sent { .. } => {}
+                radio::Effect::Sent { .. } | radio::Effect::OnAir { .. } | radio::Effect::Received { .. } => {}
             }
         }
         if self.heard.is_empty() {

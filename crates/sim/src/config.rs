@@ -193,7 +193,7 @@ impl Config {
         let this = Self { load, ..self };
         this.check_numbers()?;
         let links = match algorithm.layer() {
-            _ if this.field.is_some() => this.check_field().map(|()| 0)?,
+            _ if this.field.is_some() => this.check_field(algorithm).map(|()| 0)?,
             Layer::Links => this.check_links()?,
             Layer::Neighbourhood => this.check_neighbourhoods().map(|()| 0)?,
         };
@@ -294,7 +294,7 @@ impl Config {
     }
 
     /// On the field, links and neighbours are what radios make of it.
-    fn check_field(&self) -> Result<(), ConfigError> {
+    fn check_field(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
         const DECREED: [&str; 11] = [
             "connectivity",
             "mobility",
@@ -312,7 +312,7 @@ impl Config {
         if let Some(name) = DECREED.iter().find(|name| given[**name] != default[**name]) {
             return Err(ConfigError::NotOnTheField { name });
         }
-        self.field.iter().try_for_each(|terrain| terrain.check(self.nodes)).map_err(ConfigError::Field)
+        self.field.iter().try_for_each(|terrain| terrain.check(self.nodes, algorithm)).map_err(ConfigError::Field)
     }
 
     fn check_neighbourhoods(&self) -> Result<(), ConfigError> {

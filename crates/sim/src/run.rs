@@ -203,6 +203,9 @@ impl<P: Protocol> Run<'_, P> {
     fn handle(&mut self, event: Event) -> Step<()> {
         match event {
             Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
+            Event::Request { node } | Event::Release { node, .. } if self.world.is_paused(node) => {
+                self.world.put_off(node, event);
+            }
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
                 if self.world.release(node, entry)? {

@@ -99,8 +99,7 @@ impl Case {
             Layer::Links => linked(nodes, k, &mut draw),
             Layer::Neighbourhood => settled(nodes, k, &mut draw),
         };
-        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, &mut draw));
-        Self {
+        let case = Self {
             seed,
             crowd,
             deployment,
@@ -115,8 +114,11 @@ impl Case {
             crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
             loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             checked: true,
-            terrain,
-        }
+            terrain: None,
+        };
+        let heals_at = case.fault_span.units();
+        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(seed, nodes, heals_at, &mut draw));
+        Self { terrain, ..case }
     }
 
     /// The same run with another fate of messages on failing links.

@@ -78,6 +78,8 @@ pub struct World<P: Protocol> {
     field: Option<Afield<P::Message>>,
     /// When the field is looked at next.
     field_due: Time,
+    /// What waits for nodes that have paused.
+    held: Vec<(NodeId, outdoors::Held)>,
     /// How often each node was granted units: tells one entry from the next.
     entries: Vec<u32>,
     /// What a crashed node is replaced by: it knows nothing.
@@ -118,6 +120,7 @@ impl<P: Protocol> World<P> {
             ground,
             field,
             field_due: Time::END,
+            held: Vec::new(),
             entries: vec![0; deployment.nodes as usize],
             blank: P::deploy(&nowhere, variant, repairs),
             armed: deployment.ids().map(|_| Vec::new()).collect(),
@@ -375,6 +378,10 @@ impl<P: Protocol> World<P> {
 
     /// The layer below tells a node something.
     fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) -> Step<()> {
+        if self.is_paused(node) {
+            self.tell_later(node, indication.into());
+            return Ok(());
+        }
         self.input(node, Input::Below(P::View::of(indication.into())))
     }
 

@@ -77,6 +77,10 @@ impl<F: Clone> Air<F> {
         station.meter.bytes_sent += u64::from(job.bytes);
         station.meter.retries += u64::from(job.transmissions > 0);
         job.transmissions += 1;
+        if self.watched {
+            let (to, attempt) = (job.to, job.transmissions);
+            out.push(Effect::OnAir { from: node, to, frame: job.frame.clone(), attempt });
+        }
         let csma = &self.rules.csma;
         let airtime = csma.airtime(job.bytes, job.to.is_some());
         let head = Head {

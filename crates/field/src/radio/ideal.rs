@@ -17,7 +17,12 @@ impl<F: Clone> Air<F> {
         surroundings: &mut impl FnMut(NodeId, f64, &mut Vec<(NodeId, f64)>),
         out: &mut Vec<Effect<F>>,
     ) {
-        let Some(wanted) = self.jobs.get(job) else { return };
+        let Some(wanted) = self.jobs.get_mut(job) else { return };
+        wanted.transmissions += 1;
+        if self.watched {
+            let (to, attempt) = (wanted.to, wanted.transmissions);
+            out.push(Effect::OnAir { from, to, frame: wanted.frame.clone(), attempt });
+        }
         let sender = &mut self.stations[from.index()];
         sender.meter.data_sent += 1;
         sender.meter.bytes_sent += u64::from(wanted.bytes);

@@ -106,6 +106,7 @@ impl<F: Clone> Air<F> {
     pub(super) fn fades(&self, head: &Head, node: NodeId, power: f64, interference: f64) -> bool {
         let safe = (1.0 - self.rules.loss)
             * (1.0 - self.extra_loss)
+            * (1.0 - self.extra_loss_at.get(node.index()).unwrap_or(&0.0))
             * (1.0 - self.weather.spell(head.from, node, head.began))
             * (1.0 - self.rules.medium.error(power, interference, head.bytes, head.bit));
         safe < 1.0 && self.weather.luck(head.from, node, head.began) < 1.0 - safe
@@ -117,6 +118,10 @@ impl<F: Clone> Air<F> {
         let station = &mut self.stations[node.index()];
         station.meter.data_received += 1;
         station.meter.bytes_received += u64::from(job.bytes);
+        if self.watched {
+            let (from, to, attempt) = (head.from, head.to, job.transmissions);
+            out.push(Effect::Received { at: node, from, to, frame: job.frame.clone(), attempt });
+        }
         if head.to.is_some() {
             if job.handed_over == Some(station.life) && !self.rules.duplicates {
                 return;

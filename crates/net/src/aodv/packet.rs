@@ -139,7 +139,8 @@ pub enum Packet<A, D> {
 
 impl<A, D> Packet<A, D> {
     /// How many bytes the RFC's format takes, given the length of an advert's content and of data. An advert is an extension
-    /// (type, length, version, content); data has an IP header. The IP and UDP headers of control messages are not counted.
+    /// (type, length, version, content), and so are numbers of an error that are unknown (type, length, a bit for each); data has an
+    /// IP header. The IP and UDP headers of control messages are not counted.
     #[allow(clippy::len_without_is_empty)] // no packet is empty
     pub fn len(&self, advert: impl Fn(&A) -> usize, data: impl Fn(&D) -> usize) -> usize {
         let extension = |carried: &Option<Advert<A>>| carried.as_ref().map_or(0, |it| 2 + 8 + advert(&it.content));
@@ -147,7 +148,10 @@ impl<A, D> Packet<A, D> {
             Self::Request(request) => 24 + extension(&request.advert),
             Self::Reply(reply) => 20 + extension(&reply.advert),
             Self::Hello(hello) => 20 + extension(&hello.advert),
-            Self::Error(unreachable) => 4 + 8 * unreachable.len(),
+            Self::Error(unreachable) => {
+                let unknown = unreachable.iter().any(|entry| entry.seq.is_none());
+                4 + 8 * unreachable.len() + if unknown { 2 + unreachable.len().div_ceil(8) } else { 0 }
+            }
             Self::Acknowledgement => 2,
             Self::Data(packet) => 20 + data(&packet.content),
         }

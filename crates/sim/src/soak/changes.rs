@@ -15,7 +15,7 @@ impl<P: Protocol> Soak<'_, P> {
     pub(super) fn change(&mut self) -> Step<()> {
         self.changes += 1;
         match P::View::LAYER {
-            _ if self.case.terrain.is_some() && self.mobility.random_bool(0.5) => self.disturb(),
+            // Links change by themselves there.
             Layer::Links if self.case.terrain.is_some() => {}
             Layer::Links => self.change_link()?,
             Layer::Neighbourhood => self.cross_border()?,

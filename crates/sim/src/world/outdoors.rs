@@ -1,12 +1,19 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Input, Layer, LinkEvent, NodeId, Protocol, Stay, View};
+use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Stay, View};
 use driftlock_spec::Violation;
 
 use super::{Step, World};
 use crate::afield::{Afield, Effort, News};
 use crate::queue::Event;
+
+/// What waits for a node that has paused.
+#[derive(Clone, Debug)]
+pub(super) enum Held {
+    Event(Event),
+    Indication(Indication),
+}
 
 impl<P: Protocol> World<P> {
     /// The field, in a world that has one.
@@ -22,14 +29,35 @@ impl<P: Protocol> World<P> {
 
     /// Whether a node does nothing at present.
     pub fn is_paused(&self, node: NodeId) -> bool {
-        self.field.as_ref().is_some_and(|field| field.paused_until(node) > self.now)
+        self.field.as_ref().is_some_and(|field| field.is_paused(node))
     }
 
     /// What a paused node should do comes when it goes on.
     pub fn put_off(&mut self, node: NodeId, event: Event) {
-        if let Some(field) = &self.field {
-            self.queue.schedule(field.paused_until(node), event);
+        self.held.push((node, Held::Event(event)));
+    }
+
+    /// Likewise what it should be told.
+    pub(super) fn tell_later(&mut self, node: NodeId, indication: Indication) {
+        self.held.push((node, Held::Indication(indication)));
+    }
+
+    /// A paused node goes on: timers that are due come first, whatever else there is.
+    fn resumed(&mut self, node: NodeId) -> Step<()> {
+        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
+        for held in &held {
+            if let Held::Event(event @ Event::Timer { .. }) = held {
+                self.deliver(*event)?;
+            }
         }
+        for held in held {
+            match held {
+                Held::Event(Event::Timer { .. }) => {}
+                Held::Event(event) => self.queue.schedule(self.now, event),
+                Held::Indication(indication) => self.tell(node, indication)?,
+            }
+        }
+        Ok(())
     }
 
     /// Sees to it that the field is looked at when something happens there.
@@ -63,6 +91,13 @@ impl<P: Protocol> World<P> {
     fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
         let Some(field) = &mut self.field else { return Ok(()) };
         match news {
+            News::Resumed => self.resumed(node),
+            News::Crashed => {
+                self.held.retain(|(of, _)| *of != node);
+                self.crash(node);
+                Ok(())
+            }
+            News::Restarted => self.enter(node),
             News::Link { peer, incarnation, up: true } => self.tell(node, LinkEvent::Up { peer, incarnation }),
             News::Link { peer, incarnation, up: false } => self.tell(node, LinkEvent::Down { peer, incarnation }),
             News::Message { from, incarnation, message } => {
