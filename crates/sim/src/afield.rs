@@ -224,7 +224,7 @@ impl Terrain {
         self.movement.check(self.area, nodes)?;
         self.radio.rules()?;
         Faults::new(&self.fault, nodes, Faults::STEP)?;
-        let loses = |kind: Kind| matches!(kind, Kind::Crash { back_after, memory, .. } if back_after.is_none() || memory == Memory::Lost);
+        let loses = |kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. });
         match self.fault.faults().iter().position(|fault| loses(fault.kind)) {
             Some(at) if !algorithm.survives_crashes() => {
                 Err(TerrainError::Crash { number: at + 1, algorithm: algorithm.tag })

@@ -354,6 +354,7 @@ impl<P: Protocol> World<P> {
             self.meter.cancelled();
         }
         self.oracle.vanished(node);
+        self.held.retain(|(of, _)| *of != node);
         self.armed[at].clear();
         self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
     }

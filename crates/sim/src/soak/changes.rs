@@ -95,10 +95,11 @@ impl<P: Protocol> Soak<'_, P> {
         self.crashed.is_none() && (!is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment())))
     }
 
-    /// Who is inside and lives, and who is outside.
+    /// Who is inside and who is outside, of those who live and do not pause.
     fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let neighbourhood = self.world.neighbourhood();
-        let alive = self.case.deployment.ids().filter(|&node| !neighbourhood.is_crashed(node));
+        let minds = |node: &NodeId| !neighbourhood.is_crashed(*node) && !self.world.is_paused(*node);
+        let alive = self.case.deployment.ids().filter(minds);
         alive.partition(|&node| neighbourhood.stay(node).is_some())
     }
 

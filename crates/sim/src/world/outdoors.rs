@@ -1,7 +1,7 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Stay, View};
+use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Stay, View};
 use driftlock_spec::Violation;
 
 use super::{Step, World};
@@ -54,6 +54,8 @@ impl<P: Protocol> World<P> {
             match held {
                 Held::Event(Event::Timer { .. }) => {}
                 Held::Event(event) => self.queue.schedule(self.now, event),
+                // Who has come or gone meanwhile is of no interest to one that has left when it woke.
+                Held::Indication(_) if *self.nodes[node.index()].reach() == Reach::Outside => {}
                 Held::Indication(indication) => self.tell(node, indication)?,
             }
         }
@@ -93,7 +95,6 @@ impl<P: Protocol> World<P> {
         match news {
             News::Resumed => self.resumed(node),
             News::Crashed => {
-                self.held.retain(|(of, _)| *of != node);
                 self.crash(node);
                 Ok(())
             }
