@@ -106,7 +106,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             })?;
             let plan = config.plan()?;
             let writer = Writer::new(sink, &trace_header(&plan, *replication));
-            replicate(&plan, *replication, Some(writer)).map_err(Failure::write(path))?;
+            replicate(&plan, *replication, writer.into()).map_err(Failure::write(path))?;
         }
         Origin::Check { command, .. } => {
             return Err(Failure::Other(format!(

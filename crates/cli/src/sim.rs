@@ -15,7 +15,7 @@ use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
 use driftlock_sim::random::Duration;
-use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_trace::Writer;
@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// Record every step of one replication in this file (compressed if it ends in .zst)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write the packets of one replication on a field to this file, for Wireshark (docs/pcap.md)
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
     /// Which replication to record
     #[arg(long, value_name = "R", default_value_t = 0)]
     trace_replication: u32,
@@ -247,6 +250,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(path) = &args.trace {
         record(&plan, args.trace_replication, path)?;
     }
+    if let Some(path) = &args.pcap {
+        capture(&plan, args.trace_replication, path)?;
+    }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
     bar.finish_and_clear();
@@ -304,7 +310,21 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
         )));
     }
     let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
-    replicate(plan, replication, Some(writer)).map_err(Failure::write(path))?;
+    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
+    Ok(())
+}
+
+/// Runs one replication for its packets.
+fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    if plan.config.field.is_none() {
+        return Err(Failure::Other(
+            "there are packets only on a field: give --field as well, or leave --pcap out".into(),
+        ));
+    }
+    let file = File::create(path).map_err(Failure::write(path))?;
+    let capture: Box<dyn io::Write> = Box::new(io::BufWriter::new(file));
+    let records = Records { trace: None, capture: Some(capture) };
+    replicate(plan, replication, records).map_err(Failure::write(path))?;
     Ok(())
 }
 

@@ -5,70 +5,28 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::io::{self, Write};
 use std::rc::Rc;
 
-use driftlock_field::faults::{Action, FaultError, Faults, Kind, Memory, Schedule};
+use driftlock_field::capture::Capture;
+use driftlock_field::faults::{Action, Faults};
 use driftlock_field::medium::Medium;
-use driftlock_field::mobility::{Area, Model, ModelError, Movement, RandomWaypoint};
-use driftlock_field::radio::{self, SettingsError};
+use driftlock_field::mobility::ModelError;
+use driftlock_field::radio;
 use driftlock_net::Time;
-use driftlock_net::link::{Boot, carries_permits};
+use driftlock_net::link::Boot;
 use driftlock_net::neighbourhood::Point;
 use driftlock_net::stack::{self, Packet, Stack};
-use driftlock_protocol::{Algorithm, Flight, Incarnation, Layer, NodeId, Protocol, View};
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use driftlock_net::wire::Datagram;
+use driftlock_protocol::{Flight, Incarnation, NodeId};
+use serde::Serialize;
+
+mod terrain;
+
+pub use terrain::{Radio, Terrain, TerrainError};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;
-
-/// The field, as a person writes it down.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Terrain {
-    /// How large it is, in metres.
-    pub area: Area,
-    /// How nodes move on it.
-    pub movement: Model,
-    /// What they hear there.
-    pub radio: Radio,
-    /// The layers between radio and algorithm.
-    pub layers: stack::Settings,
-    /// What goes wrong, and when.
-    pub fault: Schedule,
-}
-
-impl Default for Terrain {
-    /// A field on which some tens of walkers mostly reach one another, over several hops.
-    fn default() -> Self {
-        Self {
-            area: Area { width: 700.0, height: 700.0 },
-            movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max: 2.0, pause: 0.0 }),
-            radio: Radio::Written(Box::default()),
-            layers: stack::Settings::default(),
-            fault: Schedule::default(),
-        }
-    }
-}
-
-/// The radio: one with a name, or one that is written out.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Radio {
-    /// A preset.
-    Named(String),
-    /// Every number.
-    Written(Box<radio::Settings>),
-}
-
-impl Radio {
-    fn rules(&self) -> Result<radio::Rules, SettingsError> {
-        match self {
-            Self::Named(name) => name.parse::<radio::Settings>()?.rules(),
-            Self::Written(settings) => settings.rules(),
-        }
-    }
-}
 
 /// What all radios together have done in some time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -100,30 +58,6 @@ impl Effort {
             joules: self.joules - earlier.joules,
         }
     }
-}
-
-/// A field that makes no sense.
-#[derive(Clone, PartialEq, Debug, Error)]
-pub enum TerrainError {
-    /// Nobody can move so.
-    #[error("{0}")]
-    Movement(#[from] ModelError),
-    /// Nobody can hear so.
-    #[error("{0}")]
-    Radio(#[from] SettingsError),
-    /// Nothing can fail so.
-    #[error("{0}")]
-    Fault(#[from] FaultError),
-    /// The algorithm does not survive this.
-    #[error(
-        "fault {number} is a crash, which {algorithm} does not survive: give it back-after and memory = \"kept\", or take klme-ft"
-    )]
-    Crash {
-        /// Counted from 1.
-        number: usize,
-        /// The algorithm's tag.
-        algorithm: &'static str,
-    },
 }
 
 /// What a node's stack tells its algorithm.
@@ -178,6 +112,9 @@ enum Due<M> {
     Fault,
 }
 
+/// Makes the stack of a node in one of its lives.
+type Fresh<M> = Box<dyn Fn(Time, NodeId, Boot) -> Stack<M>>;
+
 /// An entry of the queue: when, and where in the slab of what is due.
 type Entry = Reverse<(Time, u64, u32)>;
 
@@ -196,13 +133,12 @@ struct Body {
 pub struct Afield<M> {
     medium: Medium<Rc<Packet<M>>>,
     stacks: Vec<Stack<M>>,
-    length: fn(&Packet<M>) -> usize,
     queue: BinaryHeap<Entry>,
     due: Vec<Option<Due<M>>>,
     vacant: Vec<u32>,
     sequence: u64,
     /// Makes the stack of a node in one of its lives.
-    fresh: Box<dyn Fn(Time, NodeId, Boot) -> Stack<M>>,
+    fresh: Fresh<M>,
     /// What is known of each node besides its stack.
     bodies: Vec<Body>,
     news: VecDeque<(NodeId, News<M>)>,
@@ -214,41 +150,21 @@ pub struct Afield<M> {
     actions: Vec<Action>,
     /// Whether a crash is the end of what a node knows. If its algorithm could not survive that, a crash is a long pause without radio.
     forgetful: bool,
+    capture: Option<Capture<Box<dyn Write>>>,
+    /// Why the capture ended before its time.
+    capture_error: Option<io::Error>,
     told: Vec<stack::Effect<M>>,
     heard: Vec<radio::Effect<Rc<Packet<M>>>>,
 }
 
-impl Terrain {
-    /// Refuses what makes no sense.
-    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
-        self.movement.check(self.area, nodes)?;
-        self.radio.rules()?;
-        Faults::new(&self.fault, nodes, Faults::STEP)?;
-        let loses = |kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. });
-        match self.fault.faults().iter().position(|fault| loses(fault.kind)) {
-            Some(at) if !algorithm.survives_crashes() => {
-                Err(TerrainError::Crash { number: at + 1, algorithm: algorithm.tag })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
-    pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
-        let movement = Movement::new(&self.movement, self.area, nodes, seed)?;
-        let medium = Medium::new(movement, self.radio.rules()?, seed);
-        let layers = self.layers.clone();
-        let fresh = move |now, id, boot| match P::View::LAYER {
-            Layer::Links => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
-            // What survives lost messages need not be sent again for ever.
-            Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
-        };
+impl<M: Clone + Eq + Serialize> Afield<M> {
+    /// Stacks that `fresh` makes, all switched on at time zero. Where nodes are not `forgetful`, a crash is a pause without radio.
+    fn new(nodes: u32, medium: Medium<Rc<Packet<M>>>, faults: Faults, forgetful: bool, fresh: Fresh<M>) -> Self {
         let body = Body { wakes: Time::END, is_paused: false, is_up: true, boot: Boot(0) };
-        let mut afield = Afield {
+        let mut afield = Self {
             medium,
             stacks: (0..nodes).map(|id| fresh(Time::ZERO, NodeId(id), Boot(0))).collect(),
-            fresh: Box::new(fresh),
-            length: |packet| packet.len() + HEADERS,
+            fresh,
             queue: BinaryHeap::new(),
             due: Vec::new(),
             vacant: Vec::new(),
@@ -257,19 +173,19 @@ impl Terrain {
             news: VecDeque::new(),
             flights: Vec::new(),
             held: Vec::new(),
-            faults: Faults::new(&self.fault, nodes, Faults::STEP)?,
+            faults,
             actions: Vec::new(),
-            forgetful: P::SURVIVES_CRASHES,
+            forgetful,
+            capture: None,
+            capture_error: None,
             told: Vec::new(),
             heard: Vec::new(),
         };
         afield.expect_fault();
         (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
-        Ok(afield)
+        afield
     }
-}
 
-impl<M: Clone + Eq> Afield<M> {
     /// When something happens next.
     pub fn wakes(&self) -> Option<Time> {
         self.queue.peek().map(|Reverse((at, ..))| *at)
@@ -489,7 +405,7 @@ impl<M: Clone + Eq> Afield<M> {
     }
 
     fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet<M>>) {
-        let bytes = u32::try_from((self.length)(&packet)).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(packet.len() + HEADERS).unwrap_or(u32::MAX);
         self.medium.send(now, from, to, bytes, packet, &mut self.heard);
         self.carry_out(now);
     }
@@ -502,7 +418,13 @@ impl<M: Clone + Eq> Afield<M> {
                 radio::Effect::At(at, event) => self.schedule(at, Due::Air(event)),
                 radio::Effect::Heard { at, from, frame } => self.hear(now, at, from, frame),
                 radio::Effect::Failed { from, to, frame } => self.fail(now, from, to, frame),
-                radio::Effect::Sent { .. } | radio::Effect::OnAir { .. } | radio::Effect::Received { .. } => {}
+                radio::Effect::OnAir { from, to, frame, attempt } => {
+                    self.capture(&frame, from, to, |capture, datagram| capture.sent(now, from, to, attempt, datagram));
+                }
+                radio::Effect::Received { at, from, to, frame, .. } => {
+                    self.capture(&frame, from, to, |capture, datagram| capture.heard(now, at, from, to, datagram));
+                }
+                radio::Effect::Sent { .. } => {}
             }
         }
         if self.heard.is_empty() {
@@ -510,6 +432,38 @@ impl<M: Clone + Eq> Afield<M> {
         } else {
             // What came of it meanwhile is carried out after it.
             self.carry_out(now);
+        }
+    }
+
+    /// From now on every packet is written there, as Wireshark reads it.
+    pub fn capture_to(&mut self, writer: Box<dyn Write>) -> io::Result<()> {
+        let nodes = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
+        self.capture = Some(Capture::new(writer, nodes)?);
+        self.medium.air().set_watched(true);
+        Ok(())
+    }
+
+    /// Ends the capture.
+    pub fn finish(self) -> io::Result<()> {
+        match (self.capture_error, self.capture) {
+            (Some(error), _) => Err(error),
+            (None, Some(capture)) => capture.finish().map(drop),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn capture(
+        &mut self,
+        packet: &Packet<M>,
+        from: NodeId,
+        to: Option<NodeId>,
+        write: impl FnOnce(&mut Capture<Box<dyn Write>>, &Datagram) -> io::Result<()>,
+    ) {
+        let Some(capture) = &mut self.capture else { return };
+        let written =
+            packet.datagram(from, to).map_err(io::Error::other).and_then(|datagram| write(capture, &datagram));
+        if let Err(error) = written {
+            (self.capture, self.capture_error) = (None, Some(error));
         }
     }
 

@@ -1,6 +1,6 @@
 //! One replication of a measured simulation: the paper's workload on the paper's changing graph.
 
-use std::io;
+use std::io::{self, Write};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
@@ -99,25 +99,43 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     }
 }
 
-/// Runs one replication. Fails only if the trace can not be written.
-pub fn replicate(plan: &Plan, replication: u32, recorder: Option<Writer>) -> io::Result<Replication> {
-    plan.algorithm.visit(Replicate { plan, replication, recorder })
+/// Runs one replication. Fails only if what is to be recorded can not be written.
+pub fn replicate(plan: &Plan, replication: u32, records: Records) -> io::Result<Replication> {
+    plan.algorithm.visit(Replicate { plan, replication, records })
+}
+
+/// What is written down while a replication runs.
+#[derive(Default)]
+pub struct Records {
+    /// Every step.
+    pub trace: Option<Writer>,
+    /// Every packet, on a field.
+    pub capture: Option<Box<dyn Write>>,
+}
+
+impl From<Writer> for Records {
+    fn from(trace: Writer) -> Self {
+        Self { trace: Some(trace), capture: None }
+    }
 }
 
 struct Replicate<'a> {
     plan: &'a Plan,
     replication: u32,
-    recorder: Option<Writer>,
+    records: Records,
 }
 
 impl Visitor for Replicate<'_> {
     type Output = io::Result<Replication>;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-        let Self { plan, replication, recorder } = self;
+        let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
         let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).expect("it was checked");
-        let field = plan.config.field.as_ref().map(afield);
+        let mut field = plan.config.field.as_ref().map(afield);
+        if let Some((field, capture)) = field.as_mut().zip(capture) {
+            field.capture_to(capture)?;
+        }
         if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }

@@ -374,6 +374,9 @@ impl<P: Protocol> World<P> {
         if let Some(recorder) = self.recorder {
             recorder.finish(violation.map(ToString::to_string))?;
         }
+        if let Some(field) = self.field {
+            field.finish()?;
+        }
         Ok(self.meter)
     }
 
