@@ -133,7 +133,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}{}, {}\n\
-         CS time {}, message delay {}{}{}{}\n{}\
+         CS time {}{}{}{}{}\n{}\
          {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
@@ -142,7 +142,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         config.contention.map(|percent| format!(" ({percent}% contention)")).unwrap_or_default(),
         ground(plan),
         config.cs_time,
-        config.delay,
+        if config.field.is_some() { String::new() } else { format!(", message delay {}", config.delay) },
         fate(plan),
         link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },

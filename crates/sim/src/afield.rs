@@ -251,9 +251,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         }
     }
 
-    /// Whether a node does nothing at present.
+    /// Whether a node does nothing at present: it pauses, or is down.
     pub fn is_paused(&self, node: NodeId) -> bool {
-        self.bodies[node.index()].is_paused
+        let Body { is_paused, is_up, .. } = self.bodies[node.index()];
+        is_paused || !is_up
     }
 
     /// Something goes wrong, or gets right again.

@@ -1,5 +1,6 @@
-//! The discrete-event world at ideal fidelity: links appear by decree, messages arrive for certain and in order.
+//! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as radios have it.
 //!
+//! - [`afield`]: what a world stands on if its nodes move about with radios.
 //! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
 //! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
 //! - [`random`]: one seed, split into independent streams per replication and subject.

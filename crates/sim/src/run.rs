@@ -226,7 +226,7 @@ impl<P: Protocol> Run<'_, P> {
             }
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
-                if self.world.release(node, entry)? {
+                if self.world.has_forgotten(node, entry) || self.world.release(node, entry)? {
                     self.schedule_request(node);
                 }
             }

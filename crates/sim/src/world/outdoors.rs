@@ -27,7 +27,13 @@ impl<P: Protocol> World<P> {
         self.field.as_mut().map(|field| field.effort(now))
     }
 
-    /// Whether a node does nothing at present.
+    /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
+    pub fn has_forgotten(&self, node: NodeId, entry: u32) -> bool {
+        let shell = &self.nodes[node.index()];
+        self.entry(node) == entry && shell.grant().is_none() && shell.pending().is_none()
+    }
+
+    /// Whether a node does nothing at present: it pauses, or is down.
     pub fn is_paused(&self, node: NodeId) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_paused(node))
     }
@@ -95,10 +101,18 @@ impl<P: Protocol> World<P> {
         match news {
             News::Resumed => self.resumed(node),
             News::Crashed => {
+                let waits = self.nodes[node.index()].demand().is_some();
                 self.crash(node);
+                if waits {
+                    // When it is back, it wants the same again.
+                    self.put_off(node, Event::Request { node });
+                }
                 Ok(())
             }
-            News::Restarted => self.enter(node),
+            News::Restarted => {
+                self.enter(node)?;
+                self.resumed(node)
+            }
             News::Link { peer, incarnation, up: true } => self.tell(node, LinkEvent::Up { peer, incarnation }),
             News::Link { peer, incarnation, up: false } => self.tell(node, LinkEvent::Down { peer, incarnation }),
             News::Message { from, incarnation, message } => {
