@@ -54,12 +54,14 @@ class Field {
     double period = 10;
     double seconds = 300, grace = 10;
     bool hello = true;
+    bool arp = true;
     bool radio = false;
 
     void Build();
     void Report() const;
 
   private:
+    void KnowAddresses(const NetDeviceContainer& devices);
     void Expect(uint32_t node);
     void Ask(uint32_t node);
     void Send(uint32_t node, const Address& to, Kind kind, uint32_t number);
@@ -115,6 +117,10 @@ Field::Build()
     Ipv4AddressHelper address;
     address.SetBase("10.0.0.0", "255.255.0.0");
     m_addresses = address.Assign(devices);
+    if (!arp)
+    {
+        KnowAddresses(devices);
+    }
 
     m_wait = CreateObject<ExponentialRandomVariable>();
     m_wait->SetAttribute("Mean", DoubleValue(period));
@@ -134,6 +140,23 @@ Field::Build()
                 ->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&Field::OnAir, this));
         }
         Expect(node);
+    }
+}
+
+// Everybody knows everybody's hardware address from the start.
+void
+Field::KnowAddresses(const NetDeviceContainer& devices)
+{
+    for (uint32_t node = 0; node < nodes; ++node)
+    {
+        auto [ipv4, interface] = m_addresses.Get(node);
+        Ptr<ArpCache> cache = DynamicCast<Ipv4L3Protocol>(ipv4)->GetInterface(interface)->GetArpCache();
+        for (uint32_t other = 0; other < nodes; ++other)
+        {
+            ArpCache::Entry* entry = cache->Add(m_addresses.GetAddress(other));
+            entry->SetMacAddress(devices.Get(other)->GetAddress());
+            entry->MarkPermanent();
+        }
     }
 }
 
@@ -335,6 +358,7 @@ main(int argc, char* argv[])
     line.AddValue("seconds", "For how long requests are sent", field.seconds);
     line.AddValue("grace", "For how long replies may still arrive, in seconds", field.grace);
     line.AddValue("hello", "Whether AODV says hello", field.hello);
+    line.AddValue("arp", "Whether hardware addresses have to be asked for", field.arp);
     line.AddValue("radio", "Count frames on the air as well", field.radio);
     line.AddValue("seed", "The run", seed);
     line.Parse(argc, argv);

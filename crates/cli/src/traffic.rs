@@ -58,6 +58,9 @@ pub(crate) struct Args {
     /// The constants of AODV
     #[arg(long, value_enum, default_value_t = Routing::Rfc)]
     routing: Routing,
+    /// How far a search for a route goes at most, in hops: NET_DIAMETER
+    #[arg(long, value_name = "HOPS", default_value_t = 35, value_parser = clap::value_parser!(u8).range(1..))]
+    diameter: u8,
     /// The mean time from one request of a node to its next, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, allow_hyphen_values = true)]
     period: f64,
@@ -90,6 +93,15 @@ enum Routing {
     /// As ns-3 has it
     #[value(name = "ns-3")]
     Ns3,
+}
+
+impl Routing {
+    fn settings(self) -> aodv::Settings {
+        match self {
+            Self::Rfc => aodv::Settings::default(),
+            Self::Ns3 => aodv::Settings::ns3(),
+        }
+    }
 }
 
 /// The lowest and the highest speed.
@@ -150,10 +162,7 @@ impl Args {
             area: self.area,
             mobility: if stands { Model::Uniform {} } else { walk },
             radio,
-            routing: match self.routing {
-                Routing::Rfc => aodv::Settings::default(),
-                Routing::Ns3 => aodv::Settings::ns3(),
-            },
+            routing: aodv::Settings { net_diameter: self.diameter, ..self.routing.settings() },
             period: self.period,
             within: self.within,
             seconds: self.seconds,
