@@ -16,8 +16,10 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use std::hint;
 use std::mem;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use driftlock_field::medium::Medium;
 use driftlock_field::radio;
@@ -102,7 +104,8 @@ pub fn run(plan: &Plan) -> Report {
 impl<'a> World<'a> {
     fn new(plan: &'a Plan) -> Self {
         let config = &plan.config;
-        let node = |id| Node { router: Router::new(NodeId(id), config.routing.clone()), wakes: Time::END };
+        let routing = Arc::new(config.routing.clone());
+        let node = |id| Node { router: Router::new(NodeId(id), Arc::clone(&routing)), wakes: Time::END };
         let mut world = Self {
             plan,
             now: Time::ZERO,
@@ -200,6 +203,7 @@ impl<'a> World<'a> {
 
     fn carry_out_radio(&mut self) {
         let mut effects = mem::take(&mut self.of_radio);
+        self.look_ahead(&effects);
         for effect in effects.drain(..) {
             match effect {
                 radio::Effect::At(at, event) => self.queue.schedule(at, Event::Radio(event)),
@@ -219,6 +223,16 @@ impl<'a> World<'a> {
         if self.of_radio.is_empty() {
             self.of_radio = effects;
         }
+    }
+
+    /// Reads what the routers are going to need for what they have heard. Among thousands of nodes it is in main memory; in a short
+    /// loop of its own the processor fetches it for all of them at once, and below it would wait for each.
+    fn look_ahead(&self, effects: &[radio::Effect<Rc<Packet>>]) {
+        let heard = effects.iter().filter_map(|effect| match effect {
+            radio::Effect::Heard { at, from, frame } => Some(self.nodes[at.index()].router.look_ahead(*from, frame)),
+            _ => None,
+        });
+        hint::black_box(heard.sum::<usize>());
     }
 
     fn carry_out_router(&mut self, at: NodeId) {
