@@ -53,6 +53,12 @@ impl<F: Clone> Medium<F> {
         self.proximity.movement().position(node, now)
     }
 
+    /// All others whose distance from a node is at most this, with the distance, in the order of their numbers.
+    pub fn within(&mut self, now: Time, node: NodeId, radius: f64, out: &mut Vec<(NodeId, f64)>) {
+        self.advance(now);
+        self.proximity.within(node, radius, now, out);
+    }
+
     /// Puts a node somewhere; it goes on from there.
     pub fn place(&mut self, now: Time, node: NodeId, point: Point) {
         self.advance(now);

@@ -25,6 +25,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use driftlock_protocol::NodeId;
 
 use crate::Time;
@@ -120,7 +122,8 @@ pub struct Route<'a, A> {
 #[derive(Clone, Debug)]
 pub struct Router<A, D> {
     me: NodeId,
-    settings: Settings,
+    /// The same for all routers of a world, which then find it in the caches.
+    settings: Arc<Settings>,
     /// Of this node.
     seq: Seq,
     advert: Option<A>,
@@ -138,7 +141,8 @@ pub struct Router<A, D> {
 
 impl<A: Clone, D> Router<A, D> {
     /// The router of a node that starts for the first time.
-    pub fn new(me: NodeId, settings: Settings) -> Self {
+    pub fn new(me: NodeId, settings: impl Into<Arc<Settings>>) -> Self {
+        let settings = settings.into();
         Self {
             me,
             seq: Seq(0),
@@ -158,7 +162,8 @@ impl<A: Clone, D> Router<A, D> {
 
     /// The router of a node that has started before, `boot` times, and has forgotten everything. Others may still route
     /// through it, so it takes no part in routing for `DELETE_PERIOD` (section 6.13).
-    pub fn rebooted(me: NodeId, settings: Settings, boot: u32, now: Time) -> Self {
+    pub fn rebooted(me: NodeId, settings: impl Into<Arc<Settings>>, boot: u32, now: Time) -> Self {
+        let settings = settings.into();
         let silent_until = Some(now + settings.delete_period());
         let fresh = Self::new(me, settings);
         Self { silent_until, version: u64::from(boot) << 32, swept: now, ..fresh }
@@ -172,26 +177,28 @@ impl<A: Clone, D> Router<A, D> {
 
     /// All routes, valid or remembered, in the order of destinations.
     pub fn routes(&self, now: Time) -> impl Iterator<Item = Route<'_, A>> {
-        self.table.iter().map(move |(destination, entry)| Route {
+        let mut entries: Vec<_> = self.table.iter().collect();
+        entries.sort_unstable_by_key(|(destination, _)| *destination);
+        entries.into_iter().map(move |(destination, entry)| Route {
             destination,
             next_hop: entry.next_hop,
             hops: entry.hops,
             valid: entry.is_valid(now),
             seq: entry.seq,
-            advert: entry.advert.as_ref(),
+            advert: entry.advert.as_deref(),
         })
     }
 
     /// The valid route to a node.
     pub fn route(&self, now: Time, destination: NodeId) -> Option<Route<'_, A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
-        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert.as_ref());
+        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert.as_deref());
         Some(Route { destination, next_hop, hops, valid: true, seq, advert })
     }
 
     /// What a node is known to say about itself, whether or not there is a route to it.
     pub fn advert_of(&self, node: NodeId) -> Option<&Advert<A>> {
-        self.table.get(node).and_then(|entry| entry.advert.as_ref())
+        self.table.get(node).and_then(|entry| entry.advert.as_deref())
     }
 
     /// A packet has arrived from a neighbour.
@@ -216,6 +223,19 @@ impl<A: Clone, D> Router<A, D> {
             Packet::Acknowledgement => self.neighbours.acknowledged(from),
             Packet::Data(_) => {}
         }
+    }
+
+    /// Reads what [`received`](Self::received) is going to need for this packet, and changes nothing. A world with thousands of
+    /// routers calls it for all who hear a packet before the first of them handles it, so that memory is waited for once. The
+    /// answer is how much is known, and of no use otherwise.
+    pub fn look_ahead(&self, from: NodeId, packet: &Packet<A, D>) -> usize {
+        let known = |node| usize::from(self.table.get(node).is_some_and(|entry| entry.valid));
+        known(from)
+            + match packet {
+                Packet::Request(request) => usize::from(self.heard.knows(request.originator)),
+                Packet::Data(data) => known(data.destination),
+                _ => 0,
+            }
     }
 
     /// When [`woken`](Self::woken) has something to do. An earlier call does no harm.
@@ -279,7 +299,7 @@ impl<A: Clone, D> Router<A, D> {
             && entry.advert.as_ref().is_none_or(|known| known.version < advert.version)
         {
             out.push(Effect::Advert(advert.clone()));
-            entry.advert = Some(advert);
+            entry.advert = Some(Box::new(advert));
         }
     }
 

@@ -12,6 +12,7 @@
 
 pub mod aodv;
 mod beacon;
+mod by_node;
 pub mod custody;
 mod dice;
 pub mod flood;

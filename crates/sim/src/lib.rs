@@ -12,6 +12,7 @@
 //! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
+//! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
 pub mod afield;
@@ -30,4 +31,5 @@ pub mod soak;
 pub mod summary;
 pub mod sweep;
 pub mod topology;
+pub mod traffic;
 pub mod world;

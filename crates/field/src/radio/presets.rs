@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::settings::{Access, Csma, Delay, JammedSenses, Power, Propagation, Settings, SettingsError};
 
 /// The names of all presets.
-pub const NAMES: [&str; 6] = ["ideal", "wifi-2mbps", "wifi-11mbps", "klme", "cluster", "nfk"];
+pub const NAMES: [&str; 7] = ["ideal", "wifi-2mbps", "wifi-11mbps", "ns-3", "klme", "cluster", "nfk"];
 
 /// The disk of ns-2's standard radio, a `WaveLAN` card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250 m from a sender
 /// another must be 1.78 times as far away for the ten decibels that its capture asks for.
@@ -62,6 +62,12 @@ impl Settings {
         Self { access: Access::Csma(Csma { bitrate_bps: 11e6, ..Csma::default() }), ..Self::default() }
     }
 
+    /// 802.11b at 11 Mb/s as with ns-3's `RangePropagationLossModel`, beyond whose range there is nothing at all.
+    pub fn ns3() -> Self {
+        let propagation = Propagation::UnitDisk { range_m: 250.0, sense: 1.0, interference: 1.0 };
+        Self { propagation, ..Self::wifi_11mbps() }
+    }
+
     /// 802.11 with the paper's "communications range (m)" of 200; the rest as in ns-2.
     pub fn nfk() -> Self {
         Self {
@@ -80,6 +86,7 @@ impl FromStr for Settings {
             "ideal" => Ok(Self::ideal()),
             "wifi-2mbps" | "klme" | "cluster" => Ok(Self::default()),
             "wifi-11mbps" => Ok(Self::wifi_11mbps()),
+            "ns-3" => Ok(Self::ns3()),
             "nfk" => Ok(Self::nfk()),
             _ => Err(SettingsError::NoPreset(name.to_owned())),
         }

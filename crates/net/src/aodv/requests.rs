@@ -1,31 +1,35 @@
 //! Requests of others: RFC 3561, section 6.5, and when they are answered, section 6.6.
 
-use std::collections::BTreeMap;
-
 use driftlock_protocol::NodeId;
 
 use super::packet::{Packet, Reply, Request};
 use super::{Effect, Offer, Router};
 use crate::Time;
+use crate::by_node::ByNode;
 use crate::flood::Window;
 
 /// Which requests have been heard, by originator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heard {
     /// With the time until which they are remembered.
-    by_originator: BTreeMap<NodeId, (Window, Time)>,
+    by_originator: ByNode<(Window, Time)>,
 }
 
 impl Heard {
     /// Notes a request; says whether it is new.
     fn note(&mut self, now: Time, originator: NodeId, id: u32, until: Time) -> bool {
-        let (window, remembered) = self.by_originator.entry(originator).or_default();
+        let (window, remembered) = self.by_originator.get_or_insert_with(originator, Default::default);
         if *remembered <= now {
             // Whoever has rebooted since counts from the start again.
             *window = Window::default();
         }
         *remembered = until;
         window.insert(u64::from(id))
+    }
+
+    /// Whether any request of this node is remembered.
+    pub(super) fn knows(&self, originator: NodeId) -> bool {
+        self.by_originator.get(originator).is_some()
     }
 
     pub(super) fn forget(&mut self, now: Time) {

@@ -126,6 +126,15 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The constants of ns-3 3.37 where they differ from the RFC's: everybody always says hello, routes to a node itself are
+    /// valid for longer, and intermediate nodes that answer tell the destination.
+    pub fn ns3() -> Self {
+        let standard = Self::default();
+        let my_route_timeout = Some(times(standard.path_discovery_time(), 2));
+        let blacklist_timeout = Some(times(standard.net_traversal_time(), 2));
+        Self { hello: Hello::Always, gratuitous: true, my_route_timeout, blacklist_timeout, ..standard }
+    }
+
     /// `MY_ROUTE_TIMEOUT`, by default twice `ACTIVE_ROUTE_TIMEOUT`.
     pub fn my_route_timeout(&self) -> Time {
         self.my_route_timeout.unwrap_or_else(|| times(self.active_route_timeout, 2))

@@ -5,13 +5,12 @@
 //! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
 //! destination itself closes no loop, whatever its number.
 
-use std::collections::BTreeMap;
-
 use driftlock_protocol::NodeId;
 
 use super::packet::{Advert, Seq, Unreachable};
 use super::rules::Rules;
 use crate::Time;
+use crate::by_node::ByNode;
 
 /// What is known of the way to a destination.
 #[derive(Clone, Debug)]
@@ -24,7 +23,8 @@ pub(super) struct Entry<A> {
     pub(super) expires: Time,
     /// Neighbours that may route through this node, in order.
     pub(super) precursors: Vec<NodeId>,
-    pub(super) advert: Option<Advert<A>>,
+    /// Boxed, because most have none: the entries of thousands of nodes are to be small.
+    pub(super) advert: Option<Box<Advert<A>>>,
 }
 
 /// What a control message says about the way to a destination.
@@ -54,26 +54,27 @@ pub(super) enum Verdict {
 pub(super) struct Table<A> {
     pub(super) rules: Rules,
     delete_period: Time,
-    entries: BTreeMap<NodeId, Entry<A>>,
+    entries: ByNode<Entry<A>>,
     /// Nothing expires before this.
     earliest: Time,
 }
 
 impl<A> Table<A> {
     pub(super) fn new(delete_period: Time) -> Self {
-        Self { rules: Rules::ALL, delete_period, entries: BTreeMap::new(), earliest: Time::END }
+        Self { rules: Rules::ALL, delete_period, entries: ByNode::default(), earliest: Time::END }
     }
 
     pub(super) fn get(&self, destination: NodeId) -> Option<&Entry<A>> {
-        self.entries.get(&destination)
+        self.entries.get(destination)
     }
 
     pub(super) fn get_mut(&mut self, destination: NodeId) -> Option<&mut Entry<A>> {
-        self.entries.get_mut(&destination)
+        self.entries.get_mut(destination)
     }
 
+    /// All entries, in no order that means anything.
     pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
-        self.entries.iter().map(|(&destination, entry)| (destination, entry))
+        self.entries.iter()
     }
 
     /// When the next entry may expire: not before, perhaps later.
@@ -83,7 +84,7 @@ impl<A> Table<A> {
 
     /// Brings one entry up to date; says whether its route has just become invalid.
     pub(super) fn settle(&mut self, now: Time, destination: NodeId) -> bool {
-        let Some(entry) = self.entries.get_mut(&destination) else { return false };
+        let Some(entry) = self.entries.get_mut(destination) else { return false };
         if entry.expires > now {
             return false;
         }
@@ -93,16 +94,16 @@ impl<A> Table<A> {
             self.earliest = self.earliest.min(entry.expires);
         }
         if entry.expires <= now {
-            self.entries.remove(&destination);
+            self.entries.remove(destination);
         }
         was_valid
     }
 
-    /// Brings all entries up to date; whose routes have just become invalid goes into `down`.
+    /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
     pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
         let (rules, delete_period) = (self.rules, self.delete_period);
         let mut earliest = Time::END;
-        self.entries.retain(|&destination, entry| {
+        self.entries.retain(|destination, entry| {
             if entry.valid && entry.expires <= now {
                 entry.expire(rules, delete_period);
                 down.push(destination);
@@ -111,13 +112,14 @@ impl<A> Table<A> {
             entry.expires > now
         });
         self.earliest = earliest;
+        down.sort_unstable();
     }
 
     /// Takes a route if it is better than the one that is known. The entry has been settled.
     pub(super) fn offer(&mut self, offer: Offer) -> Verdict {
         self.earliest = self.earliest.min(offer.expires);
-        let Some(entry) = self.entries.get_mut(&offer.destination) else {
-            self.entries.insert(offer.destination, Entry::new(offer));
+        let Some(entry) = self.entries.get_mut(offer.destination) else {
+            self.entries.get_or_insert_with(offer.destination, || Entry::new(offer));
             return Verdict::Changed;
         };
         let same = entry.valid && entry.next_hop == offer.next_hop && entry.hops == offer.hops;
@@ -137,7 +139,7 @@ impl<A> Table<A> {
 
     /// The route has been used: it lives at least until `expires`.
     pub(super) fn refresh(&mut self, destination: NodeId, expires: Time) {
-        if let Some(entry) = self.entries.get_mut(&destination)
+        if let Some(entry) = self.entries.get_mut(destination)
             && entry.valid
         {
             entry.expires = entry.expires.max(expires);
@@ -146,7 +148,7 @@ impl<A> Table<A> {
 
     /// Somebody still wants to use an invalid route: it is not forgotten yet.
     pub(super) fn remember(&mut self, now: Time, destination: NodeId) {
-        if let Some(entry) = self.entries.get_mut(&destination)
+        if let Some(entry) = self.entries.get_mut(destination)
             && !entry.valid
         {
             entry.expires = now + self.delete_period;
@@ -155,17 +157,20 @@ impl<A> Table<A> {
 
     /// A neighbour may route through this node to `destination` from now on.
     pub(super) fn add_precursor(&mut self, destination: NodeId, neighbour: NodeId) {
-        if let Some(entry) = self.entries.get_mut(&destination)
+        if let Some(entry) = self.entries.get_mut(destination)
             && let Err(at) = entry.precursors.binary_search(&neighbour)
         {
             entry.precursors.insert(at, neighbour);
         }
     }
 
-    /// The destinations with valid routes through a neighbour.
+    /// The destinations with valid routes through a neighbour, in order.
     pub(super) fn through(&self, neighbour: NodeId, now: Time) -> Vec<NodeId> {
         let through = |entry: &Entry<A>| entry.is_valid(now) && entry.next_hop == neighbour;
-        self.entries.iter().filter(|(_, entry)| through(entry)).map(|(&destination, _)| destination).collect()
+        let found = self.entries.iter().filter(|(_, entry)| through(entry));
+        let mut destinations: Vec<_> = found.map(|(destination, _)| destination).collect();
+        destinations.sort_unstable();
+        destinations
     }
 
     /// Ends a valid route. `reported` is the number that the next hop has told; without it the link to the next hop is broken.
@@ -177,7 +182,7 @@ impl<A> Table<A> {
         reported: Option<Seq>,
         affected: &mut Vec<NodeId>,
     ) -> Option<Unreachable> {
-        let entry = self.entries.get_mut(&destination).filter(|entry| entry.valid)?;
+        let entry = self.entries.get_mut(destination).filter(|entry| entry.valid)?;
         let raised = if self.rules.breaks_raise { entry.seq.map(Seq::next) } else { None };
         entry.seq = match reported {
             Some(seq) if self.rules.errors_never_lower => self.rules.newest(Some(seq), raised),
