@@ -217,7 +217,7 @@ impl<'a> World<'a> {
                     self.nodes[from.index()].router.unsent(self.now, to, packet, &mut self.of_router);
                     self.carry_out_router(from);
                 }
-                radio::Effect::Sent { .. } => {}
+                radio::Effect::Sent { .. } | radio::Effect::OnAir { .. } | radio::Effect::Received { .. } => {}
             }
         }
         if self.of_radio.is_empty() {
