@@ -83,7 +83,7 @@ impl<P: Protocol> Walker<'_, P> {
             if in_peace {
                 enabled.retain(|action| action.is_fair());
             }
-            let waits = service && model.owed(&state) != 0;
+            let waits = model.owed(&state) != 0;
             if enabled.is_empty() || (in_peace && !waits && model.grants(&state) == 0) {
                 return Ok(());
             }
@@ -93,6 +93,9 @@ impl<P: Protocol> Walker<'_, P> {
             self.grants += u64::from(model.grants(&next).count_ones() > model.grants(&state).count_ones());
             state = next;
             model.verdict(&state)?;
+        }
+        if !service {
+            return Ok(());
         }
         let owed = model.owed(&state);
         let nodes = (0..model.setup().deployment.nodes).map(NodeId).filter(|node| owed >> node.0 & 1 == 1).collect();
