@@ -4,7 +4,7 @@
 //! node six neighbours, as in the paper's 30 nodes at 20% connectivity; so about one event for each node is pending.
 
 use driftlock_sim::config::Config;
-use driftlock_sim::run::replicate;
+use driftlock_sim::run::{Records, replicate};
 
 /// Events for each entry into the critical section, about.
 const EVENTS_PER_ENTRY: u64 = 9;
@@ -22,7 +22,7 @@ pub fn run(nodes: u64, events: u64) -> u64 {
         ..Config::default()
     };
     let plan = config.plan().expect("a network that makes sense");
-    let replication = replicate(&plan, 0, None).expect("without a trace there is nothing to write");
+    let replication = replicate(&plan, 0, Records::default()).expect("without a trace there is nothing to write");
     assert_eq!(replication.violation, None);
     replication.tally.events
 }

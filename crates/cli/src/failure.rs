@@ -26,6 +26,9 @@ pub(crate) enum Failure {
         /// What is wrong.
         error: ConfigError,
     },
+    /// The traffic makes no sense.
+    #[error(transparent)]
+    Traffic(#[from] driftlock_sim::traffic::ConfigError),
     /// A file is not the TOML that it should be.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -11,6 +11,7 @@ mod reproduce;
 mod results;
 mod sim;
 mod soak;
+mod traffic;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ Examples:
   driftlock check krl                               every order of events in a small network
   driftlock check krl --as-published                the shortest way to break the paper's text
   driftlock reproduce krl                           the paper's figures, and whether its claims hold
+  driftlock traffic --nodes 100                     what radios and routes are worth on a field that moves
 
 Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";
 
@@ -53,6 +55,8 @@ enum Command {
     Check(Box<check::Args>),
     /// Run a paper's experiments, draw its figures and judge its claims
     Reproduce(reproduce::Args),
+    /// Send requests and replies over routes on a moving field, and measure it
+    Traffic(Box<traffic::Args>),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Soak(args) => soak::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Traffic(args) => traffic::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         // Whoever closed the pipe, `head` for one, has read enough.

@@ -106,7 +106,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             })?;
             let plan = config.plan()?;
             let writer = Writer::new(sink, &trace_header(&plan, *replication));
-            replicate(&plan, *replication, Some(writer)).map_err(Failure::write(path))?;
+            replicate(&plan, *replication, writer.into()).map_err(Failure::write(path))?;
         }
         Origin::Check { command, .. } => {
             return Err(Failure::Other(format!(
@@ -114,11 +114,15 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
                 path.display()
             )));
         }
-        Origin::Soak { seed, crowded } => {
+        Origin::Soak { seed, crowded, afield } => {
             let algorithm = list::named(&header.algorithm)?;
             let names = header.without.iter().map(String::as_str);
             let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-            let crowd = if *crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
+            let crowd = match (crowded, afield) {
+                (true, _) => Crowd::FewerNodesThanUnits,
+                (false, true) => Crowd::Afield,
+                (false, false) => Crowd::Usual,
+            };
             let case = Case::draw(*seed, crowd, algorithm);
             let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));
             case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;

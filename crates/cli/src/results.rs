@@ -6,10 +6,11 @@ use std::io::{self, Write as _};
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Layer;
+use driftlock_sim::afield::Terrain;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
-use driftlock_sim::summary::{Crossings, Summary, Wait, WaitOfClass};
+use driftlock_sim::summary::{Crossings, Radio, Summary, Wait, WaitOfClass};
 use driftlock_table::{Kind, Table, Value};
 use serde_json::Value as Json;
 
@@ -132,7 +133,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}{}, {}\n\
-         CS time {}, message delay {}{}{}{}\n{}\
+         CS time {}{}{}{}{}\n{}\
          {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
@@ -141,7 +142,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         config.contention.map(|percent| format!(" ({percent}% contention)")).unwrap_or_default(),
         ground(plan),
         config.cs_time,
-        config.delay,
+        if config.field.is_some() { String::new() } else { format!(", message delay {}", config.delay) },
         fate(plan),
         link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
@@ -164,6 +165,9 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
 /// What the nodes stand on, and how it changes.
 fn ground(plan: &Plan) -> String {
     let Config { connectivity, mobility, neighbourhoods, churn, absence, speed, .. } = &plan.config;
+    if let Some(Terrain { area, .. }) = &plan.config.field {
+        return format!("a field of {} m x {} m", area.width, area.height);
+    }
     if plan.algorithm.layer() == Layer::Links {
         return format!("connectivity {connectivity} ({} links), mobility {mobility}", plan.links);
     }
@@ -182,6 +186,7 @@ fn ground(plan: &Plan) -> String {
 /// What becomes of messages on links that fail, where there are links.
 fn fate(plan: &Plan) -> &'static str {
     match (plan.algorithm.layer(), plan.config.link_failure) {
+        _ if plan.config.field.is_some() => "",
         (Layer::Neighbourhood, _) => "",
         (Layer::Links, Fate::Drained) => "; messages on failing links drained",
         (Layer::Links, Fate::Returned) => "; messages on failing links returned",
@@ -231,6 +236,9 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     for (name, value) in summary.crossings.iter().flat_map(crossing_lines) {
         add(name, value);
     }
+    for (name, value) in summary.radio.iter().flat_map(radio_lines) {
+        add(name, value);
+    }
     add("still waiting at the end", still_waiting(summary));
     add("violations", summary.violations.to_string());
     lines
@@ -248,6 +256,19 @@ fn crossing_lines(crossings: &Crossings) -> Vec<(&'static str, String)> {
         ("  of nodes in the CS", format!("{handovers:.4}")),
         ("  from there to re-entry", with_ci(interruption.mean, interruption.ci95)),
         ("waited per request, in all", with_ci(wait_per_request.mean, wait_per_request.ci95)),
+    ]
+}
+
+/// What an entry cost on the air.
+fn radio_lines(radio: &Radio) -> Vec<(&'static str, String)> {
+    vec![
+        ("radio, per entry", String::new()),
+        ("  frames sent", format!("{:.2}", radio.transmissions)),
+        ("  acknowledgements sent", format!("{:.2}", radio.acknowledgements)),
+        ("  frames received", format!("{:.2}", radio.receptions)),
+        ("  bytes sent", format!("{:.0}", radio.bytes)),
+        ("  airtime", format!("{:.2} ms", 1e3 * radio.airtime)),
+        ("  energy", format!("{:.3} J", radio.joules)),
     ]
 }
 

@@ -9,12 +9,13 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
 use driftlock_sim::random::Duration;
-use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_trace::Writer;
@@ -57,6 +58,9 @@ pub(crate) struct Args {
     /// Record every step of one replication in this file (compressed if it ends in .zst)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write the packets of one replication on a field to this file, for Wireshark (docs/pcap.md)
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
     /// Which replication to record
     #[arg(long, value_name = "R", default_value_t = 0)]
     trace_replication: u32,
@@ -123,6 +127,9 @@ struct Parameters {
     /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     margin: Option<f64>,
+    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or "walkers"
+    #[arg(long, value_name = "FILE")]
+    field: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -206,6 +213,8 @@ impl Parameters {
             k: self.k.unwrap_or(file.k),
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
+            // The flag names a file, which has to be read first.
+            field: file.field,
             cs_time: self.cs_time.unwrap_or(file.cs_time),
             units: self.units.clone().unwrap_or(file.units),
             priorities: self.priorities.clone().unwrap_or(file.priorities),
@@ -241,6 +250,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if let Some(path) = &args.trace {
         record(&plan, args.trace_replication, path)?;
     }
+    if let Some(path) = &args.pcap {
+        capture(&plan, args.trace_replication, path)?;
+    }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
     bar.finish_and_clear();
@@ -253,8 +265,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
+    let field = args.parameters.field.as_deref().map(field).transpose()?;
     let Some(path) = &args.config else {
-        let config = args.parameters.over(Config::default());
+        let config = args.parameters.over(Config { field, ..Config::default() });
         return Ok(with_own_units(config, args.parameters.k.is_some()).plan()?);
     };
     let text = fs::read_to_string(path).map_err(Failure::read(path))?;
@@ -263,8 +276,18 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let keys: toml::Table = toml::from_str(&text).map_err(bad)?;
     let file: Config = toml::from_str(&text).map_err(bad)?;
     let units_given = args.parameters.k.is_some() || keys.contains_key("k");
+    let file = Config { field: field.or(file.field.clone()), ..file };
     let config = with_own_units(args.parameters.over(file), units_given);
     config.plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+}
+
+/// The field of this name, or in this file.
+fn field(path: &Path) -> Result<Terrain, Failure> {
+    if path.as_os_str() == "walkers" {
+        return Ok(Terrain::default());
+    }
+    let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+    toml::from_str(&text).map_err(|error| Failure::toml(&path.display().to_string(), &text, &error))
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.
@@ -287,7 +310,21 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
         )));
     }
     let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
-    replicate(plan, replication, Some(writer)).map_err(Failure::write(path))?;
+    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
+    Ok(())
+}
+
+/// Runs one replication for its packets.
+fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    if plan.config.field.is_none() {
+        return Err(Failure::Other(
+            "there are packets only on a field: give --field as well, or leave --pcap out".into(),
+        ));
+    }
+    let file = File::create(path).map_err(Failure::write(path))?;
+    let capture: Box<dyn io::Write> = Box::new(io::BufWriter::new(file));
+    let records = Records { trace: None, capture: Some(capture) };
+    replicate(plan, replication, records).map_err(Failure::write(path))?;
     Ok(())
 }
 
@@ -338,6 +375,8 @@ pub(crate) fn flags(config: &Config) -> String {
                     text.push_str(&format!(" --{flag} {item}"));
                 }
             }
+            // Only the caller knows the name of the file.
+            serde_json::Value::Object(_) => text.push_str(&format!(" --{flag} FILE")),
             serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
             other => text.push_str(&format!(" --{flag} {other}")),
         }

@@ -24,6 +24,7 @@ Examples:
   driftlock soak krl                        1,000 runs
   driftlock soak krlf --runs 1000000        a long soak
   driftlock soak krl --without pending-request
+  driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses
   driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
 
 /// The flags of `driftlock soak`.
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// Draw networks with at least as many units as nodes
     #[arg(long)]
     crowded: bool,
+    /// Draw nodes that move about a field, with the real link layer over radios that lose a tenth of all frames
+    #[arg(long, conflicts_with = "crowded")]
+    field: bool,
     /// Switch a repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
@@ -65,7 +69,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.crowded && algorithm.units == UnitsRule::One {
         return Err(Failure::Other(format!("{} shares a single unit: it can not be crowded", algorithm.tag)));
     }
-    let crowd = if args.crowded { Crowd::FewerNodesThanUnits } else { Crowd::Usual };
+    let crowd = match (args.crowded, args.field) {
+        (true, _) => Crowd::FewerNodesThanUnits,
+        (false, true) => Crowd::Afield,
+        (false, false) => Crowd::Usual,
+    };
     if let Some(path) = &args.trace {
         let case = Case::draw(args.seed, crowd, algorithm);
         let header = case.trace_header(algorithm, args.without.clone());
@@ -101,6 +109,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn command(args: &Args, algorithm: &Algorithm, seed: u64) -> String {
     let without: String = args.without.iter().map(|name| format!(" --without {name}")).collect();
-    let crowded = if args.crowded { " --crowded" } else { "" };
-    format!("driftlock soak {}{crowded}{without} --seed {seed} --runs 1 --trace violation.jsonl", algorithm.tag)
+    let crowd = match (args.crowded, args.field) {
+        (true, _) => " --crowded",
+        (false, true) => " --field",
+        (false, false) => "",
+    };
+    format!("driftlock soak {}{crowd}{without} --seed {seed} --runs 1 --trace violation.jsonl", algorithm.tag)
 }

@@ -1,9 +1,29 @@
 //! What the algorithms assume below them, sans-IO.
 //!
-//! [`neighbourhood`] tells from positions who shares a set of resources with whom, and when that changes.
+//! - [`link`]: hellos, links that both ends agree on, messages in order; [`custody`] of what must be neither lost nor doubled.
+//! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to everybody.
+//! - [`wire`]: the bytes on the air.
+//! - [`suspicion`]: who may have crashed, right or wrong.
+//! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
+//! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
+//!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 //!
-//! [`ideal`] holds the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
-//! must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
+//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of effects.
 
+pub mod aodv;
+mod beacon;
+mod by_node;
+pub mod custody;
+mod dice;
+pub mod flood;
 pub mod ideal;
+pub mod link;
 pub mod neighbourhood;
+mod seconds;
+pub mod session;
+pub mod stack;
+pub mod suspicion;
+mod time;
+pub mod wire;
+
+pub use time::Time;

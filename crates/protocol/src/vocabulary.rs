@@ -5,6 +5,7 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::num::NonZeroU16;
 
+use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::relative::Kind;
@@ -263,7 +264,12 @@ impl fmt::Debug for Permits {
 
 impl Serialize for Permits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
+        // With its length first, without which a binary format can not begin.
+        let mut permits = serializer.serialize_seq(Some(self.iter().count()))?;
+        for permit in self.iter() {
+            permits.serialize_element(&permit)?;
+        }
+        permits.end()
     }
 }
 

@@ -9,6 +9,7 @@ use driftlock_protocol::registry::UnitsRule;
 use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs};
 use serde::{Deserialize, Serialize};
 
+use crate::afield::Terrain;
 use crate::areas::{Areas, plane};
 use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
@@ -95,6 +96,9 @@ pub struct Config {
     pub spacing: f64,
     /// How far beyond the border a node still belongs to its neighbourhood then, in metres.
     pub margin: f64,
+    /// Instead of links or neighbourhoods by decree: a field on which nodes move about, with radios.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<Terrain>,
     /// How long an application stays in the CS.
     pub cs_time: Duration,
     /// How many units a request asks for.
@@ -143,6 +147,7 @@ impl Default for Config {
             areas: Areas::Cells,
             spacing: 100.0,
             margin: 1.0,
+            field: None,
             cs_time: Duration::Constant(1.0),
             units: Numbers::only(1),
             priorities: Numbers::only(0),
@@ -188,6 +193,7 @@ impl Config {
         let this = Self { load, ..self };
         this.check_numbers()?;
         let links = match algorithm.layer() {
+            _ if this.field.is_some() => this.check_field(algorithm).map(|()| 0)?,
             Layer::Links => this.check_links()?,
             Layer::Neighbourhood => this.check_neighbourhoods().map(|()| 0)?,
         };
@@ -285,6 +291,28 @@ impl Config {
         // What was planned once may be planned again.
         let untouched = [Self::default().load, means].iter().any(|load| load.to_bits() == self.load.to_bits());
         if untouched { Ok(means) } else { Err(ConfigError::TwoLoads { contention, means, cs_time, load: self.load }) }
+    }
+
+    /// On the field, links and neighbours are what radios make of it.
+    fn check_field(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        const DECREED: [&str; 11] = [
+            "connectivity",
+            "mobility",
+            "link_failure",
+            "neighbourhoods",
+            "churn",
+            "absence",
+            "speed",
+            "areas",
+            "spacing",
+            "margin",
+            "delay",
+        ];
+        let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
+        if let Some(name) = DECREED.iter().find(|name| given[**name] != default[**name]) {
+            return Err(ConfigError::NotOnTheField { name });
+        }
+        self.field.iter().try_for_each(|terrain| terrain.check(self.nodes, algorithm)).map_err(ConfigError::Field)
     }
 
     fn check_neighbourhoods(&self) -> Result<(), ConfigError> {

@@ -1,5 +1,6 @@
 //! What requests ask for: how many units, how urgently, and by when.
 
+use driftlock_net::Time;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,7 +8,6 @@ use driftlock_protocol::{Deadline, Demand, Priority, Units};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::queue::Time;
 use crate::random::{self, Duration, Stream};
 
 /// The most numbers that are told apart.

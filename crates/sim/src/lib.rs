@@ -1,5 +1,6 @@
-//! The discrete-event world at ideal fidelity: links appear by decree, messages arrive for certain and in order.
+//! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as radios have it.
 //!
+//! - [`afield`]: what a world stands on if its nodes move about with radios.
 //! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
 //! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
 //! - [`random`]: one seed, split into independent streams per replication and subject.
@@ -11,8 +12,10 @@
 //! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
+//! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
+pub mod afield;
 pub mod areas;
 pub mod churn;
 pub mod config;
@@ -28,4 +31,5 @@ pub mod soak;
 pub mod summary;
 pub mod sweep;
 pub mod topology;
+pub mod traffic;
 pub mod world;

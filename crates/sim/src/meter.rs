@@ -1,8 +1,7 @@
 //! What is counted in one replication.
 
+use driftlock_net::Time;
 use driftlock_protocol::{Deadline, Demand, NodeId, Permits};
-
-use crate::queue::Time;
 
 /// Counts and integrals of one replication since the warm-up.
 ///

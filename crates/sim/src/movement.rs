@@ -1,10 +1,10 @@
 //! Movement along straight lines: everybody walks to a random point, then to the next, without a rest.
 
+use driftlock_net::Time;
 use driftlock_net::neighbourhood::{Leg, Passage, Point, Site, Sites, Velocity};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 
-use crate::queue::Time;
 use crate::random::Stream;
 
 /// Nodes that walk about on a rectangle, all at the same speed.

@@ -1,13 +1,12 @@
 //! One seed, split per replication and subject, so that changing how much one subject draws disturbs no other.
 
+use driftlock_net::Time;
 use std::fmt;
 use std::str::FromStr;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-
-use crate::queue::Time;
 
 /// A stream of random numbers.
 pub type Stream = ChaCha8Rng;

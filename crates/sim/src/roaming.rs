@@ -1,12 +1,12 @@
 //! Who is in which neighbourhood, and when that changes: by rates, or by movement on a plane.
 
+use driftlock_net::Time;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 
 use crate::churn::Churn;
 use crate::movement::Walk;
-use crate::queue::Time;
 use crate::random::{Duration, Stream, exponential};
 
 /// Where everybody wants to be. An algorithm may take a while to let a node go; that does not hold its body back.

@@ -1,22 +1,26 @@
 //! One replication of a measured simulation: the paper's workload on the paper's changing graph.
 
-use std::io;
+use std::io::{self, Write};
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 
+use crate::afield::{Effort, Terrain};
 use crate::config::{Config, Plan};
 use crate::demand::Demands;
 use crate::meter::Tally;
-use crate::queue::{Event, Time};
+use crate::queue::Event;
 use crate::random::{Stream, Subject, exponential, stream};
 use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};
 use crate::world::{Setting, Step, World};
 
+/// Between the seeds of the fields of two replications, which take a seed as a whole.
+const FIELD_SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
 /// So many events without an entry are no longer bad luck either, however little time they take.
 pub(crate) const EVENTS_WITHOUT_ENTRY_MAX: u64 = 20_000_000;
 
@@ -29,6 +33,8 @@ pub struct Replication {
     pub kinds: &'static [&'static str],
     /// Who waited when the run ended.
     pub waiting_at_end: OpenWaits,
+    /// What the radios did meanwhile, on a field.
+    pub effort: Option<Effort>,
     /// What the oracles objected to: it ended the run.
     pub violation: Option<Violation>,
 }
@@ -66,6 +72,12 @@ impl OpenWaits {
 /// What a replication starts from: the graph, or who is in the first neighbourhood.
 pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
+    if config.field.is_some() {
+        // Nobody knows of links beforehand; the neighbourhood is everybody.
+        let everybody = || (0..config.nodes).map(NodeId).collect();
+        let members = if plan.algorithm.layer() == Layer::Neighbourhood { everybody() } else { Vec::new() };
+        return Deployment { nodes: config.nodes, k: config.k, members, ..Deployment::default() };
+    }
     if plan.algorithm.layer() == Layer::Neighbourhood {
         return side_by_side::deployment(config, &side_by_side::roaming(config, replication), Site(0));
     }
@@ -87,23 +99,44 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     }
 }
 
-/// Runs one replication. Fails only if the trace can not be written.
-pub fn replicate(plan: &Plan, replication: u32, recorder: Option<Writer>) -> io::Result<Replication> {
-    plan.algorithm.visit(Replicate { plan, replication, recorder })
+/// Runs one replication. Fails only if what is to be recorded can not be written.
+pub fn replicate(plan: &Plan, replication: u32, records: Records) -> io::Result<Replication> {
+    plan.algorithm.visit(Replicate { plan, replication, records })
+}
+
+/// What is written down while a replication runs.
+#[derive(Default)]
+pub struct Records {
+    /// Every step.
+    pub trace: Option<Writer>,
+    /// Every packet, on a field.
+    pub capture: Option<Box<dyn Write>>,
+}
+
+impl From<Writer> for Records {
+    fn from(trace: Writer) -> Self {
+        Self { trace: Some(trace), capture: None }
+    }
 }
 
 struct Replicate<'a> {
     plan: &'a Plan,
     replication: u32,
-    recorder: Option<Writer>,
+    records: Records,
 }
 
 impl Visitor for Replicate<'_> {
     type Output = io::Result<Replication>;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-        let Self { plan, replication, recorder } = self;
-        if P::View::LAYER == Layer::Neighbourhood {
+        let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
+        let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
+        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).expect("it was checked");
+        let mut field = plan.config.field.as_ref().map(afield);
+        if let Some((field, capture)) = field.as_mut().zip(capture) {
+            field.capture_to(capture)?;
+        }
+        if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -115,6 +148,7 @@ impl Visitor for Replicate<'_> {
             delays: draws(Subject::Delay),
             checked: plan.config.check,
             recorder,
+            field,
         };
         let mut run = Run::<P> {
             plan,
@@ -125,11 +159,13 @@ impl Visitor for Replicate<'_> {
             demands: plan.config.demands(),
             demand: draws(Subject::Demand),
             last_entry: Time::ZERO,
+            effort_before: Effort::default(),
         };
         let violation = run.until_counted().err().map(|violation| *violation);
         let waiting_at_end = run.open_waits();
+        let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
         let meter = run.world.finish(violation.as_ref())?;
-        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, violation })
+        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, effort, violation })
     }
 }
 
@@ -142,6 +178,8 @@ struct Run<'a, P: Protocol> {
     demands: Demands,
     demand: Stream,
     last_entry: Time,
+    /// What the radios had done when counting began.
+    effort_before: Effort,
 }
 
 impl<P: Protocol> Run<'_, P> {
@@ -155,6 +193,7 @@ impl<P: Protocol> Run<'_, P> {
         // that the event loop allocates nothing; beyond some millions it may.
         #[allow(clippy::cast_possible_truncation)] // bounded on the same line
         self.world.meter().restart(self.plan.config.entries.min(1 << 24) as usize);
+        self.effort_before = self.world.effort().unwrap_or_default();
         warmed_up?;
         self.until_entries(self.plan.config.entries)
     }
@@ -181,10 +220,13 @@ impl<P: Protocol> Run<'_, P> {
 
     fn handle(&mut self, event: Event) -> Step<()> {
         match event {
-            Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
+            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
+            Event::Request { node } | Event::Release { node, .. } if self.world.is_paused(node) => {
+                self.world.put_off(node, event);
+            }
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
-                if self.world.release(node, entry)? {
+                if self.world.has_forgotten(node, entry) || self.world.release(node, entry)? {
                     self.schedule_request(node);
                 }
             }
@@ -218,7 +260,7 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn schedule_change(&mut self) {
-        if self.plan.config.mobility > 0.0 {
+        if self.plan.config.mobility > 0.0 && self.plan.config.field.is_none() {
             let pause = Time::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
             self.world.schedule(pause, Event::Change);
         }

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 
+use driftlock_net::Time;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
@@ -23,7 +24,6 @@ use crate::config::Config;
 use crate::demand::Demands;
 use crate::meter::{Tally, Waiter};
 use crate::movement::Walk;
-use crate::queue::Time;
 use crate::random::{Stream, Subject, exponential, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
@@ -64,13 +64,14 @@ pub(crate) fn replicate<P: Protocol>(
             delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
             checked: config.check,
             recorder: recorder.take(),
+            field: None,
         })
     };
     let worlds = (0..config.neighbourhoods).map(Site).map(world).collect();
     let mut run = SideBySide::new(config, replication, worlds, roaming);
     let violation = run.until_counted().err().map(|violation| *violation);
     let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
-    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, violation })
+    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort: None, violation })
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.

@@ -6,10 +6,12 @@
 //! lost messages meets those, too. All of it follows from a seed, the size of the network included.
 
 mod changes;
+mod outdoors;
 
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
@@ -17,8 +19,9 @@ use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
 use rand::RngExt;
 use rayon::prelude::*;
 
+use crate::afield::Terrain;
 use crate::demand::{Deadlines, Demands, Numbers};
-use crate::queue::{Event, Time};
+use crate::queue::Event;
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};
@@ -40,6 +43,8 @@ pub enum Crowd {
     Usual,
     /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be nobody without.
     FewerNodesThanUnits,
+    /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
+    Afield,
 }
 
 /// A run, drawn from a seed.
@@ -62,6 +67,8 @@ pub struct Case {
     /// The share of messages that are lost as long as there are faults.
     loss: f64,
     checked: bool,
+    /// Where nodes move about, if they do.
+    terrain: Option<Terrain>,
 }
 
 /// What a run came to.
@@ -87,10 +94,12 @@ impl Case {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
         let deployment = match algorithm.layer() {
+            // Who hears whom, nobody knows beforehand.
+            Layer::Links if crowd == Crowd::Afield => Deployment { nodes, k, ..Deployment::default() },
             Layer::Links => linked(nodes, k, &mut draw),
             Layer::Neighbourhood => settled(nodes, k, &mut draw),
         };
-        Self {
+        let case = Self {
             seed,
             crowd,
             deployment,
@@ -105,7 +114,11 @@ impl Case {
             crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
             loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             checked: true,
-        }
+            terrain: None,
+        };
+        let heals_at = case.fault_span.units();
+        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(seed, nodes, heals_at, &mut draw));
+        Self { terrain, ..case }
     }
 
     /// The same run with another fate of messages on failing links.
@@ -133,7 +146,11 @@ impl Case {
             algorithm: algorithm.tag.into(),
             without,
             deployment: self.deployment.clone(),
-            world: Origin::Soak { seed: self.seed, crowded: self.crowd == Crowd::FewerNodesThanUnits },
+            world: Origin::Soak {
+                seed: self.seed,
+                crowded: self.crowd == Crowd::FewerNodesThanUnits,
+                afield: self.crowd == Crowd::Afield,
+            },
         }
     }
 
@@ -150,6 +167,7 @@ impl Case {
         recorder: Option<Writer>,
     ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
+        let afield = |terrain: &Terrain| terrain.afield::<P>(self.deployment.nodes, self.seed).expect("it makes sense");
         let setting = Setting {
             deployment: &self.deployment,
             variant,
@@ -158,6 +176,7 @@ impl Case {
             delays: draws(Subject::Delay),
             checked: self.checked,
             recorder,
+            field: self.terrain.as_ref().map(afield),
         };
         let mut soak = Soak::<P> {
             case: self,
@@ -211,7 +230,7 @@ fn settled(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
     let (nodes, k) = match crowd {
-        Crowd::Usual => {
+        Crowd::Usual | Crowd::Afield => {
             let nodes = draw.random_range(3..=12);
             (nodes, draw.random_range(1..=4.min(nodes - 1)))
         }
@@ -342,7 +361,12 @@ impl<P: Protocol> Soak<'_, P> {
             Event::Arrival { from, to, incarnation } if faults && self.loses() => {
                 self.world.lose(from, to, incarnation);
             }
-            Event::Arrival { .. } | Event::Timer { .. } => self.world.deliver(event)?,
+            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
+            Event::Release { node, .. } | Event::Request { node } | Event::Cancel { node }
+                if self.world.is_paused(node) =>
+            {
+                self.world.put_off(node, event);
+            }
             Event::Release { node, entry } => {
                 if self.world.release(node, entry)? && faults {
                     self.schedule_request(node);

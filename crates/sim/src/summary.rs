@@ -1,14 +1,15 @@
 //! What all replications of a simulation come to.
 
+use driftlock_net::Time;
 use std::collections::BTreeMap;
 
 use driftlock_protocol::Layer;
 use serde::Serialize;
 
+use crate::afield::Effort;
 use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
-use crate::queue::Time;
 use crate::run::Replication;
 
 /// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there is
@@ -114,6 +115,9 @@ pub struct Summary {
     /// What coming and going did, where nodes do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crossings: Option<Crossings>,
+    /// What the radios did, on a field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub radio: Option<Radio>,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
@@ -147,6 +151,23 @@ pub struct Crossings {
     pub wait_per_request: Estimate,
 }
 
+/// What the radios of all nodes did for an entry, whatever layer wanted it: hellos and routing included.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Radio {
+    /// Frames that were put on the air, repetitions included.
+    pub transmissions: f64,
+    /// Acknowledgements that were.
+    pub acknowledgements: f64,
+    /// Frames that arrived, once for each receiver.
+    pub receptions: f64,
+    /// Bytes that were put on the air, without the radio's own headers.
+    pub bytes: f64,
+    /// How long radios sent, in seconds.
+    pub airtime: f64,
+    /// What they spent, in joules; most of it goes into listening.
+    pub joules: f64,
+}
+
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -164,7 +185,7 @@ impl Summary {
         let messages = per_entry(&counted, |tally| tally.messages.iter().sum());
         let transmissions = per_entry(&counted, |tally| tally.transmissions);
         let k = f64::from(plan.config.k) * f64::from(plan.config.neighbourhoods);
-        let comes_and_goes = plan.algorithm.layer() == Layer::Neighbourhood;
+        let comes_and_goes = plan.algorithm.layer() == Layer::Neighbourhood && plan.config.field.is_none();
         let share_of_tokens = |nanos: fn(&Tally) -> u128| {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
@@ -190,6 +211,7 @@ impl Summary {
             units_in_use: units_in_use(&counted, plan.config.k, plan.config.neighbourhoods),
             concurrency: concurrency(&counted),
             crossings: comes_and_goes.then(|| Crossings::of(&counted)),
+            radio: Radio::of(&counted),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
@@ -231,6 +253,25 @@ impl Crossings {
                 (waited, tally.waits.len() as u64 - tally.resumptions)
             }),
         }
+    }
+}
+
+impl Radio {
+    fn of(counted: &[&Replication]) -> Option<Self> {
+        let per_entry = |value: fn(&Effort) -> f64| {
+            let of = |replication: &&Replication| Some(value(&replication.effort?) / entries_of(replication) as f64);
+            let values: Option<Vec<f64>> = counted.iter().map(of).collect();
+            values.map(|values| Estimate::of(&values).mean)
+        };
+        Some(Self {
+            transmissions: per_entry(|effort| effort.transmissions as f64)?,
+            acknowledgements: per_entry(|effort| effort.acknowledgements as f64)?,
+            receptions: per_entry(|effort| effort.receptions as f64)?,
+            bytes: per_entry(|effort| effort.bytes as f64)?,
+            airtime: per_entry(|effort| effort.airtime.units())?,
+            joules: per_entry(|effort| effort.joules)?,
+        })
+        .filter(|_| !counted.is_empty())
     }
 }
 

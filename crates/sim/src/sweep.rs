@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::config::Plan;
-use crate::run::{Replication, replicate};
+use crate::run::{Records, Replication, replicate};
 use crate::summary::Summary;
 
 /// Runs all replications of all plans, and calls `progress` after each with its plan.
@@ -11,7 +11,8 @@ pub fn run_all(plans: &[Plan], threads: usize, progress: &(dyn Fn(&Plan) + Sync)
     let tasks: Vec<(&Plan, u32)> =
         plans.iter().flat_map(|plan| (0..plan.config.replications).map(move |number| (plan, number))).collect();
     let run = |&(plan, number): &(&Plan, u32)| {
-        let replication = replicate(plan, number, None).expect("without a trace there is nothing to write");
+        let replication =
+            replicate(plan, number, Records::default()).expect("without a trace there is nothing to write");
         progress(plan);
         replication
     };

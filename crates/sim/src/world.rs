@@ -2,18 +2,21 @@
 
 use std::mem;
 
+use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
     Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer, LinkEvent,
     Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, View,
 };
-use driftlock_spec::{Oracle, Violation, check_moment};
+use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
 
+use crate::afield::Afield;
 use crate::meter::{Meter, Waiter};
-use crate::queue::{Event, Queue, Time};
+use crate::queue::{Event, Queue};
 use crate::random::{Duration, Stream};
 
+mod outdoors;
 mod travel;
 
 pub use travel::Traveller;
@@ -52,6 +55,8 @@ pub struct Setting<'a, P: Protocol> {
     pub checked: bool,
     /// Where the steps are recorded.
     pub recorder: Option<Writer>,
+    /// What carries the messages, if they are not to arrive by decree.
+    pub field: Option<Afield<P::Message>>,
 }
 
 /// What is counted: of a neighbourhood more than of links.
@@ -69,6 +74,12 @@ pub struct World<P: Protocol> {
     queue: Queue,
     nodes: Vec<Node<P>>,
     ground: Ground<Timed<P::Message>>,
+    /// What carries the messages instead of the ground. That still says who is in the neighbourhood.
+    field: Option<Afield<P::Message>>,
+    /// When the field is looked at next.
+    field_due: Time,
+    /// What waits for nodes that have paused.
+    held: Vec<(NodeId, outdoors::Held)>,
     /// How often each node was granted units: tells one entry from the next.
     entries: Vec<u32>,
     /// What a crashed node is replaced by: it knows nothing.
@@ -96,17 +107,20 @@ pub struct World<P: Protocol> {
 impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero.
     pub fn new(setting: Setting<'_, P>) -> Self {
-        let Setting { deployment, variant, repairs, delay, delays, checked, recorder } = setting;
+        let Setting { deployment, variant, repairs, delay, delays, checked, recorder, field } = setting;
         let ground = Ground::new(P::View::LAYER, deployment);
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
         let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
-        Self {
+        let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
             nodes,
             ground,
+            field,
+            field_due: Time::END,
+            held: Vec::new(),
             entries: vec![0; deployment.nodes as usize],
             blank: P::deploy(&nowhere, variant, repairs),
             armed: deployment.ids().map(|_| Vec::new()).collect(),
@@ -123,7 +137,9 @@ impl<P: Protocol> World<P> {
             k: deployment.k,
             checked,
             recorder,
-        }
+        };
+        world.expect_field();
+        world
     }
 
     /// The time.
@@ -203,12 +219,17 @@ impl<P: Protocol> World<P> {
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
             }
+            Event::Timer { node, .. } if self.is_paused(node) => {
+                self.put_off(node, event);
+                Ok(())
+            }
             Event::Timer { node, arming } => {
                 let armed = &mut self.armed[node.index()];
                 let Some(at) = armed.iter().position(|armed| armed.arming == arming) else { return Ok(()) };
                 let timer = armed.swap_remove(at).timer;
                 self.input(node, Input::Timer(timer))
             }
+            Event::Field => self.run_field(),
             Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } | Event::Change => Ok(()),
         }
     }
@@ -294,6 +315,9 @@ impl<P: Protocol> World<P> {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
         let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
         let stay = neighbourhood.enter(node);
+        if let Some(field) = &mut self.field {
+            field.restart_if_down(self.now, node);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.member(self.now.0, node, Presence::Inside);
         }
@@ -317,6 +341,9 @@ impl<P: Protocol> World<P> {
         for Timed { message, .. } in neighbourhood.crash(node) {
             self.meter.landed(P::permits(&message));
         }
+        if let Some(field) = &mut self.field {
+            field.crash(self.now, node);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.member(self.now.0, node, Presence::Crashed);
         }
@@ -327,6 +354,7 @@ impl<P: Protocol> World<P> {
             self.meter.cancelled();
         }
         self.oracle.vanished(node);
+        self.held.retain(|(of, _)| *of != node);
         self.armed[at].clear();
         self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
     }
@@ -346,11 +374,18 @@ impl<P: Protocol> World<P> {
         if let Some(recorder) = self.recorder {
             recorder.finish(violation.map(ToString::to_string))?;
         }
+        if let Some(field) = self.field {
+            field.finish()?;
+        }
         Ok(self.meter)
     }
 
     /// The layer below tells a node something.
     fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) -> Step<()> {
+        if self.is_paused(node) {
+            self.tell_later(node, indication.into());
+            return Ok(());
+        }
         self.input(node, Input::Below(P::View::of(indication.into())))
     }
 
@@ -431,6 +466,9 @@ impl<P: Protocol> World<P> {
         for Timed { message, .. } in &lost {
             self.meter.landed(P::permits(message));
         }
+        for message in self.field.iter_mut().flat_map(|field| field.forget_flights_to(node)) {
+            self.meter.landed(P::permits(&message));
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.member(self.now.0, node, Presence::Outside);
         }
@@ -444,9 +482,12 @@ impl<P: Protocol> World<P> {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
-        let arrives = self.arrival(from, to);
-        self.meter.sent(P::kind(&message), shared, P::is_token(&message), P::permits(&message));
         let permits = P::permits(&message);
+        self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
+        if self.field.is_some() {
+            return self.send_afield(from, to, message);
+        }
+        let arrives = self.arrival(from, to);
         match self.ground.send(from, to, Timed { message, arrives }) {
             Ok(Some(incarnation)) => {
                 self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
@@ -473,17 +514,23 @@ impl<P: Protocol> World<P> {
         if !self.checked {
             return Ok(());
         }
-        Ok(check_moment(self.k, &self.moment())?)
+        let moment = self.moment();
+        if self.field.is_some() && P::View::LAYER == Layer::Links {
+            // The lemmas speak of links that both ends see alike.
+            return Ok(check_permits(self.k, &moment)?);
+        }
+        Ok(check_moment(self.k, &moment)?)
     }
 
     /// Everything as it is now.
     pub fn moment(&self) -> Moment<'_, P> {
-        let flights = self.ground.flights();
-        Moment {
-            nodes: self.nodes.iter().map(Node::protocol).collect(),
-            flights: flights
-                .map(|Flight { from, to, message }| Flight { from, to, message: &message.message })
-                .collect(),
-        }
+        let nodes = self.nodes.iter().map(Node::protocol).collect();
+        let flights = if let Some(field) = &self.field {
+            field.flights().collect()
+        } else {
+            let flights = self.ground.flights();
+            flights.map(|Flight { from, to, message }| Flight { from, to, message: &message.message }).collect()
+        };
+        Moment { nodes, flights }
     }
 }

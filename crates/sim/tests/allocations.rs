@@ -1,14 +1,14 @@
 //! What the hot loop allocates.
 
 use driftlock_sim::config::Config;
-use driftlock_sim::run::replicate;
+use driftlock_sim::run::{Records, replicate};
 
 /// Allocations of a whole replication with so many entries.
 fn allocations(config: &Config, entries: u64) -> u64 {
     let config = Config { warmup: 2_000, entries, ..config.clone() };
     let plan = config.plan().expect("it makes sense");
     let counted = allocation_counter::measure(|| {
-        let replication = replicate(&plan, 0, None).expect("no trace");
+        let replication = replicate(&plan, 0, Records::default()).expect("no trace");
         assert_eq!(replication.violation, None);
     });
     counted.count_total

@@ -8,7 +8,7 @@ use driftlock_protocol::{Demand, Deployment, NodeId};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Subject, stream};
-use driftlock_sim::run::{Replication, replicate, trace_header};
+use driftlock_sim::run::{Records, Replication, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_sim::world::{Setting, World};
@@ -42,7 +42,7 @@ fn measure(plan: &Plan) -> Summary {
 }
 
 fn one(plan: &Plan) -> Replication {
-    let replication = replicate(plan, 0, None).expect("no trace");
+    let replication = replicate(plan, 0, Records::default()).expect("no trace");
     assert_eq!(replication.violation, None);
     replication
 }
@@ -62,6 +62,7 @@ fn world(nodes: u32, k: u32) -> World<Klme> {
         delays: stream(1, 0, Subject::Delay),
         checked: true,
         recorder: None,
+        field: None,
     })
 }
 
@@ -220,7 +221,7 @@ fn a_run_with_churn_can_be_replayed_step_by_step() {
     let plan = plan(|c| (c.churn, c.absence, c.entries) = ("heavy".parse().unwrap(), Duration::Constant(0.5), 300));
     let file = std::env::temp_dir().join(format!("driftlock-klme-{}.jsonl", std::process::id()));
     let writer = Writer::create(&file, &trace_header(&plan, 0)).expect("a file");
-    let recorded = replicate(&plan, 0, Some(writer)).expect("a trace");
+    let recorded = replicate(&plan, 0, writer.into()).expect("a trace");
     assert_eq!(recorded, one(&plan), "recording a run does not change it");
     let reader = Reader::open(&file).expect("a trace");
     match replay(reader).expect("it can be replayed") {

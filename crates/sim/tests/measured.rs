@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use driftlock_net::ideal::Fate;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::random::Duration;
-use driftlock_sim::run::{replicate, trace_header};
+use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_trace::replay::{Outcome, replay};
@@ -37,7 +37,7 @@ impl Write for Bytes {
 fn trace(plan: &Plan) -> Vec<u8> {
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes.clone()), &trace_header(plan, 1));
-    replicate(plan, 1, Some(writer)).expect("memory takes it all");
+    replicate(plan, 1, writer.into()).expect("memory takes it all");
     std::mem::take(&mut bytes.0.lock().expect("one thread"))
 }
 
@@ -75,8 +75,8 @@ fn recording_a_run_does_not_change_it() {
     let plan = plan(|c| c.mobility = 0.02);
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes), &trace_header(&plan, 0));
-    let recorded = replicate(&plan, 0, Some(writer)).expect("memory takes it all");
-    assert_eq!(recorded, replicate(&plan, 0, None).expect("no trace"));
+    let recorded = replicate(&plan, 0, writer.into()).expect("memory takes it all");
+    assert_eq!(recorded, replicate(&plan, 0, Records::default()).expect("no trace"));
 }
 
 #[test]

@@ -43,6 +43,9 @@ pub enum Origin {
         seed: u64,
         /// Whether there are at least as many units as nodes.
         crowded: bool,
+        /// Whether nodes move about a field, with radios.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        afield: bool,
     },
     /// A counterexample of the checker.
     Check {

@@ -438,7 +438,7 @@ fn the_words_fit_the_messages_of_krl() {
         algorithm: "krl".into(),
         without: Vec::new(),
         deployment,
-        world: Origin::Soak { seed: 1, crowded: false },
+        world: Origin::Soak { seed: 1, crowded: false, afield: false },
     };
     let path = std::env::temp_dir().join(format!("driftlock-chart-{}.jsonl", std::process::id()));
     let mut writer = Writer::create(&path, &header).expect("a file");

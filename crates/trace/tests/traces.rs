@@ -14,7 +14,7 @@ fn header() -> Header {
         algorithm: "krl".into(),
         without: Vec::new(),
         deployment: Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() },
-        world: Origin::Soak { seed: 1, crowded: false },
+        world: Origin::Soak { seed: 1, crowded: false, afield: false },
     }
 }
 

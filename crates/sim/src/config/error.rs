@@ -5,6 +5,7 @@ use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX};
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
+use crate::afield::TerrainError;
 use crate::demand::Numbers;
 
 /// Why a configuration makes no sense.
@@ -26,6 +27,15 @@ pub enum ConfigError {
     NoLinkInfo {
         /// The algorithm's tag.
         algorithm: &'static str,
+    },
+    /// A field on which nobody could be.
+    #[error("the field: {0}")]
+    Field(TerrainError),
+    /// Decreed where the radios decide.
+    #[error("{name} has no meaning on a field: there it is a matter of movement and radio")]
+    NotOnTheField {
+        /// The parameter.
+        name: &'static str,
     },
     /// Nobody there.
     #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]

@@ -1,11 +1,11 @@
 //! What changes below the nodes of a fault-and-heal run, and how it is made whole again.
 
+use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
 use rand::RngExt;
 
 use super::{SERVICE_UNITS_MAX, Soak};
-use crate::queue::Time;
 use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
 use crate::world::Step;
@@ -15,6 +15,8 @@ impl<P: Protocol> Soak<'_, P> {
     pub(super) fn change(&mut self) -> Step<()> {
         self.changes += 1;
         match P::View::LAYER {
+            // Links change by themselves there.
+            Layer::Links if self.case.terrain.is_some() => {}
             Layer::Links => self.change_link()?,
             Layer::Neighbourhood => self.cross_border()?,
         }
@@ -25,7 +27,9 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
+        self.settle();
         match P::View::LAYER {
+            Layer::Links if self.case.terrain.is_some() => Ok(()),
             Layer::Links => self.connect(),
             Layer::Neighbourhood => self.gather(),
         }
@@ -74,8 +78,7 @@ impl<P: Protocol> Soak<'_, P> {
             }
         } else if self.mobility.random_bool(0.5) {
             let staying: Vec<_> = members.into_iter().filter(|&node| !self.world.is_leaving(node)).collect();
-            // After a crash the others stay: one fault at a time is what can be survived.
-            if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.crashed.is_none()) {
+            if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.may_leave()) {
                 self.world.leave(node)?;
             }
         } else if let Some(node) = pick(&outside, &mut self.mobility) {
@@ -84,10 +87,19 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Who is inside and lives, and who is outside.
+    /// One fault at a time is what can be survived. After a crash the others stay; and on the field whoever leaves may not be heard,
+    /// and counts as crashed when it has gone without a farewell.
+    fn may_leave(&self) -> bool {
+        let is_fault = self.case.terrain.is_some() && P::SURVIVES_CRASHES;
+        let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
+        self.crashed.is_none() && (!is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment())))
+    }
+
+    /// Who is inside and who is outside, of those who live and do not pause.
     fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let neighbourhood = self.world.neighbourhood();
-        let alive = self.case.deployment.ids().filter(|&node| !neighbourhood.is_crashed(node));
+        let minds = |node: &NodeId| !neighbourhood.is_crashed(*node) && !self.world.is_paused(*node);
+        let alive = self.case.deployment.ids().filter(minds);
         alive.partition(|&node| neighbourhood.stay(node).is_some())
     }
 

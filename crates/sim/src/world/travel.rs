@@ -1,12 +1,12 @@
 //! A world as one of several: what it takes to drive them side by side, and to get from one to another.
 
+use driftlock_net::Time;
 use std::mem;
 
 use driftlock_protocol::{Node, NodeId, Protocol, Reach};
 
 use super::World;
 use crate::meter::Waiter;
-use crate::queue::Time;
 
 /// A node on its way from one world to another, with its instance of the algorithm.
 pub struct Traveller<P> {

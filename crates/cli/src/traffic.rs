@@ -1,0 +1,217 @@
+//! `driftlock traffic`: requests and replies over routes on a moving field, with no algorithm on top.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use driftlock_field::mobility::{Area, Model, RandomWaypoint};
+use driftlock_field::radio::settings::Propagation;
+use driftlock_field::radio::{self, presets};
+use driftlock_net::aodv;
+use driftlock_sim::traffic::{self, Config, Report};
+
+use crate::failure::{Failure, Outcome};
+use crate::results::print;
+
+const EXAMPLES: &str = "\
+Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other
+now and then, and whoever gets one answers with as much. Measured: how many requests are answered, how long that takes, and
+what it costs. It tells what a field does to any algorithm before one runs on it. The same command prints the same numbers.
+
+Requests are sent for --seconds; then replies may still arrive for ten more. With --within the destination is drawn from
+those who are that near at the time. A --radio is a preset (docs/radio.md); --range changes how far it is received, and
+leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3,
+the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
+
+Examples:
+  driftlock traffic                                          50 nodes on a square kilometre for 300 s
+  driftlock traffic --nodes 200 --density 100 --speed 1..20
+  driftlock traffic --nodes 36 --area 900x900 --speed 0      everybody stands
+  driftlock traffic --nodes 10000 --within 600 --seconds 30
+  driftlock traffic --radio ns-3 --range 200 --routing ns-3 --format json
+
+Exit codes: 0 it was run, 2 it could not be.";
+
+/// The flags of `driftlock traffic`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The number of nodes
+    #[arg(long, default_value_t = 50, allow_hyphen_values = true)]
+    nodes: u32,
+    /// Nodes per square kilometre: the area is the square that fits
+    #[arg(long, default_value_t = 50.0, conflicts_with = "area", allow_hyphen_values = true)]
+    density: f64,
+    /// The area instead, in metres
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = area, allow_hyphen_values = true)]
+    area: Option<Area>,
+    /// How fast nodes move, in m/s, drawn anew for each way; 0 if everybody stands
+    #[arg(long, value_name = "MIN..MAX", default_value = "0.1..8", allow_hyphen_values = true)]
+    speed: Speed,
+    /// How far a radio is received, in metres; for radios whose range is a number [default: the radio's]
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    range: Option<f64>,
+    /// The radio
+    #[arg(long, value_name = "PRESET", default_value = "nfk", value_parser = presets::NAMES)]
+    radio: String,
+    /// The constants of AODV
+    #[arg(long, value_enum, default_value_t = Routing::Rfc)]
+    routing: Routing,
+    /// How far a search for a route goes at most, in hops
+    #[arg(long, value_name = "HOPS", default_value_t = 35, value_parser = clap::value_parser!(u8).range(1..))]
+    diameter: u8,
+    /// The mean time from one request of a node to its next, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, allow_hyphen_values = true)]
+    period: f64,
+    /// For how long requests are sent
+    #[arg(long, default_value_t = 300.0, allow_hyphen_values = true)]
+    seconds: f64,
+    /// From which all randomness follows
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Send only to those who are at most this far away, in metres
+    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    within: Option<f64>,
+    /// How to write the results
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// One JSON object, with the configuration
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Routing {
+    /// RFC 3561, without hellos: radios tell what they could not send
+    Rfc,
+    /// As ns-3 has it
+    #[value(name = "ns-3")]
+    Ns3,
+}
+
+impl Routing {
+    fn settings(self) -> aodv::Settings {
+        match self {
+            Self::Rfc => aodv::Settings::default(),
+            Self::Ns3 => aodv::Settings::ns3(),
+        }
+    }
+}
+
+/// The lowest and the highest speed.
+#[derive(Clone, Copy, PartialEq)]
+struct Speed(f64, f64);
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (min, max) = text.split_once("..").unwrap_or((text, text));
+        let number = |text: &str| text.trim().parse().ok();
+        number(min).zip(number(max)).map(|(min, max)| Self(min, max)).ok_or_else(|| {
+            format!("{text:?} is no speed: write the lowest and the highest such as 0.1..8, or one for both")
+        })
+    }
+}
+
+fn area(text: &str) -> Result<Area, String> {
+    let sides = text.split_once('x').and_then(|(width, height)| {
+        Some(Area { width: width.trim().parse().ok()?, height: height.trim().parse().ok()? })
+    });
+    sides.ok_or_else(|| format!("{text:?} is no area: write width and height in metres such as 1000x500"))
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let plan = args.config()?.plan()?;
+    let report = traffic::run(&plan);
+    let text = match args.format {
+        Format::Table => table(&plan, &report),
+        Format::Json => {
+            let mut object = serde_json::to_value(&report).unwrap_or_default();
+            object["config"] = serde_json::to_value(&plan.config).unwrap_or_default();
+            format!("{object:#}\n")
+        }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn config(&self) -> Result<Config, Failure> {
+        let mut radio: radio::Settings = self.radio.parse().map_err(traffic::ConfigError::from)?;
+        if let Some(range) = self.range {
+            match &mut radio.propagation {
+                Propagation::UnitDisk { range_m, .. } => *range_m = range,
+                Propagation::LogDistance { .. } => {
+                    return Err(Failure::Other(format!("the range of {} follows from its power", self.radio)));
+                }
+            }
+        }
+        let Speed(speed_min, speed_max) = self.speed;
+        let stands = self.speed == Speed(0.0, 0.0);
+        let walk = Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 });
+        Ok(Config {
+            nodes: self.nodes,
+            density: self.density,
+            area: self.area,
+            mobility: if stands { Model::Uniform {} } else { walk },
+            radio,
+            routing: aodv::Settings { net_diameter: self.diameter, ..self.routing.settings() },
+            period: self.period,
+            within: self.within,
+            seconds: self.seconds,
+            seed: self.seed,
+            ..Config::default()
+        })
+    }
+}
+
+fn table(plan: &traffic::Plan, report: &Report) -> String {
+    let (config, area) = (&plan.config, plan.area);
+    let mut text = String::new();
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<28}{value}");
+    };
+    row("nodes", format!("{} on {:.0} x {:.0} m", config.nodes, area.width, area.height));
+    row("requests", format!("{}", report.requests));
+    if report.nobody_near > 0 {
+        row("not sent, nobody near", format!("{}", report.nobody_near));
+    }
+    row("answered", percent(report.delivery));
+    row("arrived", percent(report.one_way));
+    if let Some(times) = report.round_trip {
+        let millis = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
+        row("round trip, mean", millis(times.mean));
+        row("round trip, median", millis(times.p50));
+        row("round trip, 95 %", millis(times.p95));
+    }
+    let packets = &report.packets;
+    row("hops a message", number(report.hops_per_message));
+    row("routing packets a message", number(report.routing_per_message));
+    row("  RREQ", format!("{}", packets.requests));
+    row("  RREP", format!("{}", packets.replies));
+    row("  RERR", format!("{}", packets.errors));
+    row("  hello", format!("{}", packets.hellos));
+    let radio = &report.radio;
+    row("frames on the air", format!("{} and {} acknowledgements", radio.data_sent, radio.acks_sent));
+    row("  repetitions", format!("{}", radio.retries));
+    row("  given up", format!("{}", radio.failed));
+    row("  collisions at receivers", format!("{}", radio.collisions));
+    row("energy (proxy)", format!("{:.0} J", report.joules));
+    row("events", format!("{}", report.events));
+    text
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".into(), |share| format!("{:.2} %", share * 100.0))
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.2}"))
+}

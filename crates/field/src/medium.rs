@@ -1,0 +1,89 @@
+//! A plane with radios on it: movement and the air, so that a world has one thing to ask.
+
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Point;
+use driftlock_protocol::NodeId;
+
+use crate::mobility::{Area, Model, ModelError, Movement, Proximity};
+use crate::radio::{Air, Effect, Event, Rules};
+
+/// Nodes that move, and what their radios carry. Time does not go back from call to call.
+#[derive(Clone, Debug)]
+pub struct Medium<F> {
+    proximity: Proximity,
+    air: Air<F>,
+}
+
+impl<F: Clone> Medium<F> {
+    /// Radios at all nodes of a movement.
+    pub fn new(movement: Movement, rules: Rules, seed: u64) -> Self {
+        let nodes = u32::try_from(movement.len()).expect("node numbers are 32 bits");
+        // Cells as wide as a transmission can be sensed: a transmission then looks at nine of them.
+        let proximity = Proximity::new(movement, rules.reach());
+        Self { proximity, air: Air::new(nodes, rules, seed) }
+    }
+
+    /// As [`Air::send`].
+    pub fn send(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        to: Option<NodeId>,
+        bytes: u32,
+        frame: F,
+        out: &mut Vec<Effect<F>>,
+    ) {
+        self.advance(now);
+        let Self { proximity, air } = self;
+        let mut surroundings = |node: NodeId, radius: f64, found: &mut _| proximity.within(node, radius, now, found);
+        air.send(now, from, to, bytes, frame, &mut surroundings, out);
+    }
+
+    /// As [`Air::handle`].
+    pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Effect<F>>) {
+        self.advance(now);
+        let Self { proximity, air } = self;
+        let mut surroundings = |node: NodeId, radius: f64, found: &mut _| proximity.within(node, radius, now, found);
+        air.handle(now, event, &mut surroundings, out);
+    }
+
+    /// Where a node is.
+    pub fn position(&mut self, now: Time, node: NodeId) -> Point {
+        self.advance(now);
+        self.proximity.movement().position(node, now)
+    }
+
+    /// All others whose distance from a node is at most this, with the distance, in the order of their numbers.
+    pub fn within(&mut self, now: Time, node: NodeId, radius: f64, out: &mut Vec<(NodeId, f64)>) {
+        self.advance(now);
+        self.proximity.within(node, radius, now, out);
+    }
+
+    /// Puts a node somewhere; it goes on from there.
+    pub fn place(&mut self, now: Time, node: NodeId, point: Point) {
+        self.advance(now);
+        self.proximity.place(node, now, point);
+    }
+
+    /// Everybody goes to a place of its own, and stays there.
+    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        let (mut corner, count) = (Point::default(), u32::try_from(points.len()).unwrap_or(u32::MAX));
+        for point in &points {
+            corner = Point { x: corner.x.max(point.x), y: corner.y.max(point.y) };
+        }
+        let area = Area { width: corner.x + 1.0, height: corner.y + 1.0 };
+        let movement = Movement::new(&Model::Static { points }, area, count, 0)?;
+        self.proximity = Proximity::new(movement, self.proximity.range());
+        self.advance(now);
+        Ok(())
+    }
+
+    /// The air, to disturb it or to read its meters.
+    pub fn air(&mut self) -> &mut Air<F> {
+        &mut self.air
+    }
+
+    fn advance(&mut self, now: Time) {
+        while self.proximity.next(now).is_some() {}
+    }
+}

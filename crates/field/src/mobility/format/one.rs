@@ -1,0 +1,107 @@
+//! The external movement of the ONE: a header with the least and the greatest time and coordinates, and a line for
+//! every sighting.
+//! ```text
+//! 0 100 0 1000 0 1000 0 0
+//! 0 a 10.0 20.0
+//! 5 a 30.0 20.0
+//! ```
+//! As the ONE does, times are counted from the least time, and places from the least coordinates. Lines are in the
+//! order of time. A node is always there: it stands at its first place before, and at its last after.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::BufRead;
+
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Point;
+
+use super::TraceError;
+use super::lines::{Lines, number, point, shown, since};
+use crate::mobility::tracks::{Track, Tracks, Waypoint};
+
+/// What the header says.
+struct Origin {
+    time: f64,
+    point: Point,
+}
+
+/// Reads a trace. Nodes are numbered in the order in which they appear.
+pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
+    let mut lines = Lines::new(name, reader);
+    let mut origin = None;
+    let mut sightings = Sightings::default();
+    lines.each(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (&origin, words.as_slice()) {
+            (_, []) => {}
+            (_, [first, ..]) if first.starts_with('#') => {}
+            (None, header) => origin = Some(header_of(header)?),
+            (Some(origin), words) => sightings.take(origin, words)?,
+        }
+        Ok(())
+    })?;
+    let tracks: Result<Vec<_>, _> =
+        sightings.nodes.into_iter().map(|(name, points)| Track::always(name, points)).collect();
+    lines.tracks(tracks.map_err(|error| lines.error(error.to_string()))?)
+}
+
+fn header_of(words: &[&str]) -> Result<Origin, String> {
+    const EXPECTED: &str =
+        "the first line must be `minTime maxTime minX maxX minY maxY minZ maxZ`, in numbers (Z may be left out)";
+    if !matches!(words.len(), 6 | 8) {
+        return Err(format!("{EXPECTED}, not {} words", words.len()));
+    }
+    for word in words {
+        number(word, "each of them").map_err(|reason| format!("{EXPECTED}: {reason}"))?;
+    }
+    Ok(Origin { time: number(words[0], "minTime")?, point: point(words[2], words[4])? })
+}
+
+/// The nodes seen so far.
+#[derive(Default)]
+struct Sightings {
+    nodes: Vec<(String, Vec<Waypoint>)>,
+    numbers: BTreeMap<String, usize>,
+    now: Time,
+}
+
+impl Sightings {
+    fn take(&mut self, origin: &Origin, words: &[&str]) -> Result<(), String> {
+        let ([at, name, x, y] | [at, name, x, y, _]) = words else {
+            return Err(format!("expected `time id x y` or `time id x y z`, not {} words", words.len()));
+        };
+        let (seen, place) = (since(at, origin.time)?, point(x, y)?);
+        if seen < self.now {
+            return Err(format!(
+                "times must not go back, but {} is before the line above; sort the lines by time",
+                shown(at)
+            ));
+        }
+        self.now = seen;
+        let number = *self.numbers.entry((*name).to_owned()).or_insert_with(|| {
+            self.nodes.push(((*name).to_owned(), Vec::new()));
+            self.nodes.len() - 1
+        });
+        let point = Point { x: place.x - origin.point.x, y: place.y - origin.point.y };
+        self.nodes[number].1.push(Waypoint { at: seen, point });
+        Ok(())
+    }
+}
+
+/// Writes a trace. The least coordinates are 0 unless there are negative ones, so that a place keeps its numbers where
+/// it can.
+pub fn write(tracks: &Tracks) -> String {
+    let (low, high) = tracks.bounds();
+    let mut text =
+        format!("0 {} {} {} {} {} 0 0\n", tracks.last().units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
+    let mut sightings: Vec<(Time, usize, Point)> = Vec::new();
+    for (node, track) in tracks.iter().enumerate() {
+        sightings.extend(track.without_absence().into_iter().map(|waypoint| (waypoint.at, node, waypoint.point)));
+    }
+    // Stable: the two points of a jump stay in order.
+    sightings.sort_by_key(|(at, node, _)| (*at, *node));
+    for (at, node, Point { x, y }) in sightings {
+        writeln!(text, "{} {node} {x} {y}", at.units()).expect("a String takes all that is written");
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! Who is seen where at each time step; who is not seen is not there.
+
+use std::collections::BTreeMap;
+
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Point;
+
+use super::lines::shown;
+use crate::mobility::tracks::{Stay, Track, TrackError, Waypoint};
+
+/// The traffic so far.
+#[derive(Default)]
+pub(super) struct Sightings {
+    /// All time steps, also those at which nobody is seen.
+    steps: Vec<Time>,
+    nodes: Vec<Seen>,
+    numbers: BTreeMap<String, usize>,
+}
+
+/// What is known of one node.
+struct Seen {
+    name: String,
+    stays: Vec<Stay>,
+    /// The present stay: at which time steps, from the first to the last, one after the other.
+    steps: (usize, usize),
+    points: Vec<Waypoint>,
+}
+
+impl Sightings {
+    /// The next time step, or the same once more.
+    pub(super) fn step(&mut self, at: Time) -> Result<(), String> {
+        match self.steps.last() {
+            Some(last) if *last > at => {
+                Err(format!("time steps must not go back, but {} s comes after {} s", at.units(), last.units()))
+            }
+            Some(last) if *last == at => Ok(()),
+            _ => {
+                self.steps.push(at);
+                Ok(())
+            }
+        }
+    }
+
+    /// Somebody is here at the present time step.
+    pub(super) fn seen(&mut self, name: &str, point: Point) -> Result<(), String> {
+        let Some(step) = self.steps.len().checked_sub(1) else {
+            return Err(format!("{} is seen before the first time step", shown(name)));
+        };
+        let waypoint = Waypoint { at: self.steps[step], point };
+        let Some(&number) = self.numbers.get(name) else {
+            self.numbers.insert(name.to_owned(), self.nodes.len());
+            self.nodes.push(Seen {
+                name: name.to_owned(),
+                stays: Vec::new(),
+                steps: (step, step),
+                points: vec![waypoint],
+            });
+            return Ok(());
+        };
+        let node = &mut self.nodes[number];
+        if node.steps.1 == step {
+            return Err(format!(
+                "{} is seen twice at {} s; every name must be there once in a time step",
+                shown(name),
+                waypoint.at.units()
+            ));
+        }
+        if node.steps.1 + 1 < step {
+            node.close(&self.steps).map_err(|error| error.to_string())?;
+            node.steps.0 = step;
+        }
+        node.steps.1 = step;
+        node.points.push(waypoint);
+        Ok(())
+    }
+
+    /// All tracks, in the order in which nodes were first seen.
+    pub(super) fn tracks(self) -> Result<Vec<Track>, TrackError> {
+        let Self { steps, nodes, .. } = self;
+        let track = |mut node: Seen| {
+            node.close(&steps)?;
+            Track::new(node.name, node.stays)
+        };
+        nodes.into_iter().map(track).collect()
+    }
+}
+
+impl Seen {
+    /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for
+    /// ever.
+    fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {
+        let until = steps.get(self.steps.1 + 1).copied().unwrap_or(Time::END);
+        self.stays.push(Stay::new(steps[self.steps.0], until, std::mem::take(&mut self.points))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! The routing table: RFC 3561, sections 6.1, 6.2 and 6.11.
+//!
+//! Why there is no loop: along valid routes to a destination, the sequence number never falls, and while it stays the same
+//! the number of hops falls. So nobody's number may ever fall while others route through it: it is raised when a route ends,
+//! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
+//! destination itself closes no loop, whatever its number.
+
+use driftlock_protocol::NodeId;
+
+use super::packet::{Advert, Seq, Unreachable};
+use super::rules::Rules;
+use crate::Time;
+use crate::by_node::ByNode;
+
+/// What is known of the way to a destination.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<A> {
+    pub(super) next_hop: NodeId,
+    pub(super) hops: u8,
+    pub(super) seq: Option<Seq>,
+    pub(super) valid: bool,
+    /// When the route becomes invalid, or, if it is invalid, is forgotten.
+    pub(super) expires: Time,
+    /// Neighbours that may route through this node, in order.
+    pub(super) precursors: Vec<NodeId>,
+    /// Boxed, because most have none: the entries of thousands of nodes are to be small.
+    pub(super) advert: Option<Box<Advert<A>>>,
+}
+
+/// What a control message says about the way to a destination.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub(super) destination: NodeId,
+    pub(super) next_hop: NodeId,
+    pub(super) hops: u8,
+    pub(super) seq: Option<Seq>,
+    pub(super) expires: Time,
+    /// Whether it must be fresher than what is known: always, but for tests.
+    pub(super) must_be_fresh: bool,
+}
+
+/// What has become of an offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// The table has something better.
+    Refused,
+    /// It confirms the route.
+    Confirmed,
+    /// There is a new route, or the old one has changed.
+    Changed,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Table<A> {
+    pub(super) rules: Rules,
+    delete_period: Time,
+    entries: ByNode<Entry<A>>,
+    /// Nothing expires before this.
+    earliest: Time,
+}
+
+impl<A> Table<A> {
+    pub(super) fn new(delete_period: Time) -> Self {
+        Self { rules: Rules::ALL, delete_period, entries: ByNode::default(), earliest: Time::END }
+    }
+
+    pub(super) fn get(&self, destination: NodeId) -> Option<&Entry<A>> {
+        self.entries.get(destination)
+    }
+
+    pub(super) fn get_mut(&mut self, destination: NodeId) -> Option<&mut Entry<A>> {
+        self.entries.get_mut(destination)
+    }
+
+    /// All entries, in no order that means anything.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
+        self.entries.iter()
+    }
+
+    /// When the next entry may expire: not before, perhaps later.
+    pub(super) fn earliest(&self) -> Time {
+        self.earliest
+    }
+
+    /// Brings one entry up to date; says whether its route has just become invalid.
+    pub(super) fn settle(&mut self, now: Time, destination: NodeId) -> bool {
+        let Some(entry) = self.entries.get_mut(destination) else { return false };
+        if entry.expires > now {
+            return false;
+        }
+        let was_valid = entry.valid;
+        if entry.valid {
+            entry.expire(self.rules, self.delete_period);
+            self.earliest = self.earliest.min(entry.expires);
+        }
+        if entry.expires <= now {
+            self.entries.remove(destination);
+        }
+        was_valid
+    }
+
+    /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
+    pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
+        let (rules, delete_period) = (self.rules, self.delete_period);
+        let mut earliest = Time::END;
+        self.entries.retain(|destination, entry| {
+            if entry.valid && entry.expires <= now {
+                entry.expire(rules, delete_period);
+                down.push(destination);
+            }
+            earliest = if entry.expires > now { earliest.min(entry.expires) } else { earliest };
+            entry.expires > now
+        });
+        self.earliest = earliest;
+        down.sort_unstable();
+    }
+
+    /// Takes a route if it is better than the one that is known. The entry has been settled.
+    pub(super) fn offer(&mut self, offer: Offer) -> Verdict {
+        self.earliest = self.earliest.min(offer.expires);
+        let Some(entry) = self.entries.get_mut(offer.destination) else {
+            self.entries.get_or_insert_with(offer.destination, || Entry::new(offer));
+            return Verdict::Changed;
+        };
+        let same = entry.valid && entry.next_hop == offer.next_hop && entry.hops == offer.hops;
+        if !entry.accepts(offer, self.rules) {
+            if same && entry.seq == offer.seq {
+                entry.expires = entry.expires.max(offer.expires);
+                return Verdict::Confirmed;
+            }
+            return Verdict::Refused;
+        }
+        let way_is_the_same = entry.valid && entry.next_hop == offer.next_hop;
+        entry.expires = if way_is_the_same { entry.expires.max(offer.expires) } else { offer.expires };
+        entry.seq = if offer.must_be_fresh { self.rules.newest(offer.seq, entry.seq) } else { offer.seq };
+        (entry.next_hop, entry.hops, entry.valid) = (offer.next_hop, offer.hops, true);
+        if same { Verdict::Confirmed } else { Verdict::Changed }
+    }
+
+    /// The route has been used: it lives at least until `expires`.
+    pub(super) fn refresh(&mut self, destination: NodeId, expires: Time) {
+        if let Some(entry) = self.entries.get_mut(destination)
+            && entry.valid
+        {
+            entry.expires = entry.expires.max(expires);
+        }
+    }
+
+    /// Somebody still wants to use an invalid route: it is not forgotten yet.
+    pub(super) fn remember(&mut self, now: Time, destination: NodeId) {
+        if let Some(entry) = self.entries.get_mut(destination)
+            && !entry.valid
+        {
+            entry.expires = now + self.delete_period;
+        }
+    }
+
+    /// A neighbour may route through this node to `destination` from now on.
+    pub(super) fn add_precursor(&mut self, destination: NodeId, neighbour: NodeId) {
+        if let Some(entry) = self.entries.get_mut(destination)
+            && let Err(at) = entry.precursors.binary_search(&neighbour)
+        {
+            entry.precursors.insert(at, neighbour);
+        }
+    }
+
+    /// The destinations with valid routes through a neighbour, in order.
+    pub(super) fn through(&self, neighbour: NodeId, now: Time) -> Vec<NodeId> {
+        let through = |entry: &Entry<A>| entry.is_valid(now) && entry.next_hop == neighbour;
+        let found = self.entries.iter().filter(|(_, entry)| through(entry));
+        let mut destinations: Vec<_> = found.map(|(destination, _)| destination).collect();
+        destinations.sort_unstable();
+        destinations
+    }
+
+    /// Ends a valid route. `reported` is the number that the next hop has told; without it the link to the next hop is broken.
+    /// Gives what to tell its precursors, who are added to `affected`.
+    pub(super) fn invalidate(
+        &mut self,
+        now: Time,
+        destination: NodeId,
+        reported: Option<Seq>,
+        affected: &mut Vec<NodeId>,
+    ) -> Option<Unreachable> {
+        let entry = self.entries.get_mut(destination).filter(|entry| entry.valid)?;
+        let raised = if self.rules.breaks_raise { entry.seq.map(Seq::next) } else { None };
+        entry.seq = match reported {
+            Some(seq) if self.rules.errors_never_lower => self.rules.newest(Some(seq), raised),
+            Some(seq) => Some(seq),
+            None => raised,
+        };
+        entry.valid = false;
+        entry.expires = now + self.delete_period;
+        let unreachable = Unreachable { destination, seq: entry.seq };
+        let precursors = std::mem::take(&mut entry.precursors);
+        affected.extend(&precursors);
+        (!precursors.is_empty()).then_some(unreachable)
+    }
+}
+
+impl<A> Entry<A> {
+    fn new(offer: Offer) -> Self {
+        Self {
+            next_hop: offer.next_hop,
+            hops: offer.hops,
+            seq: offer.seq,
+            valid: true,
+            expires: offer.expires,
+            precursors: Vec::new(),
+            advert: None,
+        }
+    }
+
+    pub(super) fn is_valid(&self, now: Time) -> bool {
+        self.valid && self.expires > now
+    }
+
+    fn expire(&mut self, rules: Rules, delete_period: Time) {
+        self.valid = false;
+        self.precursors.clear();
+        self.expires = self.expires + delete_period;
+        if rules.expiry_raises {
+            self.seq = self.seq.map(Seq::next);
+        }
+    }
+
+    fn accepts(&self, offer: Offer, rules: Rules) -> bool {
+        if offer.next_hop == offer.destination || !offer.must_be_fresh {
+            return true;
+        }
+        match (offer.seq, self.seq) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(new), Some(old)) if new == old => !self.valid || offer.hops < self.hops,
+            (Some(new), Some(old)) => rules.newer(new, old),
+        }
+    }
+}

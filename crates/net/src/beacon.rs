@@ -1,0 +1,331 @@
+//! Hello beacons: who is there, and whether each hears the other.
+//!
+//! Every node broadcasts hellos. It hears a neighbour *well* when it has heard enough of the neighbour's last hellos, and
+//! lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. However many
+//! nodes share a cell, beacons stay few and short: the interval grows with the number of nodes that anybody in reach hears,
+//! and a hello lists at most so many neighbours, all of them in turn. Each hello says how long the next may take, so that
+//! those who listen know when it is missing.
+
+use std::collections::VecDeque;
+
+use driftlock_protocol::NodeId;
+
+use crate::Time;
+use crate::link::settings::from_ms;
+use crate::link::{Boot, Hello, Settings};
+
+/// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
+const JITTER_PARTS: u64 = 4;
+
+/// The first hello of a node may wait for others up to so many intervals more than two.
+const NEWCOMER_INTERVALS: u64 = 5;
+
+/// The node's own hellos.
+#[derive(Clone, Debug)]
+pub(crate) struct Beacon {
+    me: NodeId,
+    boot: Boot,
+    count: u32,
+    /// How often it has waited for others.
+    yielded: u32,
+    /// When it spoke last, or started.
+    spoke_at: Time,
+    /// When the next one is due.
+    pub(crate) next: Time,
+    /// By when the last one has promised it.
+    promised: Option<Time>,
+    /// The last hellos of others, as many as a second may have.
+    heard: VecDeque<Time>,
+    /// Whom it hears well, in the order in which they will be listed.
+    announced: VecDeque<NodeId>,
+}
+
+impl Beacon {
+    /// The first hello comes somewhere within the first interval after `start`, so that nodes that start together do not speak together.
+    pub(crate) fn new(me: NodeId, boot: Boot, start: Time, settings: &Settings) -> Self {
+        let mut beacon = Self {
+            me,
+            boot,
+            count: 0,
+            yielded: 0,
+            spoke_at: start,
+            next: start,
+            promised: None,
+            heard: VecDeque::new(),
+            announced: VecDeque::new(),
+        };
+        beacon.next = start + beacon.jitter(from_ms(settings.hello_ms));
+        beacon
+    }
+
+    /// The neighbour is heard well from now on: the next hello says so.
+    pub(crate) fn announce(&mut self, peer: NodeId) {
+        self.announced.push_front(peer);
+    }
+
+    /// Not any more.
+    pub(crate) fn withdraw(&mut self, peer: NodeId) {
+        self.announced.retain(|&known| known != peer);
+    }
+
+    /// Somebody else has spoken.
+    pub(crate) fn hears(&mut self, now: Time, settings: &Settings) {
+        while self.heard.len() >= settings.hellos_per_second_max.max(1) as usize {
+            self.heard.pop_front();
+        }
+        self.heard.push_back(now);
+    }
+
+    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many have spoken within the
+    /// last second that it waits for a better moment, as long as it has not promised otherwise.
+    pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
+        let interval = interval(crowd_max.max(crowd), settings);
+        let part = Time(interval.0 / JITTER_PARTS);
+        let promised = self.promised.unwrap_or_else(|| self.patience_of_a_newcomer(interval));
+        if self.second_is_full(now, settings) && now < promised {
+            self.yielded = self.yielded.wrapping_add(1);
+            self.next = promised.min(now + self.jitter(part) + Time(1));
+            return None;
+        }
+        let count = self.count;
+        self.count = count.wrapping_add(1);
+        self.next = now + interval + self.jitter(part);
+        let is_crowded = interval > from_ms(settings.hello_ms.max(1));
+        let longest = interval + part + if is_crowded { part } else { Time::ZERO };
+        self.promised = Some(now + longest);
+        self.spoke_at = now;
+        Some(Hello {
+            boot: self.boot,
+            count,
+            interval_ms: u32::try_from(longest.0.div_ceil(1_000_000)).unwrap_or(u32::MAX),
+            crowd,
+            hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
+            list: self.next_in_turn(settings.list_max),
+        })
+    }
+
+    /// Until when the first hello may wait. Nobody expects it, so those who start together can be far apart.
+    fn patience_of_a_newcomer(&self, interval: Time) -> Time {
+        let own_part = scramble(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
+        self.spoke_at + Time(interval.0.saturating_mul(2 + own_part))
+    }
+
+    fn second_is_full(&self, now: Time, settings: &Settings) -> bool {
+        let full = self.heard.len() >= settings.hellos_per_second_max.max(1) as usize;
+        full && self.heard.front().is_some_and(|&oldest| oldest + from_ms(1_000) > now)
+    }
+
+    fn next_in_turn(&mut self, list_max: u32) -> Vec<NodeId> {
+        let length = self.announced.len().min(list_max as usize);
+        let list: Vec<_> = self.announced.iter().take(length).copied().collect();
+        self.announced.rotate_left(length);
+        list
+    }
+
+    /// Some part of `whole`, another one for every node and every hello.
+    fn jitter(&self, whole: Time) -> Time {
+        let node = scramble((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
+        let part = scramble(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
+        #[allow(clippy::cast_possible_truncation)] // a part of a u64 is one
+        let jitter = ((u128::from(whole.0) * u128::from(part)) >> 32) as u64;
+        Time(jitter)
+    }
+}
+
+/// How long between two hellos, before jitter, where somebody hears so many nodes.
+fn interval(crowd: u32, settings: &Settings) -> Time {
+    let crowded = u64::from(crowd) * 1_000_000_000 / u64::from(settings.hellos_per_second_max.max(1));
+    Time(crowded.max(from_ms(settings.hello_ms.max(1)).0))
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+fn scramble(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What is heard of one neighbour.
+#[derive(Clone, Debug)]
+pub(crate) struct Hearing {
+    /// Of its last hello.
+    pub(crate) boot: Boot,
+    count: u32,
+    /// Which of its last hellos were heard, the last one lowest.
+    recent: u32,
+    /// How many nodes it hears.
+    pub(crate) crowd: u32,
+    interval: Time,
+    /// The last sign of life.
+    heard_at: Time,
+    /// Enough hellos were heard, and it has not fallen silent since.
+    well: bool,
+    /// When it said last that it hears this node well.
+    listed_at: Option<Time>,
+    /// How many hellos it takes to list everybody.
+    round: u64,
+}
+
+impl Hearing {
+    /// After the first hello. What it lists is not looked at yet: one hello is not enough to say anything.
+    pub(crate) fn new(now: Time, hello: &Hello, settings: &Settings) -> Self {
+        let interval = from_ms(hello.interval_ms);
+        let (boot, count, crowd) = (hello.boot, hello.count, hello.crowd);
+        let well = settings.hellos_up <= 1;
+        Self { boot, count, recent: 1, crowd, interval, heard_at: now, well, listed_at: None, round: 1 }
+    }
+
+    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived.
+    pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) {
+        let newer = hello.count.wrapping_sub(self.count);
+        if newer == 0 {
+            return;
+        }
+        if newer > u32::MAX / 2 {
+            self.recent |= 1u32.checked_shl(newer.wrapping_neg()).unwrap_or(0);
+        } else {
+            self.recent = self.recent.checked_shl(newer).unwrap_or(0) | 1;
+            self.count = hello.count;
+            self.crowd = hello.crowd;
+            self.interval = from_ms(hello.interval_ms);
+            self.round = u64::from(hello.hears).div_ceil(hello.list.len().max(1) as u64).max(1);
+            if hello.list.contains(&me) {
+                self.listed(now);
+            }
+        }
+        self.heard_at = now;
+        let window = u32::MAX >> (32 - settings.hellos_window.clamp(1, 32));
+        self.well |= (self.recent & window).count_ones() >= settings.hellos_up.min(settings.hellos_window.clamp(1, 32));
+    }
+
+    /// Another frame of it was heard.
+    pub(crate) fn sign_of_life(&mut self, now: Time) {
+        self.heard_at = now;
+    }
+
+    /// It has shown that it hears this node well.
+    pub(crate) fn listed(&mut self, now: Time) {
+        self.listed_at = Some(now);
+    }
+
+    /// The messages to it or from it do not get through, whatever the hellos say: all begins anew.
+    pub(crate) fn distrust(&mut self) {
+        self.recent = 0;
+        self.well = false;
+        self.listed_at = None;
+    }
+
+    /// Enough of its last hellos were heard.
+    pub(crate) fn is_well(&self) -> bool {
+        self.well
+    }
+
+    /// Both hear each other well.
+    pub(crate) fn is_mutual(&self, now: Time, settings: &Settings) -> bool {
+        self.well && now < self.deaf_at(settings)
+    }
+
+    /// When it is gone, unless it is heard before.
+    pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
+        self.heard_at + Time(self.interval.0.saturating_mul(u64::from(settings.hellos_down)))
+    }
+
+    /// When it no longer counts as hearing this node.
+    pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
+        let patience = self.interval.0.saturating_mul(self.round).saturating_mul(u64::from(settings.hellos_down));
+        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + Time(patience))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: NodeId = NodeId(7);
+
+    fn hello(count: u32, list: &[u32]) -> Hello {
+        let list: Vec<_> = list.iter().copied().map(NodeId).collect();
+        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, hears: u32::try_from(list.len()).unwrap(), list }
+    }
+
+    #[test]
+    fn a_neighbour_is_heard_well_after_enough_of_its_last_hellos() {
+        let settings = Settings { hellos_up: 3, hellos_window: 4, ..Settings::default() };
+        let mut hearing = Hearing::new(Time::ZERO, &hello(0, &[]), &settings);
+        for count in [1, 1, 4, 5] {
+            hearing.hello(Time::ZERO, &hello(count, &[]), ME, &settings);
+            assert!(!hearing.is_well(), "after hello {count}: a duplicate and two gaps");
+        }
+        hearing.hello(Time::ZERO, &hello(3, &[]), ME, &settings);
+        assert!(hearing.is_well(), "late ones count");
+    }
+
+    #[test]
+    fn it_takes_the_neighbours_word_that_both_hear_each_other() {
+        let settings = Settings::default();
+        let mut hearing = Hearing::new(Time::ZERO, &hello(0, &[7]), &settings);
+        hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
+        assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
+        hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
+        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
+    }
+
+    #[test]
+    fn who_is_new_is_listed_first_and_everybody_in_turn() {
+        let settings = Settings { list_max: 2, ..Settings::default() };
+        let mut beacon = Beacon::new(ME, Boot(1), Time::ZERO, &settings);
+        for peer in [1, 2, 3] {
+            beacon.announce(NodeId(peer));
+        }
+        let list = |beacon: &mut Beacon| {
+            let hello = beacon.hello(Time::ZERO, 3, 3, &settings).unwrap();
+            hello.list.iter().map(|peer| peer.0).collect::<Vec<_>>()
+        };
+        assert_eq!(list(&mut beacon), [3, 2]);
+        assert_eq!(list(&mut beacon), [1, 3]);
+        beacon.announce(NodeId(9));
+        assert_eq!(list(&mut beacon), [9, 2]);
+        beacon.withdraw(NodeId(1));
+        assert_eq!(list(&mut beacon), [3, 9]);
+    }
+
+    #[test]
+    fn no_two_nodes_are_in_step_and_no_hello_is_later_than_the_one_before_it_said() {
+        let settings = Settings::default();
+        let mut beacons: Vec<_> = (0..100).map(|id| Beacon::new(NodeId(id), Boot(1), Time::ZERO, &settings)).collect();
+        let mut gaps = Vec::new();
+        for beacon in &mut beacons {
+            assert!(beacon.next < from_ms(settings.hello_ms));
+            let now = beacon.next;
+            let hello = beacon.hello(now, 100, 100, &settings).unwrap();
+            let gap = beacon.next - now;
+            assert!(gap >= from_ms(2_000) && gap <= from_ms(hello.interval_ms), "{gap:?}");
+            gaps.push(gap);
+        }
+        gaps.sort_unstable();
+        gaps.dedup();
+        assert_eq!(gaps.len(), 100);
+    }
+
+    #[test]
+    fn a_hello_waits_while_others_speak_but_not_longer_than_promised() {
+        let settings = Settings { hellos_per_second_max: 2, ..Settings::default() };
+        let mut beacon = Beacon::new(ME, Boot(1), Time::ZERO, &settings);
+        let speak_all_the_time = |beacon: &mut Beacon| loop {
+            let now = beacon.next;
+            beacon.hears(now, &settings);
+            beacon.hears(now, &settings);
+            if let Some(hello) = beacon.hello(now, 8, 8, &settings) {
+                return (now, hello);
+            }
+        };
+        let (first, hello) = speak_all_the_time(&mut beacon);
+        assert_eq!(hello.interval_ms, 6_000, "8 nodes, 2 in a second, and half as much again");
+        let (second, _) = speak_all_the_time(&mut beacon);
+        assert_eq!(second - first, from_ms(6_000));
+        let now = beacon.next;
+        beacon.hears(now, &settings);
+        assert!(beacon.hello(now, 8, 8, &settings).is_some(), "one in a second is not too many");
+    }
+}

@@ -1,0 +1,113 @@
+//! What link layers send to one another.
+
+use driftlock_protocol::{Incarnation, NodeId};
+use serde::{Deserialize, Serialize};
+
+use crate::custody::Statement;
+
+/// The number of a node's life: greater after each restart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Boot(pub u32);
+
+/// Tells one attempt to form a link from another of the same caller. A later one is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct CallId {
+    /// Of the caller.
+    pub boot: Boot,
+    /// Greater than every incarnation that the caller knows of between the two.
+    pub number: Incarnation,
+}
+
+/// A frame. A link forms like this, the lower id calling:
+///
+/// ```text
+/// caller                      answerer
+///   | <------ Hello ----------- |   each hears the other, and hears that it is heard
+///   | ------- Hello ----------> |
+///   | ------- Call -----------> |   what it had of the messages in doubt is settled
+///   | <------ Answer ---------- |   here too; up at the caller
+///   | ------- Ack or Data ----> |   up at the answerer
+///   | <------ Data, Ack ------> |
+///   | ------- Reset ----------> |   down at both
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Frame<M> {
+    /// To everybody in reach.
+    Hello(Hello),
+    /// Let there be a link.
+    Call {
+        /// This attempt.
+        call: CallId,
+        /// What the caller had of the last link.
+        statement: Statement,
+    },
+    /// Let it have this incarnation.
+    Answer {
+        /// The attempt that is answered.
+        call: CallId,
+        /// At least the number of the call, and greater than all that the answerer knows of between the two.
+        incarnation: Incarnation,
+        /// What the answerer had of the last link.
+        statement: Statement,
+    },
+    /// A message.
+    Data {
+        /// Which link, and what has arrived there.
+        head: Head,
+        /// Its place among the messages of this incarnation and direction, from 0.
+        sequence: u64,
+        /// The content.
+        message: M,
+    },
+    /// No message, but what has arrived.
+    Ack(Head),
+    /// The sender is in no incarnation up to this one, and will never be again.
+    Reset {
+        /// Of the link that is no more, or will never be.
+        incarnation: Incarnation,
+    },
+    /// What became of the messages in doubt of this incarnation? It is over here, so it is over for both. May come over any path.
+    Inquiry {
+        /// Of a former link.
+        incarnation: Incarnation,
+    },
+    /// The answer to an inquiry. May come over any path.
+    Verdict {
+        /// The incarnation that was asked about.
+        incarnation: Incarnation,
+        /// What the sender had of the last link.
+        statement: Statement,
+    },
+}
+
+/// What every frame of a link that is up begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Head {
+    /// Of the sender. With the boots of both the incarnation is unique, even if one or both have forgotten all before.
+    pub boot: Boot,
+    /// Of the receiver, as the sender knows it.
+    pub to: Boot,
+    /// Of the link.
+    pub incarnation: Incarnation,
+    /// So many messages of the other direction have been delivered.
+    pub acknowledges: u64,
+}
+
+/// "I am here, and I hear these."
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// Of the sender.
+    pub boot: Boot,
+    /// How many it has sent before.
+    pub count: u32,
+    /// The next follows within this time.
+    pub interval_ms: u32,
+    /// How many nodes it hears at all.
+    pub crowd: u32,
+    /// How many of them it hears well. Each of them is listed once in a round of hellos.
+    pub hears: u32,
+    /// Some of those, whoever is new first.
+    pub list: Vec<NodeId>,
+}

@@ -1,0 +1,327 @@
+//! The layers of one node, put together: what an algorithm stands on, over a radio.
+//!
+//! ```text
+//! algorithm      klme                    krl, krlf, hok
+//!                sessions                links, custody
+//!                    \                    |      \ what is in doubt is asked about over any path
+//!                     +------ AODV -------|-------+
+//! radio          broadcast and unicast frames
+//! ```
+//!
+//! Whatever world runs it, it is the same code: frames come in, frames go out, and the world says what time it is.
+
+use std::mem;
+
+use driftlock_protocol::{Incarnation, NodeId};
+use serde::{Deserialize, Serialize};
+
+use crate::link::{Boot, Frame, Link};
+use crate::session::{Segment, Sessions};
+use crate::wire::{Datagram, WireError};
+use crate::{Time, aodv, link, session, wire};
+
+/// The constants of all layers.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Settings {
+    /// Hellos, links and custody.
+    pub link: link::Settings,
+    /// Routes.
+    pub aodv: aodv::Settings,
+    /// Messages over routes.
+    pub session: session::Settings,
+}
+
+/// A message between members of a neighbourhood.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Letter<M> {
+    /// The stay of the receiver that it is for.
+    pub stay: Incarnation,
+    /// The content.
+    pub message: M,
+}
+
+/// What is routed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cargo<M> {
+    /// An inquiry about a message in doubt, or a verdict on it.
+    Custody(Frame<M>),
+    /// Of a session.
+    Segment(Segment<Letter<M>>),
+}
+
+/// What goes over the radio.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Packet<M> {
+    /// Between link layers.
+    Link(Frame<M>),
+    /// Between routers.
+    Routed(aodv::Packet<(), Cargo<M>>),
+}
+
+impl<M: Serialize> Packet<M> {
+    /// How many bytes it takes, below the headers of the radio.
+    #[allow(clippy::len_without_is_empty)] // none is empty
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Link(frame) => wire::encoded_len(frame),
+            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
+        }
+    }
+
+    /// The same as it would be sent by a node of a network of computers.
+    pub fn datagram(&self, from: NodeId, to: Option<NodeId>) -> Result<Datagram, WireError> {
+        match self {
+            Self::Link(frame) => Datagram::to_neighbour(from, to, frame),
+            Self::Routed(packet) => wire::aodv::datagram(from, to, packet, Cargo::encode),
+        }
+    }
+}
+
+impl<M: Serialize> Cargo<M> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Custody(frame) => wire::encoded_len(frame),
+            Self::Segment(segment) => wire::encoded_len(segment),
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::Custody(frame) => wire::encode(frame),
+            Self::Segment(segment) => wire::encode(segment),
+        }
+    }
+}
+
+/// What the layers want done, and what they tell the algorithm. In this order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect<M> {
+    /// Over the radio.
+    Transmit {
+        /// To this neighbour, or to everybody in reach.
+        to: Option<NodeId>,
+        /// What.
+        packet: Packet<M>,
+        /// How long to put it off, so that neighbours do not all speak at once.
+        delay: Time,
+    },
+    /// A link has formed.
+    Up {
+        /// The other end.
+        peer: NodeId,
+        /// Of the link.
+        incarnation: Incarnation,
+    },
+    /// A link is gone.
+    Down {
+        /// The other end.
+        peer: NodeId,
+        /// Of the link.
+        incarnation: Incarnation,
+    },
+    /// A message has arrived.
+    Deliver {
+        /// The sender.
+        from: NodeId,
+        /// Of the link it came over, or of the stay that it is for.
+        incarnation: Incarnation,
+        /// The content.
+        message: M,
+    },
+    /// A message of this node did not arrive and never will.
+    Undelivered {
+        /// The receiver it did not reach.
+        to: NodeId,
+        /// The content.
+        message: M,
+    },
+    /// Nobody knows whether this message of this node arrived, and nobody has to.
+    Dropped {
+        /// The receiver.
+        to: NodeId,
+        /// The content.
+        message: M,
+    },
+}
+
+/// What the algorithm speaks to.
+#[derive(Clone, Debug)]
+enum Top<M> {
+    Links(Link<M>),
+    Sessions {
+        sessions: Sessions<Letter<M>>,
+        /// Whether messages must not be lost.
+        keep: bool,
+    },
+}
+
+/// All layers of one node below the algorithm.
+#[derive(Clone, Debug)]
+pub struct Stack<M> {
+    top: Top<M>,
+    router: aodv::Router<(), Cargo<M>>,
+    /// What layers want of one another, until it is done.
+    of_link: Vec<link::Effect<M>>,
+    of_sessions: Vec<session::Effect<Letter<M>>>,
+    of_router: Vec<aodv::Effect<(), Cargo<M>>>,
+}
+
+impl<M: Clone> Stack<M> {
+    /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
+    pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
+        let link = Link::new(now, me, boot, settings.link, carries_permits);
+        Self::over(Top::Links(link), now, me, boot, settings)
+    }
+
+    /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by `keep`.
+    pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
+        let sessions = Sessions::new(me, boot.0, settings.session.clone());
+        Self::over(Top::Sessions { sessions, keep }, now, me, boot, settings)
+    }
+
+    fn over(top: Top<M>, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
+        let router = match boot.0 {
+            0 => aodv::Router::new(me, settings.aodv.clone()),
+            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
+        };
+        Self { top, router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
+    }
+
+    /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
+    pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
+        let link = if let Top::Links(link) = &self.top { Some(link) } else { None };
+        link.into_iter().flat_map(Link::in_doubt)
+    }
+
+    /// Sends a message over the link to `to`, or to the stay of `to` that has this number.
+    pub fn send(&mut self, now: Time, to: NodeId, incarnation: Incarnation, message: M, out: &mut Vec<Effect<M>>) {
+        match &mut self.top {
+            Top::Links(link) => link.send(now, to, message, &mut self.of_link),
+            Top::Sessions { sessions, keep } => {
+                sessions.send(now, to, Letter { stay: incarnation, message }, *keep, &mut self.of_sessions);
+            }
+        }
+        self.settle(now, out);
+    }
+
+    /// A packet of a neighbour was heard.
+    pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
+        match (packet, &mut self.top) {
+            // Many hear the same hello, and none needs a copy.
+            (Packet::Link(Frame::Hello(hello)), Top::Links(link)) => {
+                link.heard_hello(now, from, hello, &mut self.of_link);
+            }
+            (Packet::Link(frame), Top::Links(link)) => link.received(now, from, frame.clone(), &mut self.of_link),
+            (Packet::Link(_), Top::Sessions { .. }) => {}
+            (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
+        }
+        self.settle(now, out);
+    }
+
+    /// The radio believes that this did not reach `to`.
+    pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
+        match (packet, &mut self.top) {
+            (Packet::Link(_), Top::Links(link)) => link.unsent(now, to),
+            (Packet::Link(_), Top::Sessions { .. }) => {}
+            (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
+        }
+        self.settle(now, out);
+    }
+
+    /// When [`Self::woken`] is to be called.
+    pub fn wakes(&self) -> Option<Time> {
+        let top = match &self.top {
+            Top::Links(link) => link.wakes(),
+            Top::Sessions { sessions, .. } => sessions.wakes(),
+        };
+        top.into_iter().chain(self.router.wakes()).min()
+    }
+
+    /// Does what is due.
+    pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
+        match &mut self.top {
+            Top::Links(link) => link.woken(now, &mut self.of_link),
+            Top::Sessions { sessions, .. } => sessions.woken(now, &mut self.of_sessions),
+        }
+        self.router.woken(now, &mut self.of_router);
+        self.settle(now, out);
+    }
+
+    /// Carries out what the layers want of one another.
+    fn settle(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
+        while !(self.of_link.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
+            let mut effects = mem::take(&mut self.of_link);
+            effects.drain(..).for_each(|effect| self.for_link(now, effect, out));
+            restore(&mut self.of_link, effects);
+            let mut effects = mem::take(&mut self.of_sessions);
+            effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
+            restore(&mut self.of_sessions, effects);
+            let mut effects = mem::take(&mut self.of_router);
+            effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
+            restore(&mut self.of_router, effects);
+        }
+    }
+
+    fn for_link(&mut self, now: Time, effect: link::Effect<M>, out: &mut Vec<Effect<M>>) {
+        match effect {
+            link::Effect::Transmit { to, frame } => {
+                out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay: Time::ZERO });
+            }
+            link::Effect::Route { to, frame } => {
+                self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
+            }
+            link::Effect::Up { peer, incarnation } => out.push(Effect::Up { peer, incarnation }),
+            link::Effect::Down { peer, incarnation } => out.push(Effect::Down { peer, incarnation }),
+            link::Effect::Deliver { from, incarnation, message } => {
+                out.push(Effect::Deliver { from, incarnation, message });
+            }
+            link::Effect::Undelivered { to, message } => out.push(Effect::Undelivered { to, message }),
+            link::Effect::Dropped { to, message } | link::Effect::Lost { to, message } => {
+                out.push(Effect::Dropped { to, message });
+            }
+            link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
+        }
+    }
+
+    fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter<M>>, out: &mut Vec<Effect<M>>) {
+        match effect {
+            session::Effect::Transmit { to, segment } => {
+                self.router.send(now, to, Cargo::Segment(segment), &mut self.of_router);
+            }
+            session::Effect::Deliver { from, message: Letter { stay, message } } => {
+                out.push(Effect::Deliver { from, incarnation: stay, message });
+            }
+            session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
+                out.push(Effect::Dropped { to, message: message.message });
+            }
+            session::Effect::Delivered { .. } | session::Effect::Silent { .. } => {}
+        }
+    }
+
+    fn for_router(&mut self, now: Time, effect: aodv::Effect<(), Cargo<M>>, out: &mut Vec<Effect<M>>) {
+        match (effect, &mut self.top) {
+            (aodv::Effect::Transmit { to, packet, delay }, _) => {
+                out.push(Effect::Transmit { to, packet: Packet::Routed(packet), delay });
+            }
+            (aodv::Effect::Deliver { from, data: Cargo::Custody(frame) }, Top::Links(link)) => {
+                link.received(now, from, frame, &mut self.of_link);
+            }
+            (aodv::Effect::Deliver { from, data: Cargo::Segment(segment) }, Top::Sessions { sessions, .. }) => {
+                sessions.received(now, from, segment, &mut self.of_sessions);
+            }
+            (aodv::Effect::Undelivered { to, data: Cargo::Segment(_) }, Top::Sessions { sessions, .. }) => {
+                sessions.unreachable(now, to, &mut self.of_sessions);
+            }
+            // An inquiry that does not arrive is made again, and nobody sends what this node does not speak.
+            _ => {}
+        }
+    }
+}
+
+/// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.
+fn restore<T>(place: &mut Vec<T>, buffer: Vec<T>) {
+    if place.is_empty() {
+        *place = buffer;
+    }
+}

@@ -1,0 +1,174 @@
+//! The bytes on the air.
+//!
+//! ```text
+//! Ethernet, or whatever carries IP
+//!   IPv4         10.x.y.z from the node's id; 255.255.255.255 is everybody in reach
+//!     UDP 654    routing: RFC 3561, byte by byte                 wire::aodv
+//!     UDP 49654  "dl", version, kind, then postcard's encoding   link frames, session segments, floods
+//! ```
+//!
+//! Whatever bytes arrive, decoding gives a value or a [`WireError`]. What the values say is for the layers to judge.
+
+pub mod aodv;
+
+use std::net::Ipv4Addr;
+
+use driftlock_protocol::NodeId;
+use postcard::ser_flavors::Size;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use crate::flood::Flooded;
+use crate::link::Frame;
+use crate::session::Segment;
+
+/// The UDP port of AODV, by RFC 3561.
+pub const AODV_PORT: u16 = 654;
+/// The UDP port of our own formats, of those that belong to nobody.
+pub const PORT: u16 = 49654;
+/// What our own formats begin with.
+pub const MAGIC: [u8; 2] = *b"dl";
+/// Whoever speaks another version is not understood.
+pub const VERSION: u8 = 1;
+
+/// Magic, version and kind.
+const HEAD: usize = MAGIC.len() + 2;
+/// All nodes are in this network of eight bits.
+const NETWORK: u8 = 10;
+/// The most nodes that have an address.
+pub const NODES_MAX: u32 = 1 << 24;
+
+/// Something with an encoding of our own.
+pub trait Payload: Serialize {
+    /// Tells it from the other payloads.
+    const KIND: u8;
+}
+
+impl<M: Serialize> Payload for Frame<M> {
+    const KIND: u8 = 1;
+}
+
+impl<M: Serialize> Payload for Segment<M> {
+    const KIND: u8 = 2;
+}
+
+impl<M: Serialize> Payload for Flooded<M> {
+    const KIND: u8 = 3;
+}
+
+/// Why bytes say nothing, or why something can not be said in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum WireError {
+    /// Somebody else's.
+    #[error("this is not of driftlock: another port, or bytes that do not begin with \"dl\"")]
+    Foreign,
+    /// Of a later or an earlier driftlock.
+    #[error(
+        "the sender speaks version {0} of the format, and this is version {VERSION}: install the same driftlock on both"
+    )]
+    Version(u8),
+    /// Not what was expected.
+    #[error("this is a payload of kind {0}, and another was expected")]
+    Kind(u8),
+    /// It ends too early, or a number in it means nothing.
+    #[error("{0} is cut short or malformed")]
+    Malformed(&'static str),
+    /// There is more than there should be.
+    #[error("{0} bytes too many")]
+    Surplus(usize),
+    /// Nobody has this address.
+    #[error("{0} is no node's address: those are 10.x.y.z")]
+    Address(Ipv4Addr),
+    /// A node whose number is too large.
+    #[error("{0} has no address: 10.x.y.z has room for {NODES_MAX} nodes")]
+    NoAddress(NodeId),
+    /// It does not fit.
+    #[error("{length} {what} do not fit: at most {most} do")]
+    TooLong {
+        /// Of what there is too much.
+        what: &'static str,
+        /// How much there is.
+        length: usize,
+        /// How much fits.
+        most: usize,
+    },
+}
+
+/// What UDP and IP are to carry.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Who has sent it at first.
+    pub source: Ipv4Addr,
+    /// Who gets it in the end.
+    pub destination: Ipv4Addr,
+    /// How many hops it may still go.
+    pub ttl: u8,
+    /// Of UDP, at both ends.
+    pub port: u16,
+    /// Of UDP.
+    pub payload: Vec<u8>,
+}
+
+impl Datagram {
+    /// From a node to a neighbour, or to all of them.
+    pub fn to_neighbour<T: Payload>(from: NodeId, to: Option<NodeId>, content: &T) -> Result<Self, WireError> {
+        let destination = to.map_or(Ok(Ipv4Addr::BROADCAST), address)?;
+        Ok(Self { source: address(from)?, destination, ttl: 1, port: PORT, payload: encode(content) })
+    }
+}
+
+/// The address of a node.
+pub fn address(node: NodeId) -> Result<Ipv4Addr, WireError> {
+    match node.0.to_be_bytes() {
+        [0, high, middle, low] => Ok(Ipv4Addr::new(NETWORK, high, middle, low)),
+        _ => Err(WireError::NoAddress(node)),
+    }
+}
+
+/// The node with this address.
+pub fn node(address: Ipv4Addr) -> Result<NodeId, WireError> {
+    match address.octets() {
+        [NETWORK, high, middle, low] => Ok(NodeId(u32::from_be_bytes([0, high, middle, low]))),
+        _ => Err(WireError::Address(address)),
+    }
+}
+
+/// As bytes.
+pub fn encode<T: Payload>(content: &T) -> Vec<u8> {
+    let [first, second] = MAGIC;
+    postcard::to_extend(content, vec![first, second, VERSION, T::KIND]).expect(WELL_BEHAVED)
+}
+
+/// How many bytes [`encode`] makes of it. Nothing is allocated for it.
+pub fn encoded_len<T: Payload>(content: &T) -> usize {
+    HEAD + content_len(content)
+}
+
+/// The inverse of [`encode`].
+pub fn decode<T: Payload + DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+    let Some((&[first, second, version, kind], content)) = bytes.split_first_chunk::<HEAD>() else {
+        return Err(WireError::Foreign);
+    };
+    match (version, kind) {
+        _ if [first, second] != MAGIC => Err(WireError::Foreign),
+        (VERSION, kind) if kind == T::KIND => from_content(content, "the payload"),
+        (VERSION, kind) => Err(WireError::Kind(kind)),
+        (version, _) => Err(WireError::Version(version)),
+    }
+}
+
+/// The encoding fails only where a type does not know how long its own list is, or says so of itself.
+const WELL_BEHAVED: &str = "our own types can be encoded";
+
+fn content_len(content: &impl Serialize) -> usize {
+    postcard::serialize_with_flavor(content, Size::default()).expect(WELL_BEHAVED)
+}
+
+fn from_content<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, WireError> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((content, [])) => Ok(content),
+        Ok((_, surplus)) => Err(WireError::Surplus(surplus.len())),
+        Err(_) => Err(WireError::Malformed(what)),
+    }
+}

@@ -1,0 +1,9 @@
+//! The contract of the link layer, under everything that a radio can do.
+
+mod crowd;
+mod observer;
+mod rng;
+
+mod beacons;
+mod histories;
+mod pairs;

@@ -1,0 +1,283 @@
+//! Knows all ends at once, and notices every breach of the contract.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use driftlock_net::custody::Transfer;
+use driftlock_net::link::{Effect, Link};
+use driftlock_protocol::{Incarnation, NodeId};
+
+/// A message of the tests: its number among all, and the token it carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Message {
+    pub(crate) id: usize,
+    pub(crate) token: Option<usize>,
+}
+
+pub(crate) fn carries_token(message: &Message) -> bool {
+    message.token.is_some()
+}
+
+/// What the sender was told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    Undelivered,
+    Dropped,
+    Doubt,
+    Settled,
+    Lost,
+    /// Nothing any more: it crashed.
+    Crashed,
+}
+
+#[derive(Debug)]
+struct Sent {
+    from: NodeId,
+    to: NodeId,
+    /// Of the link, if there was one.
+    incarnation: Option<Incarnation>,
+    life: usize,
+    sequence: u64,
+    token: Option<usize>,
+    delivered: bool,
+    outcome: Option<Outcome>,
+}
+
+/// Where a token is, for somebody who sees everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    Held(NodeId),
+    /// In this message, which is not delivered.
+    Sent(usize),
+    /// A node that had it has crashed and forgotten.
+    Gone,
+}
+
+#[derive(Default)]
+pub(crate) struct Observer {
+    sent: Vec<Sent>,
+    by_transfer: BTreeMap<(NodeId, NodeId, Transfer), usize>,
+    sent_over: BTreeMap<(NodeId, NodeId, usize), u64>,
+    delivered_over: BTreeMap<(NodeId, NodeId, usize), u64>,
+    /// Each link with the number of its life, which is unique among all.
+    up: BTreeMap<(NodeId, NodeId), (Incarnation, usize)>,
+    highest: BTreeMap<(NodeId, NodeId), Incarnation>,
+    /// Who has forgotten which incarnations it had with whom.
+    forgot: BTreeSet<(NodeId, NodeId)>,
+    /// Each incarnation that has been up at the caller, the lower of the two, and the number of its life.
+    ever_up: BTreeMap<(NodeId, NodeId, Incarnation), usize>,
+    pub(crate) tokens: Vec<Place>,
+    /// Nodes that have forgotten something, ever.
+    forgetful: BTreeSet<NodeId>,
+    pub(crate) ups: usize,
+    pub(crate) doubts: usize,
+    pub(crate) returned: usize,
+    pub(crate) settled: usize,
+    pub(crate) lost: usize,
+}
+
+impl Observer {
+    pub(crate) fn link(&self, node: NodeId, peer: NodeId) -> Option<Incarnation> {
+        self.up.get(&(node, peer)).map(|link| link.0)
+    }
+
+    /// A node is about to send; gives the message.
+    pub(crate) fn sends(&mut self, from: NodeId, to: NodeId, token: Option<usize>) -> Message {
+        let id = self.sent.len();
+        let link = self.up.get(&(from, to)).copied();
+        let (incarnation, life) = (link.map(|link| link.0), link.map_or(0, |link| link.1));
+        let mut sequence = 0;
+        if let Some(incarnation) = incarnation {
+            let count = self.sent_over.entry((from, to, life)).or_default();
+            sequence = *count;
+            *count += 1;
+            self.by_transfer.insert((from, to, Transfer { incarnation, sequence }), id);
+        }
+        if let Some(token) = token {
+            assert_eq!(self.tokens[token], Place::Held(from));
+            self.tokens[token] = Place::Sent(id);
+        }
+        self.sent.push(Sent { from, to, incarnation, life, sequence, token, delivered: false, outcome: None });
+        Message { id, token }
+    }
+
+    /// A node has restarted: its links are gone without a word, and all that it held unless it remembers.
+    pub(crate) fn restarts(&mut self, node: NodeId, remembers: bool) {
+        self.up.retain(|&(here, _), _| here != node);
+        if !remembers {
+            self.forgetful.insert(node);
+            self.forgets(node);
+        }
+        for sent in &mut self.sent {
+            let open = matches!(sent.outcome, None | Some(Outcome::Doubt));
+            if sent.from == node && open && (sent.token.is_none() || !remembers) {
+                sent.outcome = Some(Outcome::Crashed);
+            }
+        }
+        for place in &mut self.tokens {
+            if *place == Place::Held(node) && !remembers {
+                *place = Place::Gone;
+            }
+        }
+    }
+
+    /// An effect of `node`'s link layer that its protocol hears of.
+    pub(crate) fn sees(&mut self, node: NodeId, effect: &Effect<Message>) {
+        match *effect {
+            Effect::Transmit { .. } | Effect::Route { .. } => {}
+            Effect::Up { peer, incarnation } => self.up(node, peer, incarnation),
+            Effect::Down { peer, incarnation } => {
+                let link = self.up.remove(&(node, peer)).map(|link| link.0);
+                assert_eq!(link, Some(incarnation), "down at {node} without up of {peer}");
+            }
+            Effect::Deliver { from, incarnation, message } => self.delivered(node, from, incarnation, message),
+            Effect::Undelivered { to, message } => {
+                self.concludes(message.id, Outcome::Undelivered);
+                let sent = &self.sent[message.id];
+                assert!(!sent.delivered, "{message:?} was delivered and came back: {sent:?}");
+                assert_eq!((sent.from, sent.to), (node, to));
+                assert!(
+                    sent.incarnation.is_none_or(|was| self.link(node, to) != Some(was)),
+                    "returned before its down"
+                );
+                if let Some(token) = message.token {
+                    assert_eq!(self.tokens[token], Place::Sent(message.id), "doubled");
+                    self.tokens[token] = Place::Held(node);
+                    self.returned += 1;
+                }
+            }
+            Effect::Dropped { message, .. } => {
+                assert_eq!(message.token, None, "a token was dropped");
+                self.concludes(message.id, Outcome::Dropped);
+            }
+            Effect::Doubt { to, transfer } => {
+                let id = self.by_transfer[&(node, to, transfer)];
+                assert!(self.sent[id].token.is_some());
+                self.concludes(id, Outcome::Doubt);
+                self.doubts += 1;
+            }
+            Effect::Settled { to, transfer } => {
+                let id = self.by_transfer[&(node, to, transfer)];
+                assert!(self.sent[id].delivered, "{:?} was never delivered and is forgotten", self.sent[id]);
+                self.concludes(id, Outcome::Settled);
+                self.settled += 1;
+            }
+            Effect::Lost { to, message } => {
+                assert!(
+                    self.forgetful.contains(&to) || self.forgetful.contains(&node),
+                    "nobody has forgotten {message:?}"
+                );
+                self.concludes(message.id, Outcome::Lost);
+                let place = &mut self.tokens[message.token.unwrap()];
+                if *place == Place::Sent(message.id) {
+                    *place = Place::Gone;
+                }
+                self.lost += 1;
+            }
+        }
+    }
+
+    /// Incarnations grow as long as one of the two remembers.
+    fn forgets(&mut self, node: NodeId) {
+        let peers: BTreeSet<_> = self.highest.keys().filter(|key| key.0 == node).map(|key| key.1).collect();
+        for peer in peers {
+            self.forgot.insert((node, peer));
+            if self.forgot.contains(&(peer, node)) || !self.highest.contains_key(&(peer, node)) {
+                self.highest.remove(&(node, peer));
+                self.highest.remove(&(peer, node));
+            }
+        }
+    }
+
+    fn up(&mut self, node: NodeId, peer: NodeId, incarnation: Incarnation) {
+        self.ups += 1;
+        let life = if node < peer {
+            self.ever_up.insert((node, peer, incarnation), self.ups);
+            self.ups
+        } else {
+            let known = self.ever_up.get(&(peer, node, incarnation));
+            *known.unwrap_or_else(|| panic!("{peer} knows nothing of {incarnation:?}"))
+        };
+        assert_eq!(self.up.insert((node, peer), (incarnation, life)), None, "up twice at {node}");
+        self.forgot.remove(&(node, peer));
+        let before = self.highest.insert((node, peer), incarnation);
+        assert!(before < Some(incarnation), "{before:?} was followed by {incarnation:?} at {node}");
+    }
+
+    fn delivered(&mut self, node: NodeId, from: NodeId, incarnation: Incarnation, message: Message) {
+        let link = self.up.get(&(node, from)).copied();
+        assert_eq!(link.map(|link| link.0), Some(incarnation), "{node} got {message:?} over no link, or over another");
+        let sent = &mut self.sent[message.id];
+        assert_eq!((sent.from, sent.to), (from, node));
+        assert_eq!(link, Some((incarnation, sent.life)), "{message:?} is of another life");
+        assert!(!sent.delivered, "{message:?} was delivered twice");
+        assert!(
+            !matches!(sent.outcome, Some(Outcome::Undelivered | Outcome::Settled)),
+            "{message:?} came back and arrived"
+        );
+        sent.delivered = true;
+        let count = self.delivered_over.entry((from, node, sent.life)).or_default();
+        assert_eq!(*count, sent.sequence, "{message:?} is out of order");
+        *count += 1;
+        if let Some(token) = message.token {
+            assert_eq!(self.tokens[token], Place::Sent(message.id), "doubled, or given up for lost");
+            self.tokens[token] = Place::Held(node);
+        }
+    }
+
+    fn concludes(&mut self, id: usize, outcome: Outcome) {
+        let sent = &mut self.sent[id];
+        let settles = matches!(outcome, Outcome::Undelivered | Outcome::Settled | Outcome::Lost);
+        // A restarted sender is in doubt about what it had not been told about yet, and is not told so.
+        let expected = match sent.outcome {
+            None => outcome != Outcome::Settled || sent.token.is_some(),
+            Some(Outcome::Doubt) => settles,
+            Some(_) => false,
+        };
+        assert!(expected, "{outcome:?} after {:?} for message {id}", sent.outcome);
+        sent.outcome = Some(outcome);
+    }
+
+    /// Each token that is in no node's hands is in the custody of the node that sent it.
+    pub(crate) fn check_custody(&self, links: &[Link<Message>]) {
+        for place in &self.tokens {
+            let Place::Sent(id) = *place else { continue };
+            let sent = &self.sent[id];
+            if sent.outcome == Some(Outcome::Crashed) {
+                continue;
+            }
+            let link = &links[sent.from.index()];
+            let found = |(to, message): (NodeId, &Message)| to == sent.to && message.id == id;
+            let doubted = link.in_doubt().any(found);
+            assert!(doubted || link.unacknowledged().any(found), "nobody has {sent:?}");
+            assert!(doubted || sent.outcome != Some(Outcome::Doubt), "{sent:?} is not seen to be in doubt");
+        }
+    }
+
+    /// Long after everything has healed.
+    pub(crate) fn check_calm(&self, links: &[Link<Message>]) {
+        let ids = || (0u32..).map(NodeId).take(links.len());
+        for (a, b) in ids().flat_map(|a| ids().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+            assert!(self.link(a, b).is_some(), "{a} has no link to {b}");
+            assert_eq!(self.link(a, b), self.link(b, a), "{a} and {b} differ");
+        }
+        for link in links {
+            assert_eq!(link.in_doubt().count(), 0, "still in doubt");
+            assert_eq!(link.unacknowledged().count(), 0, "still unacknowledged");
+        }
+        for sent in &self.sent {
+            assert!(sent.delivered || sent.outcome.is_some(), "nothing became of {sent:?}");
+        }
+        for place in &self.tokens {
+            match place {
+                Place::Held(_) => {}
+                Place::Sent(id) => assert_eq!(self.sent[*id].outcome, Some(Outcome::Crashed), "token left over"),
+                Place::Gone => assert!(!self.forgetful.is_empty(), "a token is gone"),
+            }
+        }
+    }
+
+    /// Of the plain messages over links, how many were delivered.
+    pub(crate) fn deliveries(&self) -> usize {
+        self.sent.iter().filter(|sent| sent.delivered).count()
+    }
+}

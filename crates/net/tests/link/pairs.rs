@@ -1,0 +1,274 @@
+//! One mechanism at a time, between two nodes, or three.
+
+use driftlock_net::Time;
+use driftlock_net::custody::Statement;
+use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Link, Settings};
+use driftlock_protocol::{Incarnation, NodeId};
+
+use crate::crowd::{Crowd, Weather};
+use crate::observer::{Message, Place, carries_token};
+
+const A: NodeId = NodeId(0);
+const B: NodeId = NodeId(1);
+
+fn pair(seed: u64) -> Crowd {
+    let mut crowd = Crowd::new(2, seed, Settings::default());
+    crowd.run(6_000);
+    assert!(crowd.observer.link(A, B).is_some(), "a link forms");
+    crowd
+}
+
+#[test]
+fn a_link_comes_up_at_both_ends_with_one_incarnation() {
+    let crowd = pair(1);
+    assert_eq!(crowd.observer.link(A, B), crowd.observer.link(B, A));
+    assert_eq!(crowd.observer.ups, 2);
+}
+
+#[test]
+fn a_link_needs_both_directions() {
+    for (from, to) in [(0, 1), (1, 0)] {
+        let mut crowd = Crowd::new(2, 7, Settings::default());
+        crowd.set_weather(from, to, Weather::NONE);
+        crowd.run(60_000);
+        assert_eq!(crowd.observer.ups, 0);
+        assert_eq!(crowd.unicasts, 0, "nobody calls whom it hears, but who does not hear it");
+    }
+}
+
+#[test]
+fn a_link_that_is_quiet_stays_up_and_one_that_falls_silent_goes_down_at_both_ends() {
+    let mut crowd = pair(3);
+    crowd.run(600_000);
+    assert_eq!(crowd.observer.ups, 2, "ten quiet minutes");
+    crowd.set_weather(0, 1, Weather::NONE);
+    crowd.run(8_000);
+    assert_eq!((crowd.observer.link(A, B), crowd.observer.link(B, A)), (None, None), "A hears B all the time");
+}
+
+#[test]
+fn a_broken_exchange_breaks_the_link_before_the_hellos_do() {
+    let mut crowd = Crowd::new(2, 3, Settings { tries_max: 4, ..Settings::default() });
+    crowd.run(6_000);
+    crowd.set_weather(0, 1, Weather::NONE);
+    crowd.send(0, 1, None);
+    crowd.run(2_000);
+    assert_eq!(crowd.observer.link(A, B), None);
+}
+
+#[test]
+fn the_radios_hint_makes_a_retransmission_earlier() {
+    let mut out = Vec::new();
+    let mut crowd = pair(4);
+    let (now, link) = (crowd.now, &mut crowd.links[0]);
+    let message = Message { id: 0, token: None };
+    link.send(now, B, message, &mut out);
+    let before = link.wakes();
+    link.unsent(now, B);
+    assert!(link.wakes() < before && link.wakes() > Some(now));
+}
+
+#[test]
+fn a_neighbour_that_restarts_is_met_again_under_a_greater_number() {
+    let mut crowd = pair(5);
+    let before = crowd.observer.link(A, B);
+    for node in [0, 1] {
+        crowd.restart(node, false);
+        crowd.run(8_000);
+    }
+    assert!(crowd.observer.link(A, B) > before);
+    assert_eq!(crowd.observer.link(A, B), crowd.observer.link(B, A));
+}
+
+/// Breaks the link under the token of A, with the frame lost or only its acknowledgements, and comes back when both ends know.
+fn token_in_doubt(arrives: bool) -> Crowd {
+    let mut crowd = pair(6);
+    crowd.deal(0);
+    crowd.set_weather(usize::from(arrives), usize::from(!arrives), Weather::NONE);
+    crowd.send(0, 1, Some(0));
+    crowd.run(100);
+    crowd.set_weather_between(0, 1, Weather::NONE);
+    crowd.run(9_000);
+    assert_eq!((crowd.observer.link(A, B), crowd.observer.link(B, A)), (None, None));
+    assert_eq!(crowd.links[0].in_doubt().map(|(to, _)| to).collect::<Vec<_>>(), [B]);
+    crowd
+}
+
+#[test]
+fn a_token_in_doubt_that_had_arrived_stays_where_it_is() {
+    let mut crowd = token_in_doubt(true);
+    assert_eq!(crowd.observer.tokens, [Place::Held(B)]);
+    crowd.heal();
+    crowd.run(10_000);
+    assert_eq!(crowd.observer.tokens, [Place::Held(B)]);
+    assert_eq!((crowd.observer.settled, crowd.links[0].in_doubt().count()), (1, 0));
+}
+
+#[test]
+fn a_token_in_doubt_that_had_not_arrived_comes_back() {
+    let mut crowd = token_in_doubt(false);
+    crowd.heal();
+    crowd.run(10_000);
+    assert_eq!(crowd.observer.tokens, [Place::Held(A)]);
+    assert_eq!((crowd.observer.returned, crowd.links[0].in_doubt().count()), (1, 0));
+}
+
+#[test]
+fn a_doubt_is_settled_over_a_path_when_the_two_do_not_meet_again() {
+    for (arrives, place) in [(true, Place::Held(B)), (false, Place::Held(A))] {
+        let mut crowd = token_in_doubt(arrives);
+        crowd.routed = true;
+        crowd.run(120_000);
+        assert_eq!(crowd.observer.tokens, [place]);
+        assert_eq!(crowd.links[0].in_doubt().count(), 0);
+    }
+}
+
+#[test]
+fn who_is_asked_while_it_still_believes_in_the_link_leaves_it_before_it_answers() {
+    let mut crowd = pair(8);
+    let incarnation = crowd.observer.link(B, A).unwrap();
+    let mut out = Vec::new();
+    let (now, link) = (crowd.now, &mut crowd.links[1]);
+    link.received(now, A, Frame::Inquiry { incarnation }, &mut out);
+    assert!(matches!(out[0], Effect::Down { .. }));
+    assert!(matches!(out[1], Effect::Route { to: A, frame: Frame::Verdict { .. } }));
+    out.clear();
+    let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
+    let message = Message { id: 0, token: Some(0) };
+    link.received(now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+    assert_eq!(out, [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } }], "never, from now on");
+}
+
+#[test]
+fn a_token_is_lost_when_its_receiver_forgets_and_not_when_it_remembers() {
+    for remembers in [true, false] {
+        let mut crowd = token_in_doubt(true);
+        crowd.restart(1, remembers);
+        crowd.heal();
+        crowd.run(10_000);
+        assert_eq!(crowd.observer.lost, usize::from(!remembers));
+        assert_eq!(crowd.observer.settled, usize::from(remembers));
+        assert_eq!(crowd.links[0].in_doubt().count(), 0);
+    }
+}
+
+#[test]
+fn what_waits_behind_the_window_is_undelivered_and_the_rest_of_what_carries_nothing_is_dropped() {
+    let mut out = Vec::new();
+    let mut crowd = Crowd::new(2, 9, Settings { window: 2, ..Settings::default() });
+    crowd.run(6_000);
+    let incarnation = crowd.observer.link(A, B).unwrap();
+    let (now, link) = (crowd.now, &mut crowd.links[0]);
+    for id in 0..4 {
+        let message = Message { id, token: (id % 2 == 1).then_some(id) };
+        link.send(now, B, message, &mut out);
+    }
+    out.clear();
+    link.received(now, B, Frame::Reset { incarnation }, &mut out);
+    let told = out.iter().map(|effect| match effect {
+        Effect::Down { .. } => "down",
+        Effect::Dropped { message: Message { id: 0, .. }, .. } => "0 dropped",
+        Effect::Doubt { transfer, .. } if transfer.sequence == 1 => "1 in doubt",
+        Effect::Undelivered { message: Message { id: 2, .. }, .. } => "2 undelivered",
+        Effect::Undelivered { message: Message { id: 3, .. }, .. } => "3 undelivered",
+        _ => "something else",
+    });
+    assert_eq!(told.collect::<Vec<_>>(), ["down", "0 dropped", "1 in doubt", "2 undelivered", "3 undelivered"]);
+}
+
+#[test]
+fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
+    let mut link = Link::new(Time::ZERO, B, Boot(1), Settings::default(), carries_token);
+    let mut out = Vec::new();
+    let incarnation = Incarnation(5);
+    let head = Head { boot: Boot(9), to: Boot(1), incarnation, acknowledges: u64::MAX };
+    let message = Message { id: 0, token: None };
+    let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } };
+    link.received(Time::ZERO, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
+    link.received(Time::ZERO, A, Frame::Ack(head), &mut out);
+    assert_eq!(out, [reset.clone(), reset]);
+    link.received(Time::ZERO, B, Frame::Ack(head), &mut out);
+    assert_eq!(out.len(), 2, "its own echo");
+    let mut crowd = pair(10);
+    let head =
+        Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: u64::MAX };
+    crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
+    crowd.run(10_000);
+    assert_eq!(crowd.observer.ups, 2);
+}
+
+#[test]
+fn a_call_of_former_times_settles_nothing() {
+    for restarts in [false, true] {
+        let mut crowd = pair(11);
+        crowd.deal(1);
+        crowd.set_weather(0, 1, Weather::NONE);
+        crowd.send(1, 0, Some(0));
+        crowd.run(100);
+        assert_eq!(crowd.observer.tokens, [Place::Held(A)], "but B does not know");
+        crowd.run(9_000);
+        if restarts {
+            crowd.restart(1, true);
+        }
+        // B hears A again, and A does not hear B.
+        crowd.set_weather_between(0, 1, Weather::NONE);
+        crowd.set_weather(0, 1, Weather::CLEAR);
+        crowd.run(9_000);
+        let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+        for number in [0, 1] {
+            let call = CallId { boot: Boot(1), number: Incarnation(number) };
+            let mut out = Vec::new();
+            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+            assert_eq!(out, []);
+        }
+        assert_eq!(crowd.links[1].in_doubt().count(), 1);
+    }
+}
+
+#[test]
+fn when_both_have_forgotten_frames_are_told_apart_by_the_boot() {
+    let mut crowd = pair(12);
+    let before = crowd.observer.link(B, A);
+    for node in [0, 1] {
+        crowd.restart(node, false);
+    }
+    crowd.run(8_000);
+    assert_eq!(crowd.observer.link(B, A), before, "the numbers begin anew");
+    let message = Message { id: 0, token: None };
+    let mut delivers = |boot: u32| {
+        let mut out = Vec::new();
+        let head = Head { boot: Boot(boot), to: Boot(2), incarnation: before.unwrap(), acknowledges: 0 };
+        crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+        out.iter().any(|effect| matches!(effect, Effect::Deliver { .. }))
+    };
+    assert!(!delivers(1) && delivers(2));
+}
+
+#[test]
+fn who_has_forgotten_a_link_is_not_made_to_believe_in_it_by_its_late_frames() {
+    let mut crowd = pair(13);
+    let incarnation = crowd.observer.link(B, A).unwrap();
+    crowd.set_weather(1, 0, Weather::NONE);
+    crowd.restart(1, false);
+    crowd.run(3_000);
+    let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+    let call = CallId { boot: Boot(1), number: incarnation };
+    let mut out = Vec::new();
+    crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+    let answered = |effect: &Effect<_>| match effect {
+        Effect::Transmit { frame: Frame::Answer { incarnation, .. }, .. } => Some(*incarnation),
+        _ => None,
+    };
+    assert_eq!(
+        out.iter().find_map(answered),
+        Some(incarnation),
+        "a call of former times, answered with the number of then"
+    );
+    let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
+    crowd.links[1].received(crowd.now, A, Frame::Ack(head), &mut out);
+    assert!(!out.iter().any(|effect| matches!(effect, Effect::Up { .. })));
+    let head = Head { to: Boot(2), ..head };
+    crowd.links[1].received(crowd.now, A, Frame::Ack(head), &mut out);
+    assert!(out.iter().any(|effect| matches!(effect, Effect::Up { .. })));
+}

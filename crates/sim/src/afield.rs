@@ -1,0 +1,488 @@
+//! Nodes that move about with radios: what a world stands on instead of ideal links.
+//!
+//! Below every algorithm is the node's own [`Stack`]; the stacks are connected by a [`Medium`]. What they tell their algorithms is
+//! handed out one by one, so that the world carries out each before it hears of the next.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use driftlock_field::capture::Capture;
+use driftlock_field::faults::{Action, Faults};
+use driftlock_field::medium::Medium;
+use driftlock_field::mobility::ModelError;
+use driftlock_field::radio;
+use driftlock_net::Time;
+use driftlock_net::link::Boot;
+use driftlock_net::neighbourhood::Point;
+use driftlock_net::stack::{self, Packet, Stack};
+use driftlock_net::wire::Datagram;
+use driftlock_protocol::{Flight, Incarnation, NodeId};
+use serde::Serialize;
+
+mod terrain;
+
+pub use terrain::{Radio, Terrain, TerrainError};
+
+/// Headers of IP and UDP, which every packet has.
+const HEADERS: usize = 28;
+
+/// What all radios together have done in some time.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Effort {
+    /// Frames that were put on the air, repetitions included.
+    pub transmissions: u64,
+    /// Acknowledgements that were.
+    pub acknowledgements: u64,
+    /// Frames that arrived where they were meant to, once for each receiver.
+    pub receptions: u64,
+    /// Bytes of all frames that were put on the air.
+    pub bytes: u64,
+    /// How long radios sent.
+    pub airtime: Time,
+    /// What they spent, by the radio's own figures.
+    pub joules: f64,
+}
+
+impl Effort {
+    /// What was done since then.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            transmissions: self.transmissions - earlier.transmissions,
+            acknowledgements: self.acknowledgements - earlier.acknowledgements,
+            receptions: self.receptions - earlier.receptions,
+            bytes: self.bytes - earlier.bytes,
+            airtime: self.airtime - earlier.airtime,
+            joules: self.joules - earlier.joules,
+        }
+    }
+}
+
+/// What a node's stack tells its algorithm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News<M> {
+    /// A link has formed, or is gone.
+    Link {
+        /// The other end.
+        peer: NodeId,
+        /// Of the link.
+        incarnation: Incarnation,
+        /// Whether it is up.
+        up: bool,
+    },
+    /// A message has arrived.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// Of the link, or of the stay that it is for.
+        incarnation: Incarnation,
+        /// The content.
+        message: M,
+    },
+    /// A message of this node never arrives.
+    Undelivered {
+        /// Where it did not arrive.
+        to: NodeId,
+        /// The content.
+        message: M,
+    },
+    /// This node has crashed.
+    Crashed,
+    /// It is back, and knows nothing.
+    Restarted,
+    /// It had paused, and goes on.
+    Resumed,
+}
+
+/// What is due.
+#[derive(Clone, Debug)]
+enum Due<M> {
+    Air(radio::Event),
+    /// A stack wants to be woken.
+    Wake(NodeId),
+    /// A transmission that was put off.
+    Transmit(NodeId, Option<NodeId>, Rc<Packet<M>>),
+    /// What a paused node heard from another meanwhile.
+    Heard(NodeId, NodeId, Rc<Packet<M>>),
+    /// What a paused node could not send to another meanwhile.
+    Failed(NodeId, NodeId, Rc<Packet<M>>),
+    /// Something goes wrong, or gets right again.
+    Fault,
+}
+
+/// Makes the stack of a node in one of its lives.
+type Fresh<M> = Box<dyn Fn(Time, NodeId, Boot) -> Stack<M>>;
+
+/// An entry of the queue: when, and where in the slab of what is due.
+type Entry = Reverse<(Time, u64, u32)>;
+
+/// What is known of a node besides its stack.
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    /// When its stack is woken next.
+    wakes: Time,
+    /// It does nothing for a while, but its radio goes on by itself.
+    is_paused: bool,
+    is_up: bool,
+    boot: Boot,
+}
+
+/// Everything below the algorithms.
+pub struct Afield<M> {
+    medium: Medium<Rc<Packet<M>>>,
+    stacks: Vec<Stack<M>>,
+    queue: BinaryHeap<Entry>,
+    due: Vec<Option<Due<M>>>,
+    vacant: Vec<u32>,
+    sequence: u64,
+    /// Makes the stack of a node in one of its lives.
+    fresh: Fresh<M>,
+    /// What is known of each node besides its stack.
+    bodies: Vec<Body>,
+    news: VecDeque<(NodeId, News<M>)>,
+    /// Messages that were sent and have not arrived, as far as anybody knows.
+    flights: Vec<(NodeId, NodeId, M)>,
+    /// What paused nodes should have done meanwhile.
+    held: Vec<(NodeId, Due<M>)>,
+    faults: Faults,
+    actions: Vec<Action>,
+    /// Whether a crash is the end of what a node knows. If its algorithm could not survive that, a crash is a long pause without radio.
+    forgetful: bool,
+    capture: Option<Capture<Box<dyn Write>>>,
+    /// Why the capture ended before its time.
+    capture_error: Option<io::Error>,
+    told: Vec<stack::Effect<M>>,
+    heard: Vec<radio::Effect<Rc<Packet<M>>>>,
+}
+
+impl<M: Clone + Eq + Serialize> Afield<M> {
+    /// Stacks that `fresh` makes, all switched on at time zero. Where nodes are not `forgetful`, a crash is a pause without radio.
+    fn new(nodes: u32, medium: Medium<Rc<Packet<M>>>, faults: Faults, forgetful: bool, fresh: Fresh<M>) -> Self {
+        let body = Body { wakes: Time::END, is_paused: false, is_up: true, boot: Boot(0) };
+        let mut afield = Self {
+            medium,
+            stacks: (0..nodes).map(|id| fresh(Time::ZERO, NodeId(id), Boot(0))).collect(),
+            fresh,
+            queue: BinaryHeap::new(),
+            due: Vec::new(),
+            vacant: Vec::new(),
+            sequence: 0,
+            bodies: vec![body; nodes as usize],
+            news: VecDeque::new(),
+            flights: Vec::new(),
+            held: Vec::new(),
+            faults,
+            actions: Vec::new(),
+            forgetful,
+            capture: None,
+            capture_error: None,
+            told: Vec::new(),
+            heard: Vec::new(),
+        };
+        afield.expect_fault();
+        (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
+        afield
+    }
+
+    /// When something happens next.
+    pub fn wakes(&self) -> Option<Time> {
+        self.queue.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Lets one thing happen that is due by now, if there is any.
+    pub fn step(&mut self, now: Time) -> bool {
+        let Some(&Reverse((at, _, place))) = self.queue.peek() else { return false };
+        if at > now {
+            return false;
+        }
+        self.queue.pop();
+        self.vacant.push(place);
+        match self.due[place as usize].take() {
+            Some(Due::Air(event)) => {
+                self.medium.handle(now, event, &mut self.heard);
+                self.carry_out(now);
+            }
+            Some(Due::Wake(node)) if self.bodies[node.index()].wakes == at => {
+                self.bodies[node.index()].wakes = Time::END;
+                self.wake(now, node);
+            }
+            Some(Due::Transmit(from, to, packet)) => self.transmit(now, from, to, packet),
+            Some(Due::Heard(node, from, packet)) => self.hear(now, node, from, packet),
+            Some(Due::Failed(node, to, packet)) => self.fail(now, node, to, packet),
+            Some(Due::Fault) => self.fault(now),
+            // Its stack was woken before.
+            Some(Due::Wake(_)) | None => {}
+        }
+        true
+    }
+
+    fn wake(&mut self, now: Time, node: NodeId) {
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Wake(node))),
+            _ => {
+                self.stacks[node.index()].woken(now, &mut self.told);
+                self.done(now, node);
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet<M>>) {
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Heard(node, from, packet))),
+            _ => {
+                self.stacks[node.index()].received(now, from, &packet, &mut self.told);
+                self.done(now, node);
+            }
+        }
+    }
+
+    fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet<M>>) {
+        match self.bodies[node.index()] {
+            Body { is_up: false, .. } => {}
+            Body { is_paused: true, .. } => self.held.push((node, Due::Failed(node, to, packet))),
+            _ => {
+                self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
+                self.done(now, node);
+            }
+        }
+    }
+
+    /// Whether a node does nothing at present: it pauses, or is down.
+    pub fn is_paused(&self, node: NodeId) -> bool {
+        let Body { is_paused, is_up, .. } = self.bodies[node.index()];
+        is_paused || !is_up
+    }
+
+    /// Something goes wrong, or gets right again.
+    fn fault(&mut self, now: Time) {
+        let mut actions = std::mem::take(&mut self.actions);
+        let medium = &mut self.medium;
+        self.faults.act(now, |node| medium.position(now, node), &mut actions);
+        for action in actions.drain(..) {
+            action.disturb(now, self.medium.air(), &mut self.heard);
+            match action {
+                Action::Crash(node) if self.forgetful => {
+                    self.crash(now, node);
+                    self.news.push_back((node, News::Crashed));
+                }
+                Action::Restart { node, .. } if self.forgetful => {
+                    self.restart_if_down(now, node);
+                    self.news.push_back((node, News::Restarted));
+                }
+                Action::Crash(node) | Action::Pause(node) => self.bodies[node.index()].is_paused = true,
+                Action::Restart { node, .. } | Action::Resume(node) => self.resume(now, node),
+                Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {}
+            }
+        }
+        self.actions = actions;
+        self.carry_out(now);
+        self.expect_fault();
+    }
+
+    /// A paused node goes on with what it should have done meanwhile.
+    fn resume(&mut self, now: Time, node: NodeId) {
+        self.bodies[node.index()].is_paused = false;
+        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
+        for (_, due) in held {
+            if matches!(due, Due::Wake(_)) {
+                self.bodies[node.index()].wakes = now;
+            }
+            self.schedule(now, due);
+        }
+        self.news.push_back((node, News::Resumed));
+    }
+
+    fn expect_fault(&mut self) {
+        if let Some(at) = self.faults.next() {
+            self.schedule(at, Due::Fault);
+        }
+    }
+
+    /// A node is off, and forgets everything.
+    pub fn crash(&mut self, now: Time, node: NodeId) {
+        self.medium.air().set_down(now, node, true);
+        let body = &mut self.bodies[node.index()];
+        (body.is_up, body.is_paused) = (false, false);
+        self.held.retain(|(of, _)| *of != node);
+        self.flights.retain(|(from, to, _)| *from != node && *to != node);
+    }
+
+    /// A node that was off begins anew.
+    pub fn restart_if_down(&mut self, now: Time, node: NodeId) {
+        let Body { boot, is_up, .. } = self.bodies[node.index()];
+        if is_up {
+            return;
+        }
+        self.medium.air().set_down(now, node, false);
+        let boot = Boot(boot.0 + 1);
+        self.bodies[node.index()] = Body { wakes: Time::END, is_paused: false, is_up: true, boot };
+        self.stacks[node.index()] = (self.fresh)(now, node, boot);
+        self.expect(node);
+    }
+
+    /// What a node's algorithm has to be told next.
+    pub fn next_news(&mut self) -> Option<(NodeId, News<M>)> {
+        self.news.pop_front()
+    }
+
+    /// A node sends a message over a link, or to a member in this stay.
+    pub fn send(&mut self, now: Time, from: NodeId, to: NodeId, incarnation: Incarnation, message: M) {
+        self.flights.push((from, to, message.clone()));
+        self.stacks[from.index()].send(now, to, incarnation, message, &mut self.told);
+        self.done(now, from);
+    }
+
+    /// Everything that was sent and has not arrived; what is in doubt among it.
+    pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
+        self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message })
+    }
+
+    /// Whatever is on its way to this node is for a stay that is over.
+    pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
+        self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
+    }
+
+    /// What all radios have done until now.
+    pub fn effort(&mut self, now: Time) -> Effort {
+        let (total, joules) = (self.medium.air().total(now), self.medium.air().joules(now));
+        Effort {
+            transmissions: total.data_sent,
+            acknowledgements: total.acks_sent,
+            receptions: total.data_received,
+            bytes: total.bytes_sent,
+            airtime: Time(total.transmitting_ns),
+            joules,
+        }
+    }
+
+    /// Everybody goes to a place of its own, and stays there.
+    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        self.medium.settle(now, points)
+    }
+
+    /// Where a node is.
+    pub fn position(&mut self, now: Time, node: NodeId) -> Point {
+        self.medium.position(now, node)
+    }
+
+    /// Carries out what a stack wants, and sees when it wants to be woken.
+    fn done(&mut self, now: Time, node: NodeId) {
+        let mut told = std::mem::take(&mut self.told);
+        for effect in told.drain(..) {
+            match effect {
+                stack::Effect::Transmit { to, packet, delay } if delay == Time::ZERO => {
+                    self.transmit(now, node, to, Rc::new(packet));
+                }
+                stack::Effect::Transmit { to, packet, delay } => {
+                    self.schedule(now + delay, Due::Transmit(node, to, Rc::new(packet)));
+                }
+                stack::Effect::Up { peer, incarnation } => {
+                    self.news.push_back((node, News::Link { peer, incarnation, up: true }));
+                }
+                stack::Effect::Down { peer, incarnation } => {
+                    self.news.push_back((node, News::Link { peer, incarnation, up: false }));
+                }
+                stack::Effect::Deliver { from, incarnation, message } => {
+                    self.news.push_back((node, News::Message { from, incarnation, message }));
+                }
+                stack::Effect::Undelivered { to, message } => {
+                    self.news.push_back((node, News::Undelivered { to, message }));
+                }
+                stack::Effect::Dropped { to, message } => _ = self.landed(node, to, &message),
+            }
+        }
+        self.told = told;
+        self.expect(node);
+    }
+
+    /// A message has arrived, or never will. Tells whether it was on its way.
+    pub fn landed(&mut self, from: NodeId, to: NodeId, message: &M) -> bool {
+        let at = self.flights.iter().position(|flight| flight.0 == from && flight.1 == to && flight.2 == *message);
+        at.map(|at| self.flights.remove(at)).is_some()
+    }
+
+    fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet<M>>) {
+        let bytes = u32::try_from(packet.len() + HEADERS).unwrap_or(u32::MAX);
+        self.medium.send(now, from, to, bytes, packet, &mut self.heard);
+        self.carry_out(now);
+    }
+
+    /// Carries out what the medium wants.
+    fn carry_out(&mut self, now: Time) {
+        let mut heard = std::mem::take(&mut self.heard);
+        for effect in heard.drain(..) {
+            match effect {
+                radio::Effect::At(at, event) => self.schedule(at, Due::Air(event)),
+                radio::Effect::Heard { at, from, frame } => self.hear(now, at, from, frame),
+                radio::Effect::Failed { from, to, frame } => self.fail(now, from, to, frame),
+                radio::Effect::OnAir { from, to, frame, attempt } => {
+                    self.capture(&frame, from, to, |capture, datagram| capture.sent(now, from, to, attempt, datagram));
+                }
+                radio::Effect::Received { at, from, to, frame, .. } => {
+                    self.capture(&frame, from, to, |capture, datagram| capture.heard(now, at, from, to, datagram));
+                }
+                radio::Effect::Sent { .. } => {}
+            }
+        }
+        if self.heard.is_empty() {
+            self.heard = heard;
+        } else {
+            // What came of it meanwhile is carried out after it.
+            self.carry_out(now);
+        }
+    }
+
+    /// From now on every packet is written there, as Wireshark reads it.
+    pub fn capture_to(&mut self, writer: Box<dyn Write>) -> io::Result<()> {
+        let nodes = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
+        self.capture = Some(Capture::new(writer, nodes)?);
+        self.medium.air().set_watched(true);
+        Ok(())
+    }
+
+    /// Ends the capture.
+    pub fn finish(self) -> io::Result<()> {
+        match (self.capture_error, self.capture) {
+            (Some(error), _) => Err(error),
+            (None, Some(capture)) => capture.finish().map(drop),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn capture(
+        &mut self,
+        packet: &Packet<M>,
+        from: NodeId,
+        to: Option<NodeId>,
+        write: impl FnOnce(&mut Capture<Box<dyn Write>>, &Datagram) -> io::Result<()>,
+    ) {
+        let Some(capture) = &mut self.capture else { return };
+        let written =
+            packet.datagram(from, to).map_err(io::Error::other).and_then(|datagram| write(capture, &datagram));
+        if let Err(error) = written {
+            (self.capture, self.capture_error) = (None, Some(error));
+        }
+    }
+
+    fn expect(&mut self, node: NodeId) {
+        let at = self.stacks[node.index()].wakes().unwrap_or(Time::END);
+        if at < self.bodies[node.index()].wakes {
+            self.bodies[node.index()].wakes = at;
+            self.schedule(at, Due::Wake(node));
+        }
+    }
+
+    fn schedule(&mut self, at: Time, due: Due<M>) {
+        let place = self.vacant.pop().unwrap_or_else(|| {
+            self.due.push(None);
+            u32::try_from(self.due.len() - 1).expect("fewer events than that")
+        });
+        self.due[place as usize] = Some(due);
+        self.queue.push(Reverse((at, self.sequence, place)));
+        self.sequence += 1;
+    }
+}

@@ -1,0 +1,73 @@
+//! Fault-and-heal on the field: how it is drawn, disturbed, and calmed.
+
+use driftlock_field::faults::{Often, Ranges, Schedule};
+use driftlock_field::mobility::{Area, Model, RandomWaypoint};
+use driftlock_field::radio;
+use driftlock_field::radio::settings::Propagation;
+use driftlock_net::neighbourhood::Point;
+use driftlock_protocol::{NodeId, Protocol};
+use rand::RngExt;
+
+use super::Soak;
+use crate::afield::{Radio, Terrain};
+use crate::random::Stream;
+
+/// How far radios reach, in metres.
+const RANGE: f64 = 200.0;
+/// The share of frames that are lost at each receiver.
+const LOSS: f64 = 0.1;
+
+/// A field on which so many nodes are now connected and now are not.
+pub(super) fn terrain(seed: u64, nodes: u32, heals_at: f64, draw: &mut Stream) -> Terrain {
+    let side = RANGE * (f64::from(nodes) * draw.random_range(0.15..0.6)).sqrt();
+    let speed_max = draw.random_range(1.0..30.0);
+    let radio = radio::Settings {
+        propagation: Propagation::UnitDisk { range_m: RANGE, sense: 2.0, interference: 1.5 },
+        loss: LOSS,
+        ..radio::Settings::wifi_11mbps()
+    };
+    let area = Area { width: side, height: side };
+    Terrain {
+        area,
+        fault: faults(seed, nodes, area, heals_at),
+        movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max, pause: 0.0 }),
+        radio: Radio::Written(Box::new(radio)),
+        ..Terrain::default()
+    }
+}
+
+/// What goes wrong on it until all heals.
+pub(super) fn faults(seed: u64, nodes: u32, area: Area, heals_at: f64) -> Schedule {
+    let often = |per_minute| Often { per_minute, lasts: [1.0, 20.0] };
+    let ranges = Ranges {
+        nodes,
+        area,
+        begins_at: 0.0,
+        heals_at,
+        crashes: Often::NEVER,
+        memory_lost: 0.0,
+        pauses: often(2.0),
+        jams: often(1.0),
+        partitions: often(1.0),
+        losses: often(1.0),
+        loss: [0.2, 0.9],
+        size: [0.5 * RANGE, 2.0 * RANGE],
+    };
+    Schedule::random(seed, &ranges).expect("these ranges make sense")
+}
+
+impl<P: Protocol> Soak<'_, P> {
+    /// Everybody stands where neighbours hear one another. What went wrong has got right by now.
+    pub(super) fn settle(&mut self) {
+        let now = self.world.now();
+        let Some(field) = self.world.field() else { return };
+        let spacing = 0.7 * RANGE;
+        let columns = f64::from(self.case.deployment.nodes).sqrt().ceil();
+        let place = |node: NodeId| {
+            let number = f64::from(node.0);
+            Point { x: number % columns * spacing, y: (number / columns).floor() * spacing }
+        };
+        let points = self.case.deployment.ids().map(place).collect();
+        field.settle(now, points).expect("a grid is a placement");
+    }
+}

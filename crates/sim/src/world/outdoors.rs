@@ -1,0 +1,155 @@
+//! A world on the field: its messages are carried by radios.
+
+use driftlock_net::Time;
+use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Stay, View};
+use driftlock_spec::Violation;
+
+use super::{Step, World};
+use crate::afield::{Afield, Effort, News};
+use crate::queue::Event;
+
+/// What waits for a node that has paused.
+#[derive(Clone, Debug)]
+pub(super) enum Held {
+    Event(Event),
+    Indication(Indication),
+}
+
+impl<P: Protocol> World<P> {
+    /// The field, in a world that has one.
+    pub fn field(&mut self) -> Option<&mut Afield<P::Message>> {
+        self.field.as_mut()
+    }
+
+    /// What the radios have done until now, on a field.
+    pub fn effort(&mut self) -> Option<Effort> {
+        let now = self.now;
+        self.field.as_mut().map(|field| field.effort(now))
+    }
+
+    /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
+    pub fn has_forgotten(&self, node: NodeId, entry: u32) -> bool {
+        let shell = &self.nodes[node.index()];
+        self.entry(node) == entry && shell.grant().is_none() && shell.pending().is_none()
+    }
+
+    /// Whether a node does nothing at present: it pauses, or is down.
+    pub fn is_paused(&self, node: NodeId) -> bool {
+        self.field.as_ref().is_some_and(|field| field.is_paused(node))
+    }
+
+    /// What a paused node should do comes when it goes on.
+    pub fn put_off(&mut self, node: NodeId, event: Event) {
+        self.held.push((node, Held::Event(event)));
+    }
+
+    /// Likewise what it should be told.
+    pub(super) fn tell_later(&mut self, node: NodeId, indication: Indication) {
+        self.held.push((node, Held::Indication(indication)));
+    }
+
+    /// A paused node goes on: timers that are due come first, whatever else there is.
+    fn resumed(&mut self, node: NodeId) -> Step<()> {
+        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
+        for held in &held {
+            if let Held::Event(event @ Event::Timer { .. }) = held {
+                self.deliver(*event)?;
+            }
+        }
+        for held in held {
+            match held {
+                Held::Event(Event::Timer { .. }) => {}
+                Held::Event(event) => self.queue.schedule(self.now, event),
+                // Who has come or gone meanwhile is of no interest to one that has left when it woke.
+                Held::Indication(_) if *self.nodes[node.index()].reach() == Reach::Outside => {}
+                Held::Indication(indication) => self.tell(node, indication)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees to it that the field is looked at when something happens there.
+    pub(super) fn expect_field(&mut self) {
+        // Something may be overdue: a node that paused sends before it is woken.
+        let next = self.field.as_ref().and_then(Afield::wakes).map(|at| at.max(self.now));
+        if let Some(at) = next.filter(|at| *at < self.field_due) {
+            self.field_due = at;
+            self.queue.schedule(at, Event::Field);
+        }
+    }
+
+    /// Lets everything happen that is due on the field, and tells the nodes.
+    pub(super) fn run_field(&mut self) -> Step<()> {
+        if self.field_due != self.now {
+            // It was looked at before.
+            return Ok(());
+        }
+        self.field_due = Time::END;
+        while let Some(field) = &mut self.field {
+            match field.next_news() {
+                Some((node, news)) => self.hear(node, news)?,
+                None if field.step(self.now) => {}
+                None => break,
+            }
+        }
+        self.expect_field();
+        Ok(())
+    }
+
+    fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        match news {
+            News::Resumed => self.resumed(node),
+            News::Crashed => {
+                let waits = self.nodes[node.index()].demand().is_some();
+                self.crash(node);
+                if waits {
+                    // When it is back, it wants the same again.
+                    self.put_off(node, Event::Request { node });
+                }
+                Ok(())
+            }
+            News::Restarted => {
+                self.enter(node)?;
+                self.resumed(node)
+            }
+            News::Link { peer, incarnation, up: true } => self.tell(node, LinkEvent::Up { peer, incarnation }),
+            News::Link { peer, incarnation, up: false } => self.tell(node, LinkEvent::Down { peer, incarnation }),
+            News::Message { from, incarnation, message } => {
+                if field.landed(from, node, &message) {
+                    self.meter.landed(P::permits(&message));
+                }
+                if self.nodes[node.index()].incarnation(from) == Some(incarnation) {
+                    self.input(node, Input::Message { from, incarnation, message })
+                } else {
+                    // For a stay that is over.
+                    Ok(())
+                }
+            }
+            News::Undelivered { to, message } => {
+                if field.landed(node, to, &message) {
+                    self.meter.landed(P::permits(&message));
+                }
+                self.input(node, Input::Undelivered { to, message })
+            }
+        }
+    }
+
+    pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        let incarnation = match P::View::LAYER {
+            Layer::Links => self.nodes[from.index()].incarnation(to),
+            Layer::Neighbourhood => {
+                self.ground.neighbourhood().and_then(|inside| inside.stay(to)).map(Stay::incarnation)
+            }
+        };
+        match incarnation {
+            Some(incarnation) => field.send(self.now, from, to, incarnation, message),
+            None if P::View::LAYER == Layer::Links => return Err(Violation::NoLink { from, to }.into()),
+            // To somebody who has left.
+            None => self.meter.landed(P::permits(&message)),
+        }
+        self.expect_field();
+        Ok(())
+    }
+}
