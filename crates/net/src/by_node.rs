@@ -85,7 +85,7 @@ impl<T> ByNode<T> {
     fn home(&self, node: NodeId) -> usize {
         // Fibonacci hashing: the upper bits of the product depend on all bits of the number.
         let spread = node.0.wrapping_mul(0x9e37_79b9);
-        (u64::from(spread) * self.index.len() as u64 >> 32) as usize
+        ((u64::from(spread) * self.index.len() as u64) >> 32) as usize
     }
 
     fn after(&self, slot: usize) -> usize {
