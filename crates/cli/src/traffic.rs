@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// The constants of AODV
     #[arg(long, value_enum, default_value_t = Routing::Rfc)]
     routing: Routing,
-    /// How far a search for a route goes at most, in hops: NET_DIAMETER
+    /// How far a search for a route goes at most, in hops (`NET_DIAMETER`)
     #[arg(long, value_name = "HOPS", default_value_t = 35, value_parser = clap::value_parser!(u8).range(1..))]
     diameter: u8,
     /// The mean time from one request of a node to its next, in seconds
