@@ -249,3 +249,32 @@ fn a_leader_that_sleeps_too_long_grants_nothing_when_it_wakes() {
     place.pass(60);
     assert!(place.is_critical(2) && !place.is_critical(0));
 }
+
+#[test]
+fn who_missed_the_last_beats_and_is_not_heard_asks_again() {
+    let mut place = neighbourhood(4, 1, &[0, 1, 2, 3]);
+    place.request(1);
+    place.pass(2);
+    // It does not hear that the leader goes to rest, and then is not heard itself.
+    place.cut(&[0], &[3]);
+    place.release(1);
+    place.pass(2 * regenerate_seconds());
+    place.request(3);
+    place.pass(5);
+    place.heal();
+    place.pass_until(|place| place.is_critical(3), 2 * regenerate_seconds());
+}
+
+#[test]
+fn a_leader_that_missed_an_election_is_heard_when_the_other_rests() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.pass(1);
+    place.cut(&[0], &[1, 2]);
+    place.request(1);
+    place.pass_until(|place| place.is_critical(1), 2 * regenerate_seconds());
+    place.release(1);
+    place.pass(2 * regenerate_seconds());
+    place.heal();
+    place.pass_until(|place| place.is_critical(0), 2 * regenerate_seconds());
+}

@@ -67,7 +67,12 @@ impl KlmeFt {
             }
             return;
         }
-        if !holders.contains(&self.me()) || !self.promise.may_vote(number, relieves) {
+        if !holders.contains(&self.me()) {
+            return;
+        }
+        if !self.promise.may_vote(number, relieves) {
+            // It may have missed an election, and wants a leader.
+            self.stir(out);
             return;
         }
         out.clause("vote");
