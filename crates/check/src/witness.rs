@@ -20,7 +20,8 @@ pub fn record<P: Protocol>(model: &Model<P>, counterexample: &Counterexample, wr
     for &action in counterexample.actions.iter().chain(&counterexample.cycle) {
         play.act(action);
     }
-    let ended = play.writer.map(|writer| writer.finish(Some(counterexample.violation.to_string())));
+    let t = play.now;
+    let ended = play.writer.map(|writer| writer.finish(t, Some(counterexample.violation.to_string())));
     ended.unwrap_or(Ok(()))
 }
 

@@ -20,7 +20,7 @@ use driftlock_check::{
 };
 use driftlock_protocol::{Algorithm, Demand, Layer, Protocol, Repairs, Units, Visitor};
 use driftlock_trace::chart::Chart;
-use driftlock_trace::{FORMAT, Header, Origin, Reader, VERSION, Writer, transcript};
+use driftlock_trace::{Header, Origin, Reader, Writer, transcript};
 pub(crate) use flags::Args;
 use flags::Format;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -200,18 +200,12 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
             record(&model, counterexample, writer).map_err(|error| error.to_string())
         }
     }
-    let header = Header {
-        format: FORMAT.into(),
-        version: VERSION,
-        algorithm: plan.algorithm.tag.into(),
-        without: plan.without.clone(),
-        deployment: setup.deployment.clone(),
-        world: Origin::Check {
-            command: command.into(),
-            actions: found.actions.iter().chain(&found.cycle).map(ToString::to_string).collect(),
-            small_scale: setup.small_scale,
-        },
+    let origin = Origin::Check {
+        command: command.into(),
+        actions: found.actions.iter().chain(&found.cycle).map(ToString::to_string).collect(),
+        small_scale: setup.small_scale,
     };
+    let header = Header::new(plan.algorithm, plan.without.clone(), setup.deployment.clone(), origin);
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes.clone()), &header);
     plan.algorithm.visit(Record(setup, plan.repairs, found, writer)).map_err(Failure::Other)?;

@@ -55,6 +55,13 @@ pub enum Kind {
         /// How long.
         lasts: Time,
     },
+    /// Two nodes do not hear each other.
+    Cut {
+        /// Who.
+        between: (NodeId, NodeId),
+        /// How long.
+        lasts: Time,
+    },
     /// Radios in an area hear nothing.
     Jam {
         /// Where.
@@ -122,6 +129,8 @@ pub enum Action {
     Pause(NodeId),
     /// The node goes on. It was paused.
     Resume(NodeId),
+    /// These two do not hear each other, or do again.
+    Cut(NodeId, NodeId, bool),
     /// The node is jammed, or no longer.
     Jam(NodeId, bool),
     /// The node hears only those of this group.
@@ -196,6 +205,7 @@ impl Fault {
         let lasts = match self.kind {
             Kind::Crash { back_after, .. } => back_after.map(|(after, _)| after),
             Kind::Pause { lasts, .. }
+            | Kind::Cut { lasts, .. }
             | Kind::Jam { lasts, .. }
             | Kind::Partition { lasts, .. }
             | Kind::Loss { lasts, .. } => Some(lasts),
@@ -203,12 +213,14 @@ impl Fault {
         lasts.map(|lasts| self.at + lasts)
     }
 
-    /// The node that it is about, if it is about one.
-    pub fn node(&self) -> Option<NodeId> {
-        match self.kind {
-            Kind::Crash { node, .. } | Kind::Pause { node, .. } => Some(node),
-            Kind::Jam { .. } | Kind::Partition { .. } | Kind::Loss { .. } => None,
-        }
+    /// The nodes that it is about, if it is about some.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let (one, other) = match self.kind {
+            Kind::Crash { node, .. } | Kind::Pause { node, .. } => (Some(node), None),
+            Kind::Cut { between: (a, b), .. } => (Some(a), Some(b)),
+            Kind::Jam { .. } | Kind::Partition { .. } | Kind::Loss { .. } => (None, None),
+        };
+        one.into_iter().chain(other)
     }
 
     /// Whether it depends on where nodes are.
@@ -242,6 +254,7 @@ impl Action {
             Self::Crash(node) => air.set_down(now, node, true),
             Self::Restart { node, .. } => air.set_down(now, node, false),
             Self::Pause(_) | Self::Resume(_) => {}
+            Self::Cut(a, b, cut) => air.set_cut(a, b, cut),
             Self::Jam(node, jammed) => air.set_jammed(now, node, jammed, out),
             Self::Group(node, group) => air.set_group(node, group),
             Self::Loss(loss) => air.set_loss(loss),

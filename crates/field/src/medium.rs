@@ -4,7 +4,7 @@ use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
-use crate::mobility::{Area, Model, ModelError, Movement, Proximity};
+use crate::mobility::{Area, Course, Model, ModelError, Movement, Proximity};
 use crate::radio::{Air, Effect, Event, Rules};
 
 /// Nodes that move, and what their radios carry. Time does not go back from call to call.
@@ -73,9 +73,27 @@ impl<F: Clone> Medium<F> {
         }
         let area = Area { width: corner.x + 1.0, height: corner.y + 1.0 };
         let movement = Movement::new(&Model::Static { points }, area, count, 0)?;
+        let is_watched = self.proximity.is_watched();
         self.proximity = Proximity::new(movement, self.proximity.range());
+        if is_watched {
+            self.proximity.watch();
+        }
         self.advance(now);
         Ok(())
+    }
+
+    /// From now on remembers who sets out, beginning with everybody.
+    pub fn watch(&mut self) {
+        self.proximity.watch();
+    }
+
+    /// The new courses of all who have set out since one last asked.
+    pub fn take_courses(&mut self, now: Time) -> Vec<(NodeId, Course)> {
+        self.advance(now);
+        let mut set_out = self.proximity.take_set_out();
+        set_out.sort_unstable();
+        set_out.dedup();
+        set_out.into_iter().map(|node| (node, *self.proximity.movement().course(node))).collect()
     }
 
     /// The air, to disturb it or to read its meters.

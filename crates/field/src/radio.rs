@@ -24,6 +24,8 @@
 //! the queue of events: it gets [`Effect::At`] and calls [`Air::handle`] then. Positions are the caller's too: `surroundings(node,
 //! radius, buffer)` fills in all nodes within the radius of the node now, with their distances, in growing order of nodes.
 
+use std::collections::BTreeSet;
+
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;
 
@@ -57,6 +59,8 @@ pub struct Air<F> {
     extra_loss: f64,
     /// The same at single nodes; empty until there is any.
     extra_loss_at: Vec<f64>,
+    /// Between which nodes, the lower number first, there is nothing to be heard.
+    cuts: BTreeSet<(NodeId, NodeId)>,
     watched: bool,
     stations: Vec<Station>,
     jobs: Slab<Job<F>>,
@@ -153,6 +157,7 @@ impl<F: Clone> Air<F> {
             rules,
             extra_loss: 0.0,
             extra_loss_at: Vec::new(),
+            cuts: BTreeSet::new(),
             watched: false,
             stations: (0..nodes).map(|_| Station::new()).collect(),
             jobs: Slab::new(),
@@ -254,6 +259,21 @@ impl<F: Clone> Air<F> {
     /// transmission on. At first all are in group 0.
     pub fn set_group(&mut self, node: NodeId, group: u32) {
         self.stations[node.index()].group = group;
+    }
+
+    /// Two nodes neither hear nor sense nor disturb each other, from their next transmission on; or they do again.
+    pub fn set_cut(&mut self, a: NodeId, b: NodeId, cut: bool) {
+        let pair = (a.min(b), a.max(b));
+        if cut {
+            self.cuts.insert(pair);
+        } else {
+            self.cuts.remove(&pair);
+        }
+    }
+
+    /// Whether there is something between two nodes.
+    fn is_cut(&self, a: NodeId, b: NodeId) -> bool {
+        self.cuts.contains(&(a.min(b), a.max(b)))
     }
 
     /// From now on every frame is lost with this probability, at each receiver, besides all that the settings say. Not a number

@@ -101,7 +101,7 @@ fn the_examples_of_the_manual_can_be_read() {
     let manual = include_str!("../../../docs/faults.md");
     let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
     let (faults, ranges): (Vec<_>, Vec<_>) = examples.partition(|example| example.contains("[[fault]]"));
-    assert_eq!((faults.iter().map(|example| read(example).len()).sum::<usize>(), ranges.len()), (7, 1));
+    assert_eq!((faults.iter().map(|example| read(example).len()).sum::<usize>(), ranges.len()), (8, 1));
     let schedule = Schedule::random(1, &toml::from_str(ranges[0]).unwrap()).unwrap();
     assert!(schedule.faults().len() > 5);
 }
@@ -131,6 +131,8 @@ fn nonsense_is_refused_with_the_number_of_the_fault_its_line_and_what_to_do() {
             "a crash has no \"memory\": remove it or give \"back-after\", since a node that does not come back remembers \
              nothing",
         ),
+        ("at = 1\nkind = \"cut\"\nlasts = 3", "a cut needs \"nodes\": which two"),
+        ("at = 1\nkind = \"cut\"\nlasts = 3\nnodes = [4, 4]", "\"nodes\" must be two different nodes, not 4.0"),
         ("at = 1\nkind = \"jam\"\nlasts = 3", "a jam needs \"disc\": where, or \"rectangle\""),
         (
             "at = 1\nkind = \"jam\"\nlasts = 3\ndisc = { centre = [1, 1], radius = -2 }",
@@ -152,8 +154,8 @@ fn nonsense_is_refused_with_the_number_of_the_fault_its_line_and_what_to_do() {
     }
     let (message, line) = complaint("at = 1\nkind = \"meteor\"\nnode = 1");
     assert!(message.contains("unknown variant `meteor`, expected one of `crash`") && line == 8, "{message} {line}");
-    let (message, line) = complaint("at = 1\nkind = \"crash\"\nnodes = 1");
-    assert!(message.contains("unknown field `nodes`, expected one of `at`") && line == 9, "{message} {line}");
+    let (message, line) = complaint("at = 1\nkind = \"crash\"\nvictim = 1");
+    assert!(message.contains("unknown field `victim`, expected one of `at`") && line == 9, "{message} {line}");
 }
 
 /// Carries faults out for nodes that stand still, and says what was done when.
@@ -181,6 +183,47 @@ fn pause(node: NodeId, lasts: f64) -> Kind {
 
 fn jam(x: f64, radius: f64, lasts: f64) -> Kind {
     Kind::Jam { area: Area::disc(at(x, 0.0), radius).unwrap(), lasts: s(lasts) }
+}
+
+fn cut(a: NodeId, b: NodeId, lasts: f64) -> Kind {
+    Kind::Cut { between: (a, b), lasts: s(lasts) }
+}
+
+#[test]
+fn two_nodes_are_cut_off_from_each_other_while_any_cut_between_them_lasts() {
+    let places = [at(0.0, 0.0), at(10.0, 0.0)];
+    let done = played(&places, &[(1.0, cut(A, B, 4.0)), (3.0, cut(B, A, 5.0)), (9.0, cut(A, B, 1.0))]);
+    let expected = [(1.0, true), (8.0, false), (9.0, true), (10.0, false)];
+    assert_eq!(done, expected.map(|(when, is_cut)| (when, Action::Cut(A, B, is_cut))));
+}
+
+#[test]
+fn faults_can_be_added_and_ended_by_hand() {
+    let (mut faults, mut out) = (Faults::new(&Schedule::default(), 2, Faults::STEP).unwrap(), Vec::new());
+    let mut acts = |faults: &mut Faults, now: f64| {
+        faults.act(s(now), |_| at(0.0, 0.0), &mut out);
+        out.drain(..).collect::<Vec<_>>()
+    };
+    assert_eq!(faults.add(Fault { at: s(1.0), kind: pause(NodeId(2), 1.0) }).unwrap_err().number, 1);
+    let pause = faults.add(Fault { at: s(1.0), kind: pause(A, 100.0) }).unwrap();
+    let jam = faults.add(Fault { at: s(1.0), kind: jam(0.0, 5.0, 1.0) }).unwrap();
+    faults.end(jam, s(0.5));
+    assert_eq!(faults.next(), Some(s(1.0)), "what has not begun does not end");
+    assert_eq!(acts(&mut faults, 1.0), [Action::Pause(A), Action::Jam(A, true), Action::Jam(B, true)]);
+    assert_eq!(
+        faults.take_changes().map(|(number, _, ends)| (number, ends)).collect::<Vec<_>>(),
+        [(0, false), (1, false)]
+    );
+    faults.end(pause, s(1.5));
+    faults.end(pause, s(1.5));
+    assert_eq!(acts(&mut faults, 1.5), [Action::Resume(A)]);
+    assert_eq!(acts(&mut faults, 2.0), [Action::Jam(A, false), Action::Jam(B, false)]);
+    faults.end(jam, s(3.0));
+    assert_eq!(faults.next(), None, "what is over stays over");
+    assert_eq!(
+        faults.take_changes().map(|(number, _, ends)| (number, ends)).collect::<Vec<_>>(),
+        [(0, true), (1, true)]
+    );
 }
 
 fn loss(loss: f64, area: Option<Area>, lasts: f64) -> Kind {
@@ -370,6 +413,7 @@ fn obey(states: &mut [State], loss: &mut f64, action: Action) {
             assert_ne!(states[node.index()].group, group);
             states[node.index()].group = group;
         }
+        Action::Cut(..) => panic!("random schedules cut nothing"),
         Action::Loss(now) => *loss = now,
         Action::LossAt(node, now) => states[node.index()].loss = now,
     }
@@ -383,7 +427,7 @@ fn lasting(schedule: &Schedule, now: Time) -> Vec<&Fault> {
 /// What must hold of each node whenever it may be, said from the schedule alone.
 fn check_nodes(lasting: &[&Fault], states: &[State]) {
     for (number, state) in states.iter().enumerate() {
-        let about_it = || lasting.iter().filter(|fault| fault.node().is_some_and(|node| node.index() == number));
+        let about_it = || lasting.iter().filter(|fault| fault.nodes().any(|node| node.index() == number));
         let down = about_it().any(|fault| matches!(fault.kind, Kind::Crash { .. }));
         let paused = about_it().any(|fault| matches!(fault.kind, Kind::Pause { .. }));
         assert_eq!((state.down, state.paused), (down, paused && !down));
@@ -478,7 +522,7 @@ fn ranges_that_make_no_sense_are_refused() {
     assert!(refused(|it| it.size[0] = 0.0).starts_with("\"size\" must be"));
     assert_eq!(with(|it| it.heals_at = 1.0), Ok(Schedule::default()));
     let nobody = with(|it| it.nodes = 0).unwrap();
-    assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.node().is_none()));
+    assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.nodes().next().is_none()));
 }
 
 /// Nodes 100 m apart on a line; broadcasts of node 1 every second, over the ideal radio, and who hears them.

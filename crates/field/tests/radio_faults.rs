@@ -65,6 +65,18 @@ fn groups_do_not_hear_or_sense_each_other_until_they_are_one_again() {
 }
 
 #[test]
+fn two_that_are_cut_off_from_each_other_are_heard_by_all_others() {
+    let mut world = World::line(&disk(250.0), 1, 3, 50.0);
+    world.air.set_cut(NodeId(2), NodeId(0), true);
+    world.broadcast(0, 500, 1);
+    world.run();
+    world.air.set_cut(NodeId(0), NodeId(2), false);
+    world.broadcast(2, 500, 2);
+    world.run();
+    assert_eq!((world.heard(1), world.heard(2)), (vec![1], vec![0, 1]));
+}
+
+#[test]
 fn a_crash_cuts_the_frame_off_and_drops_the_queue_and_a_restart_begins_blank() {
     let mut world = World::line(&disk(250.0), 1, 2, 100.0);
     world.unicast(0, 1, 500, 1);

@@ -194,6 +194,11 @@ impl<M: Clone> Stack<M> {
         link.into_iter().flat_map(Link::in_doubt)
     }
 
+    /// Whom this node reaches by which neighbour now.
+    pub fn routes(&self, now: Time) -> impl Iterator<Item = (NodeId, NodeId)> {
+        self.router.routes(now).map(|route| (route.destination, route.next_hop))
+    }
+
     /// Sends a message over the link to `to`, or to the stay of `to` that has this number.
     pub fn send(&mut self, now: Time, to: NodeId, incarnation: Incarnation, message: M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {

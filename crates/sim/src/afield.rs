@@ -18,9 +18,13 @@ use driftlock_net::link::Boot;
 use driftlock_net::neighbourhood::Point;
 use driftlock_net::stack::{self, Packet, Stack};
 use driftlock_net::wire::Datagram;
-use driftlock_protocol::{Flight, Incarnation, NodeId};
+use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
+use driftlock_trace::Scene;
 use serde::Serialize;
 
+use self::scenery::Scenery;
+
+mod scenery;
 mod terrain;
 
 pub use terrain::{Radio, Terrain, TerrainError};
@@ -153,13 +157,24 @@ pub struct Afield<M> {
     capture: Option<Capture<Box<dyn Write>>>,
     /// Why the capture ended before its time.
     capture_error: Option<io::Error>,
+    /// What a trace is told, if there is one.
+    scenery: Option<Scenery>,
+    /// What a message carries.
+    permits: fn(&M) -> Permits,
     told: Vec<stack::Effect<M>>,
     heard: Vec<radio::Effect<Rc<Packet<M>>>>,
 }
 
 impl<M: Clone + Eq + Serialize> Afield<M> {
     /// Stacks that `fresh` makes, all switched on at time zero. Where nodes are not `forgetful`, a crash is a pause without radio.
-    fn new(nodes: u32, medium: Medium<Rc<Packet<M>>>, faults: Faults, forgetful: bool, fresh: Fresh<M>) -> Self {
+    fn new(
+        nodes: u32,
+        medium: Medium<Rc<Packet<M>>>,
+        faults: Faults,
+        forgetful: bool,
+        permits: fn(&M) -> Permits,
+        fresh: Fresh<M>,
+    ) -> Self {
         let body = Body { wakes: Time::END, is_paused: false, is_up: true, boot: Boot(0) };
         let mut afield = Self {
             medium,
@@ -178,6 +193,8 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             forgetful,
             capture: None,
             capture_error: None,
+            scenery: None,
+            permits,
             told: Vec::new(),
             heard: Vec::new(),
         };
@@ -275,10 +292,13 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
                 }
                 Action::Crash(node) | Action::Pause(node) => self.bodies[node.index()].is_paused = true,
                 Action::Restart { node, .. } | Action::Resume(node) => self.resume(now, node),
-                Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {}
+                Action::Cut(..) | Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {}
             }
         }
         self.actions = actions;
+        if let Some(scenery) = &mut self.scenery {
+            self.faults.take_changes().for_each(|(number, fault, ends)| scenery.fault(now, number, &fault, ends));
+        }
         self.carry_out(now);
         self.expect_fault();
     }
@@ -396,7 +416,37 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             }
         }
         self.told = told;
+        self.look_at(now, node);
         self.expect(node);
+    }
+
+    /// Has what is new in a node's layers told to the trace.
+    fn look_at(&mut self, now: Time, node: NodeId) {
+        if let Some(scenery) = &mut self.scenery {
+            let stack = &self.stacks[node.index()];
+            scenery.doubts(now, node, stack.in_doubt().map(|(to, message)| (to, (self.permits)(message))));
+            scenery.routes(now, node, stack.routes(now));
+        }
+    }
+
+    /// From now on remembers what a trace should tell.
+    pub fn watch(&mut self) {
+        self.medium.watch();
+        self.scenery = Some(Scenery::default());
+    }
+
+    /// What is new on the field since one last asked.
+    pub fn take_scenes(&mut self, now: Time) -> Vec<Scene> {
+        let Some(scenery) = &mut self.scenery else { return Vec::new() };
+        for (node, course) in self.medium.take_courses(now) {
+            scenery.moves(node, &course);
+        }
+        scenery.take()
+    }
+
+    /// A node has been told of a link. Tells whether a trace should say so: now that both ends, or no longer both, are told.
+    pub fn is_link_change(&mut self, node: NodeId, peer: NodeId, up: bool) -> bool {
+        self.scenery.as_mut().is_some_and(|scenery| scenery.link(node, peer, up))
     }
 
     /// A message has arrived, or never will. Tells whether it was on its way.

@@ -7,7 +7,7 @@ use driftlock_net::ideal::Fate;
 use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
-use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
+use driftlock_trace::{Header, Origin, Writer};
 
 use crate::afield::{Effort, Terrain};
 use crate::config::{Config, Plan};
@@ -89,14 +89,9 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
 /// The first line of a trace of this replication.
 pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let config = serde_json::to_value(&plan.config).unwrap_or_default();
-    Header {
-        format: FORMAT.into(),
-        version: VERSION,
-        algorithm: plan.algorithm.tag.into(),
-        without: plan.without.clone(),
-        deployment: deployment(plan, replication),
-        world: Origin::Sim { config, replication },
-    }
+    let origin = Origin::Sim { config, replication };
+    let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, replication), origin);
+    Header { field: plan.config.field.as_ref().map(Terrain::plane), ..header }
 }
 
 /// Runs one replication. Fails only if what is to be recorded can not be written.

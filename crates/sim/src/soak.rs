@@ -15,7 +15,7 @@ use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
-use driftlock_trace::{FORMAT, Header, Origin, VERSION, Writer};
+use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -139,19 +139,14 @@ impl Case {
     }
 
     /// The first line of a trace of this run.
-    pub fn trace_header(&self, algorithm: &Algorithm, without: Vec<String>) -> Header {
-        Header {
-            format: FORMAT.into(),
-            version: VERSION,
-            algorithm: algorithm.tag.into(),
-            without,
-            deployment: self.deployment.clone(),
-            world: Origin::Soak {
-                seed: self.seed,
-                crowded: self.crowd == Crowd::FewerNodesThanUnits,
-                afield: self.crowd == Crowd::Afield,
-            },
-        }
+    pub fn trace_header(&self, algorithm: &'static Algorithm, without: Vec<String>) -> Header {
+        let origin = Origin::Soak {
+            seed: self.seed,
+            crowded: self.crowd == Crowd::FewerNodesThanUnits,
+            afield: self.crowd == Crowd::Afield,
+        };
+        let header = Header::new(algorithm, without, self.deployment.clone(), origin);
+        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header }
     }
 
     /// Runs it. Fails only if the trace can not be written.

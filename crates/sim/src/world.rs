@@ -107,7 +107,10 @@ pub struct World<P: Protocol> {
 impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero.
     pub fn new(setting: Setting<'_, P>) -> Self {
-        let Setting { deployment, variant, repairs, delay, delays, checked, recorder, field } = setting;
+        let Setting { deployment, variant, repairs, delay, delays, checked, recorder, mut field } = setting;
+        if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
+            field.watch();
+        }
         let ground = Ground::new(P::View::LAYER, deployment);
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
@@ -273,8 +276,8 @@ impl<P: Protocol> World<P> {
     pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
         let links = self.ground.links_mut().expect("a world of links");
         let incarnation = links.form(a, b);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.link(self.now.0, (a, b), true, incarnation);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.link(t, (a, b), true, incarnation);
         }
         self.tell(a, LinkEvent::Up { peer: b, incarnation })?;
         self.tell(b, LinkEvent::Up { peer: a, incarnation })?;
@@ -287,8 +290,8 @@ impl<P: Protocol> World<P> {
         debug_assert!(fate != Fate::Drained || links.is_idle(a, b), "the link has to be drained first");
         let Ok(failed) = links.fail(a, b) else { return Ok(()) };
         let incarnation = failed.incarnation;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.link(self.now.0, (a, b), false, incarnation);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.link(t, (a, b), false, incarnation);
         }
         // Until its sender has it back, a message is nowhere: the whole is sound again after the last step only.
         let checked = mem::replace(&mut self.checked, false);
@@ -318,8 +321,8 @@ impl<P: Protocol> World<P> {
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.member(self.now.0, node, Presence::Inside);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.member(t, node, Presence::Inside);
         }
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
@@ -344,8 +347,8 @@ impl<P: Protocol> World<P> {
         if let Some(field) = &mut self.field {
             field.crash(self.now, node);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.member(self.now.0, node, Presence::Crashed);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.member(t, node, Presence::Crashed);
         }
         let at = node.index();
         if let Some(Grant { permits, .. }) = self.nodes[at].grant() {
@@ -363,16 +366,26 @@ impl<P: Protocol> World<P> {
     pub fn lose(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) {
         if let Some(Timed { message, .. }) = self.ground.arrive(from, to, incarnation) {
             self.meter.landed(P::permits(&message));
-            if let Some(recorder) = &mut self.recorder {
-                recorder.loss(self.now.0, from, to);
+            if let Some((t, recorder)) = self.recorder() {
+                recorder.loss(t, from, to);
             }
         }
     }
 
+    /// The time, and where steps are recorded, if they are. What has changed on the field since is recorded before.
+    fn recorder(&mut self) -> Option<(u64, &mut Writer)> {
+        let recorder = self.recorder.as_mut()?;
+        if let Some(field) = &mut self.field {
+            field.take_scenes(self.now).iter().for_each(|scene| recorder.scene(scene));
+        }
+        Some((self.now.0, recorder))
+    }
+
     /// Ends the record of the run.
-    pub fn finish(self, violation: Option<&Violation>) -> std::io::Result<Meter> {
+    pub fn finish(mut self, violation: Option<&Violation>) -> std::io::Result<Meter> {
+        _ = self.recorder();
         if let Some(recorder) = self.recorder {
-            recorder.finish(violation.map(ToString::to_string))?;
+            recorder.finish(self.now.0, violation.map(ToString::to_string))?;
         }
         if let Some(field) = self.field {
             field.finish()?;
@@ -417,8 +430,8 @@ impl<P: Protocol> World<P> {
         let before = node.protocol().status();
         let refused = node.step(input.clone(), out).err();
         let change = node.protocol().status().change_since(&before);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.step::<P>(self.now.0, id, input, out.effects(), refused, change);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.step::<P>(t, id, input, out.effects(), refused, change);
         }
     }
 
@@ -469,8 +482,8 @@ impl<P: Protocol> World<P> {
         for message in self.field.iter_mut().flat_map(|field| field.forget_flights_to(node)) {
             self.meter.landed(P::permits(&message));
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.member(self.now.0, node, Presence::Outside);
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.member(t, node, Presence::Outside);
         }
         self.departed.push(node);
         let checked = mem::replace(&mut self.checked, false);

@@ -115,6 +115,7 @@ impl Chart {
                 Line::Link(change) => drawing.link(&change),
                 Line::Member(change) => drawing.member(&change),
                 Line::Loss(loss) => drawing.lose(&loss),
+                Line::Scene(_) => {}
                 Line::End { end } => drawing.chart.violation = end.violation,
             }
         }

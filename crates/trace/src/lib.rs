@@ -16,5 +16,7 @@ pub mod transcript;
 mod write;
 
 pub use read::{ReadError, Reader};
-pub use record::{End, FORMAT, Header, Line, LinkChange, Loss, MemberChange, Origin, Presence, Step, VERSION};
+pub use record::{
+    End, FORMAT, Header, Line, LinkChange, Loss, MemberChange, OLDEST, Origin, Plane, Presence, Scene, Step, VERSION,
+};
 pub use write::Writer;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use crate::{FORMAT, Header, Line, VERSION};
+use crate::{FORMAT, Header, Line, OLDEST, VERSION};
 
 /// Why a trace can not be read.
 #[derive(Debug, Error)]
@@ -24,7 +24,7 @@ pub enum ReadError {
     #[error("this is not a driftlock trace: it calls itself {0:?}")]
     OtherFormat(String),
     /// It was written by another version.
-    #[error("the trace has version {0}, but this driftlock reads version {VERSION}")]
+    #[error("the trace has version {0}, but this driftlock reads versions {OLDEST} to {VERSION}")]
     OtherVersion(u32),
     /// A line is damaged.
     #[error("line {line} of the trace is damaged: {error}")]
@@ -74,7 +74,7 @@ impl Reader {
         if header.format != FORMAT {
             return Err(ReadError::OtherFormat(header.format));
         }
-        if header.version != VERSION {
+        if !(OLDEST..=VERSION).contains(&header.version) {
             return Err(ReadError::OtherVersion(header.version));
         }
         Ok(Self { source, header, line: 1, buffer, ended: false })

@@ -1,13 +1,18 @@
 //! The lines of a trace.
 
-use driftlock_protocol::{Deployment, Incarnation, InputOf, NodeId, Refusal, StatusChange};
+use driftlock_protocol::{
+    Algorithm, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status, StatusChange,
+    Visitor,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What the first line calls itself.
 pub const FORMAT: &str = "driftlock-trace";
 /// Grows when a reader of the former version would misread a trace.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The oldest version that can be read: what came later was only added.
+pub const OLDEST: u32 = 1;
 
 /// The first line: what is needed to make the nodes anew.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +29,43 @@ pub struct Header {
     pub deployment: Deployment,
     /// Which world wrote it.
     pub world: Origin,
+    /// The status of each node at the start, from which the changes in the steps go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub start: Vec<Status>,
+    /// The plane that nodes move on, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<Plane>,
+}
+
+impl Header {
+    /// The first line of a trace that begins now.
+    pub fn new(algorithm: &'static Algorithm, without: Vec<String>, deployment: Deployment, world: Origin) -> Self {
+        struct Start<'a>(&'a Deployment);
+        impl Visitor for Start<'_> {
+            type Output = Vec<Status>;
+            fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
+                P::deploy(self.0, variant, Repairs::ALL).iter().map(P::status).collect()
+            }
+        }
+        let start = algorithm.visit(Start(&deployment));
+        let (format, version, algorithm) = (FORMAT.into(), VERSION, algorithm.tag.into());
+        Self { format, version, algorithm, without, deployment, world, start, field: None }
+    }
+}
+
+/// The plane that nodes move on, in metres.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Plane {
+    /// From the left to the right.
+    pub width: f64,
+    /// From the top to the bottom.
+    pub height: f64,
+    /// How far a radio is usually heard, if that can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<f64>,
+    /// The centres of the neighbourhoods: a place belongs to the nearest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<[f64; 2]>,
 }
 
 /// The world that a trace comes from, and what that world needs to do the same again.
@@ -103,6 +145,58 @@ pub struct Loss {
     pub lost: (NodeId, NodeId),
 }
 
+/// What surrounds the nodes, for whoever draws it. They know nothing of it, so a replay has no use for it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Scene {
+    /// A node sets out.
+    Move {
+        /// When, in nanoseconds.
+        t: u64,
+        /// Who.
+        #[serde(rename = "move")]
+        node: NodeId,
+        /// From where, in metres.
+        at: [f64; 2],
+        /// How fast where to, in metres a second. It goes on so until it sets out again.
+        velocity: [f64; 2],
+    },
+    /// Something goes wrong, or is over.
+    Fault {
+        /// When, in nanoseconds.
+        t: u64,
+        /// Its number, the same at its end.
+        fault: u64,
+        /// What it is, in the words of docs/faults.md; nothing when it is over.
+        is: Option<Value>,
+    },
+    /// A token is in doubt, or no longer.
+    Doubt {
+        /// When, in nanoseconds.
+        t: u64,
+        /// Who sent it, and to whom.
+        doubt: (NodeId, NodeId),
+        /// What it carries and nobody has; none when it is settled.
+        permits: Permits,
+    },
+    /// Messages from a node to another take another way.
+    Route {
+        /// When, in nanoseconds.
+        t: u64,
+        /// From whom to whom.
+        route: (NodeId, NodeId),
+        /// By which neighbour; by nobody if there is no way any more.
+        via: Option<NodeId>,
+    },
+    /// Nothing else has happened until now: only in a stream.
+    Now {
+        /// In nanoseconds.
+        now: u64,
+        /// How many events the oracle has checked.
+        checked: u64,
+    },
+}
+
 /// A node has taken an input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step<I, O> {
@@ -128,6 +222,9 @@ pub struct Step<I, O> {
 pub struct End {
     /// How many steps there were.
     pub steps: u64,
+    /// When it was, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t: Option<u64>,
     /// What the oracles objected to, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<String>,
@@ -135,7 +232,10 @@ pub struct End {
 
 /// Any line but the first, as a reader meets it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(untagged, expecting = "neither a step, nor a change of a link or a member, nor a loss, nor the end of a trace")]
+#[serde(
+    untagged,
+    expecting = "neither a step, nor a change of a link, a member or the scene, nor a loss, nor the end of a trace"
+)]
 pub enum Line {
     /// A node's step. Its input and output are kept as they are until the algorithm is known.
     Step(Box<Step<Value, Value>>),
@@ -145,6 +245,8 @@ pub enum Line {
     Member(MemberChange),
     /// A message was lost.
     Loss(Loss),
+    /// Somebody moves, something fails, or the like.
+    Scene(Scene),
     /// The end.
     End {
         /// The last record.

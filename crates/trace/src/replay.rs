@@ -157,7 +157,7 @@ impl Visitor for Replay {
                     nodes[member.index()] = Node::new(member, blank.clone(), Reach::Outside);
                 }
                 // What another change means to a node is among its inputs.
-                Line::Link(_) | Line::Member(_) | Line::Loss(_) => {}
+                Line::Link(_) | Line::Member(_) | Line::Loss(_) | Line::Scene(_) => {}
                 Line::End { end } if end.steps == steps => {
                     return Ok(Outcome::Same { steps, violation: end.violation });
                 }

@@ -38,6 +38,7 @@ pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
                 }
                 text += &format!("     node {}: {}\n", step.node, deeds(&step));
             }
+            Line::Scene(_) => {}
             Line::End { end } => {
                 if let Some(violation) = end.violation {
                     text += &format!("\nviolated: {violation}\n");

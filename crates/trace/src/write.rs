@@ -8,7 +8,7 @@ use driftlock_protocol::{Effect, Incarnation, InputOf, NodeId, Protocol, Refusal
 use serde::Serialize;
 
 use crate::record::LiveStep;
-use crate::{End, Header, LinkChange, Loss, MemberChange, Presence};
+use crate::{End, Header, LinkChange, Loss, MemberChange, Presence, Scene};
 
 /// Writes the lines of one trace.
 ///
@@ -79,6 +79,11 @@ impl Writer {
         self.line(&Loss { t, lost: (from, to) });
     }
 
+    /// Something around the nodes has changed.
+    pub fn scene(&mut self, scene: &Scene) {
+        self.line(scene);
+    }
+
     /// A node has taken an input.
     pub fn step<P: Protocol>(
         &mut self,
@@ -94,14 +99,21 @@ impl Writer {
         self.line(&step);
     }
 
+    /// Hands what was written to whoever reads along.
+    pub fn flush(&mut self) {
+        if self.error.is_none() {
+            self.error = self.sink.as_write().flush().err();
+        }
+    }
+
     /// Ends the trace, and says whether all of it was written.
-    pub fn finish(mut self, violation: Option<String>) -> io::Result<()> {
+    pub fn finish(mut self, t: u64, violation: Option<String>) -> io::Result<()> {
         #[derive(Serialize)]
         struct Last {
             end: End,
         }
         let steps = self.steps;
-        self.line(&Last { end: End { steps, violation } });
+        self.line(&Last { end: End { steps, t: Some(t), violation } });
         match self.error.take() {
             Some(error) => Err(error),
             None => self.sink.finish(),

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
+    Algorithm, Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
 };
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
@@ -432,21 +432,15 @@ fn the_words_fit_the_messages_of_krl() {
     let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
     let mut holder = Node::new(a, protocols[0].clone(), Reach::links([(b, Incarnation(0))]));
     let mut asker = Node::new(b, protocols[1].clone(), Reach::links([(a, Incarnation(0))]));
-    let header = Header {
-        format: FORMAT.into(),
-        version: VERSION,
-        algorithm: "krl".into(),
-        without: Vec::new(),
-        deployment,
-        world: Origin::Soak { seed: 1, crowded: false, afield: false },
-    };
+    let origin = Origin::Soak { seed: 1, crowded: false, afield: false };
+    let header = Header::new(Algorithm::named("krl").expect("registered"), Vec::new(), deployment, origin);
     let path = std::env::temp_dir().join(format!("driftlock-chart-{}.jsonl", std::process::id()));
     let mut writer = Writer::create(&path, &header).expect("a file");
     let asked = recorded(&mut writer, &mut asker, b, &Input::Request(Demand::ONE)).remove(0);
     let given = recorded(&mut writer, &mut holder, a, &asked).remove(0);
     let told = recorded(&mut writer, &mut asker, b, &given).remove(0);
     recorded(&mut writer, &mut holder, a, &told);
-    writer.finish(None).expect("written");
+    writer.finish(0, None).expect("written");
     let chart = Chart::read(Reader::open(&path).expect("opened")).expect("read");
     std::fs::remove_file(&path).expect("removed");
     assert_eq!(

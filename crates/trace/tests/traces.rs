@@ -3,19 +3,16 @@
 use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-use driftlock_protocol::{Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs};
+use driftlock_protocol::{
+    Algorithm, Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs,
+};
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
-use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
+use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Writer};
 
 fn header() -> Header {
-    Header {
-        format: FORMAT.into(),
-        version: VERSION,
-        algorithm: "krl".into(),
-        without: Vec::new(),
-        deployment: Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() },
-        world: Origin::Soak { seed: 1, crowded: false, afield: false },
-    }
+    let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
+    let krl = Algorithm::named("krl").expect("registered");
+    Header::new(krl, Vec::new(), deployment, Origin::Soak { seed: 1, crowded: false, afield: false })
 }
 
 /// Node 0 enters and leaves its CS.
@@ -36,7 +33,7 @@ fn trace(name: &str) -> String {
     let path = std::env::temp_dir().join(format!("driftlock-trace-{}-{name}.jsonl", std::process::id()));
     let mut writer = Writer::create(&path, &header()).expect("a file");
     write(&mut writer);
-    writer.finish(None).expect("written");
+    writer.finish(9, None).expect("written");
     let text = std::fs::read_to_string(&path).expect("read");
     std::fs::remove_file(&path).expect("removed");
     text
@@ -62,7 +59,7 @@ fn a_compressed_trace_replays_too() {
     let path = std::env::temp_dir().join(format!("driftlock-trace-{}.jsonl.zst", std::process::id()));
     let mut writer = Writer::create(&path, &header()).expect("a file");
     write(&mut writer);
-    writer.finish(Some("as a test".into())).expect("written");
+    writer.finish(9, Some("as a test".into())).expect("written");
     let outcome = replay(Reader::open(&path).expect("opened"));
     std::fs::remove_file(&path).expect("removed");
     assert_eq!(outcome.expect("sound"), Outcome::Same { steps: 2, violation: Some("as a test".into()) });
@@ -84,7 +81,7 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal("").contains("empty"));
     assert!(refusal("hello\n").contains("no header"));
     assert!(refusal(&text.replace(FORMAT, "something-else")).contains("something-else"));
-    assert!(refusal(&text.replacen("\"version\":1", "\"version\":99", 1)).contains("version 99"));
+    assert!(refusal(&text.replacen("\"version\":2", "\"version\":99", 1)).contains("version 99"));
     assert!(refusal(&text.replacen("\"krl\"", "\"paxos\"", 1)).contains("paxos"));
     assert!(refusal(&text.replacen("\"without\":[]", "\"without\":[\"glue\"]", 1)).contains("glue"));
     assert!(refusal(&text.replacen("\"node\":0", "\"node\":9", 1)).contains("only 2 nodes"));

@@ -30,6 +30,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<[u32; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     back_after: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<Memory>,
@@ -51,6 +53,7 @@ enum Word {
     Crash,
     Restart,
     Pause,
+    Cut,
     Jam,
     Partition,
     Loss,
@@ -76,6 +79,7 @@ impl Word {
             Self::Crash => "crash",
             Self::Restart => "restart",
             Self::Pause => "pause",
+            Self::Cut => "cut",
             Self::Jam => "jam",
             Self::Partition => "partition",
             Self::Loss => "loss",
@@ -85,9 +89,9 @@ impl Word {
 
 impl Written {
     fn empty(at: Time, kind: Word) -> Self {
-        let (node, back_after, memory, lasts) = (None, None, None, None);
+        let (node, nodes, back_after, memory, lasts) = (None, None, None, None, None);
         let (disc, rectangle, line, loss) = (None, None, None, None);
-        Self { at: at.units(), kind, node, back_after, memory, lasts, disc, rectangle, line, loss }
+        Self { at: at.units(), kind, node, nodes, back_after, memory, lasts, disc, rectangle, line, loss }
     }
 
     /// What it means.
@@ -107,6 +111,7 @@ impl Written {
                 Kind::Crash { node, back_after: Some((after, self.take_memory())) }
             }
             Word::Pause => Kind::Pause { node: self.take_node()?, lasts: self.take_lasts()? },
+            Word::Cut => Kind::Cut { between: self.take_nodes()?, lasts: self.take_lasts()? },
             Word::Jam => {
                 let area = self.take_area()?.ok_or_else(|| self.missing("disc", "where, or \"rectangle\""))?;
                 Kind::Jam { area, lasts: self.take_lasts()? }
@@ -127,6 +132,15 @@ impl Written {
 
     fn take_node(&mut self) -> Result<NodeId, Nonsense> {
         self.node.take().map(NodeId).ok_or_else(|| self.missing("node", "which one"))
+    }
+
+    fn take_nodes(&mut self) -> Result<(NodeId, NodeId), Nonsense> {
+        let [a, b] = self.nodes.take().ok_or_else(|| self.missing("nodes", "which two"))?;
+        if a == b {
+            let (bound, value) = ("two different nodes", f64::from(a));
+            return Err(Nonsense::Number { key: "nodes", bound, value });
+        }
+        Ok((NodeId(a), NodeId(b)))
     }
 
     fn take_back_after(&mut self) -> Result<Option<Time>, Nonsense> {
@@ -170,9 +184,10 @@ impl Written {
 
     /// What a kind of fault has not taken, it does not have.
     fn refuse_the_rest(&self) -> Result<(), Nonsense> {
-        let Self { at: _, kind, node, back_after, memory, lasts, disc, rectangle, line, loss } = *self;
+        let Self { at: _, kind, node, nodes, back_after, memory, lasts, disc, rectangle, line, loss } = *self;
         let rest = [
             ("node", node.is_some()),
+            ("nodes", nodes.is_some()),
             ("back-after", back_after.is_some()),
             ("memory", memory.is_some()),
             ("lasts", lasts.is_some()),
@@ -209,6 +224,9 @@ impl From<&Fault> for Written {
             Kind::Pause { node, lasts } => {
                 Self { node: Some(node.0), lasts: Some(lasts.units()), ..written(Word::Pause) }
             }
+            Kind::Cut { between: (a, b), lasts } => {
+                Self { nodes: Some([a.0, b.0]), lasts: Some(lasts.units()), ..written(Word::Cut) }
+            }
             Kind::Jam { area, lasts } => {
                 Self { lasts: Some(lasts.units()), ..written(Word::Jam) }.within(Border::of(area))
             }
@@ -236,9 +254,15 @@ impl Written {
     }
 }
 
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written::from(self).serialize(serializer)
+    }
+}
+
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Written::from))
+        serializer.collect_seq(&self.0)
     }
 }
 

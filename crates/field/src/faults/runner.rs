@@ -1,6 +1,7 @@
 //! Carries a schedule out: who is touched now, by however many faults at once.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
@@ -16,6 +17,8 @@ pub struct Faults {
     edges: Vec<Edge>,
     /// How many of them are over.
     passed: usize,
+    /// How many of these were told.
+    told: usize,
     /// Which faults last now that are not about one node, in the order of the schedule.
     lasting: Vec<usize>,
     /// How often one looks who is in an area.
@@ -23,6 +26,8 @@ pub struct Faults {
     /// When to look next.
     look_at: Option<Time>,
     nodes: Vec<Touched>,
+    /// By how many faults two nodes, the lower number first, do not hear each other.
+    cuts: BTreeMap<(NodeId, NodeId), u32>,
     /// As it was told last.
     loss: f64,
     /// The group of those who are inside of these partitions and outside of all others. Numbers are never used for others.
@@ -61,9 +66,7 @@ impl Faults {
     pub fn new(schedule: &Schedule, nodes: u32, step: Time) -> Result<Self, FaultError> {
         let mut edges = Vec::new();
         for (fault, what) in schedule.faults().iter().enumerate() {
-            if let Some(node) = what.node().filter(|node| node.0 >= nodes) {
-                return Err(FaultError { number: fault + 1, why: Nonsense::UnknownNode { node, nodes } });
-            }
+            check(fault, what, nodes as usize)?;
             edges.push(Edge { at: what.at, ends: false, fault });
             edges.extend(what.ends().map(|at| Edge { at, ends: true, fault }));
         }
@@ -73,10 +76,12 @@ impl Faults {
             schedule: schedule.faults().to_vec(),
             edges,
             passed: 0,
+            told: 0,
             lasting: Vec::new(),
             step: step.max(Time(1)),
             look_at: None,
             nodes: vec![untouched; nodes as usize],
+            cuts: BTreeMap::new(),
             loss: 0.0,
             groups: BTreeMap::from([(Box::default(), 0)]),
             inside: Vec::new(),
@@ -89,6 +94,41 @@ impl Faults {
         edge.into_iter().chain(self.look_at).min()
     }
 
+    /// Adds a fault, which begins now or later, and gives its number.
+    pub fn add(&mut self, fault: Fault) -> Result<usize, FaultError> {
+        let number = self.schedule.len();
+        check(number, &fault, self.nodes.len())?;
+        self.schedule.push(fault);
+        self.expect(Edge { at: fault.at, ends: false, fault: number });
+        if let Some(at) = fault.ends() {
+            self.expect(Edge { at, ends: true, fault: number });
+        }
+        Ok(number)
+    }
+
+    /// Ends a fault now that would last longer. One that has ended, or not begun, is left as it is.
+    pub fn end(&mut self, number: usize, now: Time) {
+        let is_this = |edge: &Edge| edge.fault == number;
+        let has_begun = self.edges[..self.passed].iter().any(is_this);
+        let has_ended = self.edges[..self.passed].iter().any(|edge| is_this(edge) && edge.ends);
+        if has_begun && !has_ended {
+            self.edges.retain(|edge| !(is_this(edge) && edge.ends));
+            self.expect(Edge { at: now, ends: true, fault: number });
+        }
+    }
+
+    /// Puts a begin or an end among those to come.
+    fn expect(&mut self, edge: Edge) {
+        let place = self.passed + self.edges[self.passed..].partition_point(|other| *other <= edge);
+        self.edges.insert(place, edge);
+    }
+
+    /// The faults that have begun or ended since one last asked, with their numbers, and whether they are over.
+    pub fn take_changes(&mut self) -> impl Iterator<Item = (usize, Fault, bool)> {
+        let from = mem::replace(&mut self.told, self.passed);
+        self.edges[from..self.passed].iter().map(|edge| (edge.fault, self.schedule[edge.fault], edge.ends))
+    }
+
     /// Does what is due; tells only what has changed. `position` says where a node is now.
     pub fn act(&mut self, now: Time, position: impl FnMut(NodeId) -> Point, out: &mut Vec<Action>) {
         let mut looks = self.look_at.is_some_and(|at| at <= now);
@@ -97,6 +137,7 @@ impl Faults {
             match self.schedule[edge.fault].kind {
                 Kind::Crash { node, back_after } => self.crash(node, back_after, edge.ends, out),
                 Kind::Pause { node, .. } => self.pause(node, edge.ends, out),
+                Kind::Cut { between, .. } => self.cut(between, edge.ends, out),
                 Kind::Jam { .. } | Kind::Partition { .. } | Kind::Loss { .. } => {
                     self.change_lasting(edge);
                     looks = true;
@@ -140,6 +181,17 @@ impl Faults {
                 (_, 0) => out.push(Action::Resume(node)),
                 _ => {}
             }
+        }
+    }
+
+    /// Two nodes do not hear each other while any cut between them has not ended.
+    fn cut(&mut self, (a, b): (NodeId, NodeId), ends: bool, out: &mut Vec<Action>) {
+        let (a, b) = (a.min(b), a.max(b));
+        let cuts = self.cuts.entry((a, b)).or_default();
+        let before = *cuts;
+        *cuts = if ends { before - 1 } else { before + 1 };
+        if (before == 0) != (*cuts == 0) {
+            out.push(Action::Cut(a, b, before == 0));
         }
     }
 
@@ -209,6 +261,15 @@ impl Faults {
         let group = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
         self.groups.insert(self.inside.as_slice().into(), group);
         group
+    }
+}
+
+/// Refuses a fault of a node that is not there.
+fn check(fault: usize, what: &Fault, nodes: usize) -> Result<(), FaultError> {
+    let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+    match what.nodes().find(|node| node.0 >= nodes) {
+        Some(node) => Err(FaultError { number: fault + 1, why: Nonsense::UnknownNode { node, nodes } }),
+        None => Ok(()),
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: Agenda<Crossing>,
     prospects: Agenda<Prospect>,
+    /// Who has set out, if somebody watches.
+    set_out: Option<Vec<NodeId>>,
 }
 
 impl Proximity {
@@ -103,7 +105,8 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let mut proximity = Self { movement, range, cells, bodies, crossings: Agenda::new(), prospects: Agenda::new() };
+        let (crossings, prospects) = (Agenda::new(), Agenda::new());
+        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out: None };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
@@ -129,6 +132,21 @@ impl Proximity {
     /// Those in range of a node after the changes that were taken, in the order of their numbers.
     pub fn neighbours(&self, node: NodeId) -> &[NodeId] {
         &self.bodies[node.index()].neighbours
+    }
+
+    /// From now on remembers who sets out, beginning with everybody.
+    pub fn watch(&mut self) {
+        self.set_out = Some(self.movement.nodes().collect());
+    }
+
+    /// Whether it does.
+    pub fn is_watched(&self) -> bool {
+        self.set_out.is_some()
+    }
+
+    /// Who has set out since one last asked, in their order; a node may have done so more than once.
+    pub fn take_set_out(&mut self) -> Vec<NodeId> {
+        self.set_out.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
@@ -185,6 +203,9 @@ impl Proximity {
 
     /// A node is on another leg, or somewhere else: nothing that was computed with the former one holds any more.
     fn set_out(&mut self, node: NodeId, now: Time) {
+        if let Some(watched) = &mut self.set_out {
+            watched.push(node);
+        }
         let (course, body) = (*self.movement.course(node), &mut self.bodies[node.index()]);
         body.leg = body.leg.wrapping_add(1);
         if let Some(former) = body.cell.take() {

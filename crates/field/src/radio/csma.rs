@@ -121,6 +121,11 @@ impl<F: Clone> Air<F> {
         self.nearby.retain(|(node, _)| {
             *node != head.from && stations.get(node.index()).is_some_and(|station| station.group == group)
         });
+        if !self.cuts.is_empty() {
+            let mut nearby = mem::take(&mut self.nearby);
+            nearby.retain(|(node, _)| !self.is_cut(head.from, *node));
+            self.nearby = nearby;
+        }
         for &(node, distance) in &self.nearby {
             if let Some(path) = self.rules.medium.path(&self.weather, head.from, node, distance) {
                 self.stations[node.index()].arrive(now, signal, path, csma);

@@ -40,7 +40,7 @@ impl<F: Clone> Air<F> {
             }
             let path = self.rules.medium.path(&self.weather, from, node, distance).filter(|path| path.decodable);
             let Some((path, station)) = path.zip(self.stations.get(node.index())) else { continue };
-            if station.group != group {
+            if station.group != group || self.is_cut(from, node) {
                 continue;
             }
             if self.fades(&head, node, path.power, 0.0) {

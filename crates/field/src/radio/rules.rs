@@ -49,6 +49,14 @@ impl Rules {
         if self.latency.is_some() { Time::ZERO } else { self.csma.airtime(bytes, unicast) }
     }
 
+    /// How far a frame is heard, if that is a distance.
+    pub fn range(&self) -> Option<f64> {
+        match self.medium {
+            Medium::UnitDisk { range, .. } => Some(range),
+            Medium::LogDistance(_) => None,
+        }
+    }
+
     /// How far from its sender a signal can matter at all.
     pub fn reach(&self) -> f64 {
         self.medium.reach()

@@ -11,6 +11,7 @@ use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::link::carries_permits;
 use driftlock_net::stack::{self, Stack};
 use driftlock_protocol::{Algorithm, Layer, Protocol, View};
+use driftlock_trace::Plane;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -131,6 +132,12 @@ impl Terrain {
         }
     }
 
+    /// The plane, as a trace tells of it.
+    pub fn plane(&self) -> Plane {
+        let range = self.radio.rules().ok().and_then(|rules| rules.range());
+        Plane { width: self.area.width, height: self.area.height, range, sites: Vec::new() }
+    }
+
     fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
         let Some(path) = &self.tracks else { return Ok(Movement::new(&self.movement, self.area, nodes, seed)?) };
         let unreadable = |error: io::Error| TerrainError::Unreadable { path: path.clone(), reason: error.to_string() };
@@ -154,6 +161,6 @@ impl Terrain {
             // What survives lost messages need not be sent again for ever.
             Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
         };
-        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, Box::new(fresh)))
+        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, P::permits, Box::new(fresh)))
     }
 }

@@ -113,8 +113,16 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Link { peer, incarnation, up: true } => self.tell(node, LinkEvent::Up { peer, incarnation }),
-            News::Link { peer, incarnation, up: false } => self.tell(node, LinkEvent::Down { peer, incarnation }),
+            News::Link { peer, incarnation, up } => {
+                if field.is_link_change(node, peer, up)
+                    && let Some((t, recorder)) = self.recorder()
+                {
+                    recorder.link(t, (node.min(peer), node.max(peer)), up, incarnation);
+                }
+                let event =
+                    if up { LinkEvent::Up { peer, incarnation } } else { LinkEvent::Down { peer, incarnation } };
+                self.tell(node, event)
+            }
             News::Message { from, incarnation, message } => {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
