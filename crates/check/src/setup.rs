@@ -243,6 +243,7 @@ impl Property {
             Violation::Lemma(_) => Self::Invariant,
             Violation::Starved { .. }
             | Violation::Stalled { .. }
+            | Violation::Overdue { .. }
             | Violation::Hopeless { .. }
             | Violation::Livelock { .. } => Self::Service,
             Violation::Restless => Self::Calm,

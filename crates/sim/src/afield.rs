@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use driftlock_field::capture::Capture;
-use driftlock_field::faults::{Action, Faults};
+use driftlock_field::faults::{Action, Fault, FaultError, Faults};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
 use driftlock_field::radio;
@@ -151,6 +151,8 @@ pub struct Afield<M> {
     /// What paused nodes should have done meanwhile.
     held: Vec<(NodeId, Due<M>)>,
     faults: Faults,
+    /// When the faults are looked at next.
+    fault_due: Time,
     actions: Vec<Action>,
     /// Whether a crash is the end of what a node knows. If its algorithm could not survive that, a crash is a long pause without radio.
     forgetful: bool,
@@ -189,6 +191,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             flights: Vec::new(),
             held: Vec::new(),
             faults,
+            fault_due: Time::END,
             actions: Vec::new(),
             forgetful,
             capture: None,
@@ -228,9 +231,12 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             Some(Due::Transmit(from, to, packet)) => self.transmit(now, from, to, packet),
             Some(Due::Heard(node, from, packet)) => self.hear(now, node, from, packet),
             Some(Due::Failed(node, to, packet)) => self.fail(now, node, to, packet),
-            Some(Due::Fault) => self.fault(now),
-            // Its stack was woken before.
-            Some(Due::Wake(_)) | None => {}
+            Some(Due::Fault) if self.fault_due == at => {
+                self.fault_due = Time::END;
+                self.fault(now);
+            }
+            // It was done before.
+            Some(Due::Wake(_) | Due::Fault) | None => {}
         }
         true
     }
@@ -317,9 +323,33 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     }
 
     fn expect_fault(&mut self) {
-        if let Some(at) = self.faults.next() {
+        if let Some(at) = self.faults.next().filter(|at| *at < self.fault_due) {
+            self.fault_due = at;
             self.schedule(at, Due::Fault);
         }
+    }
+
+    /// Something goes wrong that nobody had planned, until it is ended by this number.
+    pub fn begin(&mut self, fault: Fault) -> Result<usize, FaultError> {
+        let number = self.faults.add(fault)?;
+        self.expect_fault();
+        Ok(number)
+    }
+
+    /// It is over.
+    pub fn end(&mut self, now: Time, number: usize) {
+        self.faults.end(number, now);
+        self.expect_fault();
+    }
+
+    /// Whether any fault lasts.
+    pub fn is_disturbed(&self) -> bool {
+        self.faults.any_lasts()
+    }
+
+    /// Puts a node somewhere; it goes on from there.
+    pub fn place(&mut self, now: Time, node: NodeId, point: Point) {
+        self.medium.place(now, node, point);
     }
 
     /// A node is off, and forgets everything.

@@ -13,6 +13,7 @@
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
 //! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
+//! - [`live`]: a field that somebody watches and meddles with.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
 pub mod afield;
@@ -20,6 +21,7 @@ pub mod areas;
 pub mod churn;
 pub mod config;
 pub mod demand;
+pub mod live;
 pub mod meter;
 pub mod movement;
 pub mod queue;

@@ -124,6 +124,14 @@ pub enum Violation {
         /// How long it was.
         years: u64,
     },
+    /// Somebody waits for far longer than anybody should have to whom everybody can reach.
+    #[error("nodes {nodes:?} have waited for more than {seconds} s, in which everybody could reach everybody")]
+    Overdue {
+        /// How long.
+        seconds: u64,
+        /// Who waits.
+        nodes: Vec<NodeId>,
+    },
     /// Nothing has been granted for far longer than anybody should have to wait.
     #[error("nobody was served for {time_units} time units, although nodes {nodes:?} wait")]
     Stalled {

@@ -117,6 +117,12 @@ impl Faults {
         }
     }
 
+    /// Whether any fault lasts.
+    pub fn any_lasts(&self) -> bool {
+        let of_nodes = self.nodes.iter().any(|touched| touched.crashes + touched.pauses > 0);
+        of_nodes || !self.lasting.is_empty() || self.cuts.values().any(|cuts| *cuts > 0)
+    }
+
     /// Puts a begin or an end among those to come.
     fn expect(&mut self, edge: Edge) {
         let place = self.passed + self.edges[self.passed..].partition_point(|other| *other <= edge);

@@ -1,11 +1,13 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Stay, View};
+use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View};
 use driftlock_spec::Violation;
+use driftlock_trace::Scene;
 
 use super::{Step, World};
 use crate::afield::{Afield, Effort, News};
+use crate::live::Glimpse;
 use crate::queue::Event;
 
 /// What waits for a node that has paused.
@@ -19,6 +21,29 @@ impl<P: Protocol> World<P> {
     /// The field, in a world that has one.
     pub fn field(&mut self) -> Option<&mut Afield<P::Message>> {
         self.field.as_mut()
+    }
+
+    /// How a node is.
+    pub fn glimpse(&mut self, node: NodeId) -> Glimpse {
+        let (now, is_silent) = (self.now, self.is_paused(node));
+        let Status { section, permits, .. } = self.nodes[node.index()].protocol().status();
+        let at = self.field.as_mut().map(|field| field.position(now, node)).unwrap_or_default();
+        Glimpse { at, section, permits, is_silent }
+    }
+
+    /// Whether the application at a node neither waits nor has anything.
+    pub fn is_idle(&self, node: NodeId) -> bool {
+        let shell = &self.nodes[node.index()];
+        shell.grant().is_none() && shell.pending().is_none()
+    }
+
+    /// Tells whoever reads the trace along that nothing else has happened until now.
+    pub fn record_now(&mut self) {
+        let checked = self.meter.events();
+        if let Some((now, recorder)) = self.recorder() {
+            recorder.scene(&Scene::Now { now, checked });
+            recorder.flush();
+        }
     }
 
     /// What the radios have done until now, on a field.
@@ -69,7 +94,7 @@ impl<P: Protocol> World<P> {
     }
 
     /// Sees to it that the field is looked at when something happens there.
-    pub(super) fn expect_field(&mut self) {
+    pub(crate) fn expect_field(&mut self) {
         // Something may be overdue: a node that paused sends before it is woken.
         let next = self.field.as_ref().and_then(Afield::wakes).map(|at| at.max(self.now));
         if let Some(at) = next.filter(|at| *at < self.field_due) {
