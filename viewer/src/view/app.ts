@@ -2,6 +2,7 @@
 import { Feed } from "../feed";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
+import { ChartView } from "./chart-view";
 import { Clauses } from "./clauses";
 import { button, el, say } from "./dom";
 import { EventPanel } from "./event-panel";
@@ -29,6 +30,8 @@ export class App {
   readonly #verdict = new Verdict(() => this.#toViolation());
   readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
   readonly #node = new NodePanel((node) => this.#select(node));
+  readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
+  readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
   readonly #notices: Notices;
   readonly #keys: Keys;
   readonly #theme: ThemeSwitch;
@@ -40,6 +43,8 @@ export class App {
   #loading = false;
   #selected: number | null = null;
   #selectedLink: readonly [number, number] | null = null;
+  #charting = false;
+  #brush: readonly [number, number] | null = null;
   #dirty = true;
   #frameAt = 0;
   #panelsAt = 0;
@@ -59,7 +64,10 @@ export class App {
       toViolation: () => this.#toViolation(),
       seek: (now) => this.#act(() => this.#player.seek(now)),
       speed: (speed) => this.#act(() => (this.#player.speed = speed)),
-      brush: () => this.#act(() => undefined),
+      brush: (range) => this.#act(() => {
+        this.#brush = range;
+        if (range) this.#showChart(true);
+      }),
     });
     this.#keys = new Keys(this.#keyActions());
     this.#feed = new Feed(this.#feedEvents());
@@ -79,10 +87,14 @@ export class App {
       button("Open…", { label: "Open a trace", onclick: () => this.#chooser.click() }),
       button("◐", { label: "Light or dark", attrs: { title: "Light or dark" }, onclick: () => this.#theme.toggle() }),
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
-    const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#notices.stage);
+    const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
+      el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
     const side = el("aside", { class: "side" }, this.#node.element, this.#event.element);
     this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
     this.#tip.hidden = true;
+    this.#tabs.map.addEventListener("click", () => this.#showChart(false));
+    this.#tabs.chart.addEventListener("click", () => this.#showChart(true));
+    this.#showChart(false);
     this.#notices.stage.hidden = true;
     this.#root.classList.add("idle");
   }
@@ -136,7 +148,7 @@ export class App {
         this.#player.speed = SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))];
       }),
       fit: () => this.#act(() => this.#map.fit()),
-      chart: () => undefined,
+      chart: () => this.#showChart(!this.#charting),
     };
   }
 
@@ -171,6 +183,7 @@ export class App {
     this.#live = live;
     this.#selected = null;
     this.#selectedLink = null;
+    this.#brush = null;
     this.#player.adopt(trace, live);
     this.#notices.clear();
     this.#root.classList.remove("idle");
@@ -209,6 +222,15 @@ export class App {
     if (trace?.end?.violation) this.#act(() => this.#player.goTo(trace.length - 1));
   }
 
+  #showChart(charting: boolean): void {
+    this.#act(() => {
+      this.#charting = charting;
+      this.#chart.element.hidden = !charting;
+      this.#tabs.map.setAttribute("aria-pressed", String(!charting));
+      this.#tabs.chart.setAttribute("aria-pressed", String(charting));
+    });
+  }
+
   #recolour(): void {
     this.#map.recolour();
     this.#timeline.recolour();
@@ -241,6 +263,7 @@ export class App {
       this.#node.show(state, this.#selected, `${state.index}`);
       this.#event.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
+      if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }
     const current = index >= 0 && !trace.isQuiet(index) ? trace.who.at(index) : -1;
     this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });

@@ -43,15 +43,12 @@ export class Curves {
   }
 
   /** Moves the line that marks the instant, and says the values there. */
-  mark(now: number): void {
-    const series = this.#series;
-    if (!series) return;
+  mark(now: number, values: readonly number[]): void {
     const seconds = now / 1e9;
-    const at = Math.max(0, upTo(series.t, seconds) - 1);
     this.#plots.forEach((plot, which) => {
       const x = plot.valToPos(seconds, "x");
       this.#marks[which].style.transform = `translateX(${Number.isFinite(x) ? x : 0}px)`;
-      say(this.#values[which], String(series[CURVES[which].key][at] ?? 0));
+      say(this.#values[which], values[which].toLocaleString("en-GB"));
     });
   }
 
@@ -126,15 +123,4 @@ export class Curves {
       ],
     };
   }
-}
-
-/** How many of the rising numbers are not above the value. */
-function upTo(numbers: readonly number[], value: number): number {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (numbers[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

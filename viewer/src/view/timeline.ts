@@ -121,7 +121,7 @@ export class Timeline {
     if (this.#speed.value !== String(player.speed)) this.#speed.value = String(player.speed);
     this.#track.setAttribute("aria-valuemax", (trace.last / 1e9).toFixed(3));
     this.#track.setAttribute("aria-valuenow", (player.now / 1e9).toFixed(3));
-    this.#curves.mark(player.now);
+    this.#curves.mark(player.now, valuesAt(trace, player.index));
     this.#drawTrack(trace, player.now);
   }
 
@@ -186,6 +186,10 @@ export class Timeline {
     pen.fillStyle = this.#palette.paper;
     pen.fill();
   }
+}
+
+function valuesAt(trace: Trace, index: number): readonly number[] {
+  return index < 0 ? [0, 0, 0] : [trace.waiting.at(index), trace.inUse.at(index), trace.inFlight.at(index)];
 }
 
 function ticks(trace: Trace, columns: number): Float64Array {
