@@ -1,0 +1,4 @@
+import { App } from "./view/app";
+import "./style.css";
+
+void new App(document.body).start();

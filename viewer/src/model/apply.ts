@@ -1,0 +1,202 @@
+// One line further: how a state follows from the one before.
+import { type Fields, type Json, type Line, type Step, isFields, variant } from "../trace/record";
+import { type Content, contentOf } from "./message";
+import { type Flight, type LinkTable, type NodeState, type State, fromPair, pairOf } from "./state";
+
+/** More messages under way than this are not followed. */
+export const FLIGHTS_MAX = 200_000;
+
+export type Fate = "arrived" | "refused" | "returned" | "lost";
+
+/** Is told what a line does to messages, besides what becomes of the state. */
+export interface Watch {
+  sent?(flight: Flight): void;
+  ended?(flight: Flight, fate: Fate): void;
+  granted?(node: number, permits: readonly number[]): void;
+}
+
+const UNWATCHED: Watch = {};
+
+export function apply(state: State, line: Line, table: LinkTable, watch: Watch = UNWATCHED): void {
+  if (line.kind !== "now" && line.t !== null) state.t = Math.max(state.t, line.t);
+  switch (line.kind) {
+    case "step":
+      return step(state, line, watch);
+    case "link":
+      state.links[table.slot(line.ends[0], line.ends[1])] = line.up;
+      if (!line.up) cut(state, line.ends[0], line.ends[1], watch);
+      return;
+    case "member":
+      return member(state, line.node, line.presence, watch);
+    case "lost": {
+      const flight = takeFirst(state, state.flights, line.ends[0], line.ends[1]);
+      if (flight) watch.ended?.(flight, "lost");
+      return;
+    }
+    case "move":
+      state.motions[line.node] = { t: line.t, at: line.at, velocity: line.velocity };
+      return;
+    case "fault":
+      return fault(state, line, watch);
+    case "doubt":
+      if (line.permits.length > 0) state.doubts.set(pairOf(line.ends[0], line.ends[1]), line.permits);
+      else state.doubts.delete(pairOf(line.ends[0], line.ends[1]));
+      return;
+    case "route": {
+      const routes = new Map(state.routes[line.ends[0]]);
+      if (line.via === null) routes.delete(line.ends[1]);
+      else routes.set(line.ends[1], line.via);
+      state.routes[line.ends[0]] = routes;
+      return;
+    }
+    case "end":
+      state.violation = line.violation;
+      return;
+    case "now":
+      return;
+  }
+}
+
+function step(state: State, line: Step, watch: Watch): void {
+  state.steps++;
+  const [kind, content] = variant(line.input) ?? ["step", null];
+  if (isFields(content)) receive(state, line, kind, content, watch);
+  for (const effect of line.out) {
+    const [deed, detail] = variant(effect) ?? ["", null];
+    const fields: Fields = isFields(detail) ? detail : {};
+    if (deed === "send") send(state, line, fields.to, contentOf(fields.message), watch);
+    else if (deed === "broadcast") broadcast(state, line, contentOf(fields.message), watch);
+    else if (deed === "grant") grant(state, line.node, fields.permits, watch);
+  }
+  if (line.status) adopt(state, line);
+}
+
+function change(state: State, id: number, by: Partial<NodeState>): void {
+  const before = state.nodes[id];
+  const after = { ...before, ...by };
+  state.nodes[id] = after;
+  state.waiting += Number(after.section === "waiting") - Number(before.section === "waiting");
+  state.inUse += after.granted.length - before.granted.length;
+}
+
+/** Takes over what the status says; who is not in its critical section any more uses nothing. */
+function adopt(state: State, line: Step): void {
+  const { section, permits, queue, waitsOn, height } = line.status!;
+  const before = state.nodes[line.node];
+  const now = section ?? before.section;
+  change(state, line.node, {
+    section: now,
+    since: now === before.section ? before.since : line.t,
+    permits: permits ?? before.permits,
+    granted: now === "critical" ? before.granted : [],
+    queue: queue ?? before.queue,
+    waitsOn: waitsOn ?? before.waitsOn,
+    height: height ?? before.height,
+  });
+}
+
+function grant(state: State, id: number, value: Json | undefined, watch: Watch): void {
+  const permits = Array.isArray(value) ? value.slice(0, 4096).filter((permit): permit is number => typeof permit === "number") : [];
+  change(state, id, { granted: permits });
+  watch.granted?.(id, permits);
+}
+
+/** What an input takes out of the air. */
+function receive(state: State, line: Step, kind: string, content: Fields, watch: Watch): void {
+  const refused = line.refused !== null;
+  if (kind === "message" && isNode(state, content.from)) {
+    // A node refuses what is late, and that was sent before the link failed.
+    const late = refused ? takeFirst(state, state.cutOff, content.from, line.node) : undefined;
+    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? unseen(state, line, content.from, content.message);
+    watch.ended?.(flight, refused ? "refused" : "arrived");
+    if (!refused) holdToken(state, line.node, flight.content, true);
+  } else if (kind === "undelivered" && isNode(state, content.to)) {
+    const flight = takeFirst(state, state.cutOff, line.node, content.to) ?? takeFirst(state, state.flights, line.node, content.to);
+    if (flight) {
+      watch.ended?.(flight, "returned");
+      holdToken(state, line.node, flight.content, true);
+    }
+  }
+}
+
+/** A message of which the trace does not show where it comes from. */
+function unseen(state: State, line: Step, from: number, message: Json): Flight {
+  return { id: -1, from, to: line.node, t: state.t, content: contentOf(message) };
+}
+
+function send(state: State, line: Step, to: Json | undefined, content: Content, watch: Watch): void {
+  if (!isNode(state, to)) return;
+  fly(state, line.node, to, content, watch);
+  holdToken(state, line.node, content, false);
+}
+
+function broadcast(state: State, line: Step, content: Content, watch: Watch): void {
+  if (state.flightCount + state.nodes.length > FLIGHTS_MAX) return;
+  for (let to = 0; to < state.nodes.length; to++) {
+    if (to !== line.node && state.nodes[to].presence === "inside") fly(state, line.node, to, content, watch);
+  }
+}
+
+function fly(state: State, from: number, to: number, content: Content, watch: Watch): void {
+  const flight: Flight = { id: state.sent++, from, to, t: state.t, content };
+  watch.sent?.(flight);
+  if (state.flightCount >= FLIGHTS_MAX) return;
+  const pair = pairOf(from, to);
+  const others = state.flights.get(pair);
+  state.flights.set(pair, others ? [...others, flight] : [flight]);
+  state.flightCount++;
+}
+
+/** Only where one token stands for all units: krl's tokens are its permits, which the status tells. */
+function holdToken(state: State, id: number, content: Content, hasToken: boolean): void {
+  if (state.singleToken && content.kind === "token" && state.nodes[id].hasToken !== hasToken) change(state, id, { hasToken });
+}
+
+function takeFirst(state: State, from: Map<number, readonly Flight[]>, sender: number, receiver: number): Flight | undefined {
+  const pair = pairOf(sender, receiver);
+  const flights = from.get(pair);
+  if (!flights) return undefined;
+  if (flights.length === 1) from.delete(pair);
+  else from.set(pair, flights.slice(1));
+  if (from === state.flights) state.flightCount--;
+  return flights[0];
+}
+
+/** Nothing arrives any more over a link that has failed. */
+function cut(state: State, a: number, b: number, watch: Watch): void {
+  for (const pair of [pairOf(a, b), pairOf(b, a)]) {
+    const flights = state.flights.get(pair);
+    state.cutOff.delete(pair);
+    if (!flights) continue;
+    state.flights.delete(pair);
+    state.flightCount -= flights.length;
+    state.cutOff.set(pair, flights);
+    for (const flight of flights) watch.ended?.(flight, "lost");
+  }
+}
+
+function member(state: State, id: number, presence: NodeState["presence"], watch: Watch): void {
+  if (presence === "inside") return change(state, id, { presence });
+  for (const [pair, flights] of state.flights) {
+    if (fromPair(pair)[1] !== id) continue;
+    state.flights.delete(pair);
+    state.flightCount -= flights.length;
+    for (const flight of flights) watch.ended?.(flight, "lost");
+  }
+  if (presence === "outside") return change(state, id, { presence });
+  change(state, id, { presence, section: "remainder", since: state.t, permits: [], granted: [], queue: [], waitsOn: [], hasToken: false });
+}
+
+function fault(state: State, line: Extract<Line, { kind: "fault" }>, watch: Watch): void {
+  const former = state.faults.get(line.id);
+  if (line.is) state.faults.set(line.id, line.is);
+  else state.faults.delete(line.id);
+  const about = line.is ?? former;
+  if (!about || about.node === null) return;
+  if (about.kind === "pause") change(state, about.node, { paused: line.is !== null });
+  if (about.kind === "crash") member(state, about.node, line.is ? "crashed" : "inside", watch);
+}
+
+function isNode(state: State, value: Json | undefined): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < state.nodes.length;
+}

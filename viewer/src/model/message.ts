@@ -1,0 +1,46 @@
+// What a message is and what it carries, without knowing the algorithm.
+import { type Fields, type Json, clipped, isFields, variant } from "../trace/record";
+
+export interface Content {
+  /** Its kind and what it carries, in a few words. */
+  readonly label: string;
+  readonly kind: string;
+  /** Whether a token is in it. */
+  readonly isToken: boolean;
+  /** The units that travel with it. */
+  readonly permits: readonly number[];
+}
+
+/** A name of the trace as words, which are never none. */
+export function spoken(name: string): string {
+  const words = name.replace(/[_\u0000-\u001f\u007f-\u009f]/g, " ");
+  return words.trim() === "" ? "?" : words;
+}
+
+export function contentOf(message: Json | undefined): Content {
+  const [kind, content] = variant(message) ?? ["message", message ?? null];
+  const fields: Fields = isFields(content) ? content : {};
+  const token = isFields(fields.token) ? fields.token : null;
+  const permits = carried(fields, token);
+  const isToken = kind === "token" || token !== null || (kind.includes("grant") && permits.length > 0);
+  return { kind, label: clipped(words(kind, fields, token), 48), isToken, permits };
+}
+
+function carried(fields: Fields, token: Fields | null): readonly number[] {
+  const one = token?.permit ?? fields.permit;
+  if (typeof one === "number") return [one];
+  const several = token?.free ?? fields.permits ?? (isFields(fields.grant) ? fields.grant.permits : undefined);
+  return Array.isArray(several) ? several.filter((permit): permit is number => typeof permit === "number").slice(0, 4096) : [];
+}
+
+function words(kind: string, fields: Fields, token: Fields | null): string {
+  let text = spoken(kind);
+  const permit = token?.permit ?? fields.permit;
+  if (typeof permit === "number") text += kind === "token" ? ` ${permit}` : `, token ${permit}`;
+  if (Array.isArray(token?.free)) text += `, ${token.free.length} free`;
+  if (typeof fields.asks === "number") text += ", wanted back";
+  if (Array.isArray(fields.permits)) text += ` of ${fields.permits.length}`;
+  if (typeof fields.rank === "number" && fields.rank !== 0) text += `, rank ${fields.rank}`;
+  if (Array.isArray(fields.height)) text += ` (${fields.height.slice(0, 8).map(String).join(",")})`;
+  return text;
+}

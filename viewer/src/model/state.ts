@@ -1,0 +1,157 @@
+// What is so at one instant of a run. The arrays and maps change from line to line; what is in them never does, so that a
+// copy of a state is a copy of references and keyframes cost little.
+import type { Fault, Header, Point, Presence, Section } from "../trace/record";
+import type { Content } from "./message";
+import { atStart } from "./start";
+
+export interface NodeState {
+  readonly section: Section;
+  /** Since when, in nanoseconds. */
+  readonly since: number;
+  /** The units it holds, in use or not. */
+  readonly permits: readonly number[];
+  /** Those of them that its application uses. */
+  readonly granted: readonly number[];
+  readonly queue: readonly number[];
+  readonly waitsOn: readonly number[];
+  readonly height: readonly number[] | null;
+  readonly presence: Presence;
+  readonly paused: boolean;
+  /** Whether it has the one token of an algorithm that has only one. */
+  readonly hasToken: boolean;
+}
+
+export interface Motion {
+  readonly t: number;
+  readonly at: Point;
+  readonly velocity: Point;
+}
+
+/** A message that was sent and has not arrived. */
+export interface Flight {
+  /** Counts the messages of the run. */
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+  readonly t: number;
+  readonly content: Content;
+}
+
+/** Every pair of nodes that ever had a link, numbered in the order of their appearance. */
+export class LinkTable {
+  readonly from: number[] = [];
+  readonly to: number[] = [];
+  readonly #slots = new Map<number, number>();
+
+  slot(a: number, b: number): number {
+    const pair = pairOf(Math.min(a, b), Math.max(a, b));
+    let slot = this.#slots.get(pair);
+    if (slot === undefined) {
+      slot = this.from.length;
+      this.#slots.set(pair, slot);
+      this.from.push(Math.min(a, b));
+      this.to.push(Math.max(a, b));
+    }
+    return slot;
+  }
+
+  find(a: number, b: number): number | undefined {
+    return this.#slots.get(pairOf(Math.min(a, b), Math.max(a, b)));
+  }
+}
+
+/** One number for an ordered pair of nodes. */
+export function pairOf(from: number, to: number): number {
+  return from * 32_768 + to;
+}
+
+export function fromPair(pair: number): readonly [number, number] {
+  return [Math.floor(pair / 32_768), pair % 32_768];
+}
+
+export class State {
+  /** The line that was applied last; -1 at the start. */
+  index = -1;
+  t = 0;
+  nodes: NodeState[] = [];
+  motions: (Motion | null)[] = [];
+  /** By the slot of the link table: whether the link is there. */
+  links: boolean[] = [];
+  /** By ordered pair, the next to arrive first. */
+  flights = new Map<number, readonly Flight[]>();
+  /** What was under way on a link when it failed last, and has not been returned. */
+  cutOff = new Map<number, readonly Flight[]>();
+  flightCount = 0;
+  /** Messages sent so far. */
+  sent = 0;
+  faults = new Map<string, Fault>();
+  doubts = new Map<number, readonly number[]>();
+  /** By node: where its messages go next, by destination. */
+  routes: (ReadonlyMap<number, number> | undefined)[] = [];
+  waiting = 0;
+  inUse = 0;
+  steps = 0;
+  /** Whether one token stands for all units. */
+  singleToken = false;
+  violation: string | null = null;
+
+  static first(header: Header, table: LinkTable): State {
+    const state = new State();
+    const start = atStart(header);
+    state.singleToken = start.tokenAt !== null;
+    const inside = header.members.length > 0 ? new Set(header.members) : null;
+    for (let id = 0; id < header.nodes; id++) {
+      state.nodes.push({
+        section: "remainder",
+        since: 0,
+        permits: start.permits[id] ?? [],
+        granted: [],
+        queue: [],
+        waitsOn: [],
+        height: start.heights?.[id] ?? null,
+        presence: inside === null || inside.has(id) ? "inside" : "outside",
+        paused: false,
+        hasToken: start.tokenAt === id,
+      });
+      state.motions.push(null);
+    }
+    for (const [a, b] of header.links) state.links[table.slot(a, b)] = true;
+    return state;
+  }
+
+  copy(): State {
+    const copy = new State();
+    Object.assign(copy, this);
+    copy.nodes = this.nodes.slice();
+    copy.motions = this.motions.slice();
+    copy.links = this.links.slice();
+    copy.flights = new Map(this.flights);
+    copy.cutOff = new Map(this.cutOff);
+    copy.faults = new Map(this.faults);
+    copy.doubts = new Map(this.doubts);
+    copy.routes = this.routes.slice();
+    return copy;
+  }
+
+  /** Where a node is, if it has a place. */
+  placeOf(id: number, now: number): Point | null {
+    const motion = this.motions[id];
+    if (!motion) return null;
+    const seconds = (now - motion.t) / 1e9;
+    return [motion.at[0] + motion.velocity[0] * seconds, motion.at[1] + motion.velocity[1] * seconds];
+  }
+}
+
+/** The units that a node holds and does not use. */
+export function idlePermits(node: NodeState): readonly number[] {
+  return node.permits.filter((permit) => !node.granted.includes(permit));
+}
+
+/** Which of two heights is the higher one: the first difference decides. */
+export function compareHeights(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

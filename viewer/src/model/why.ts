@@ -1,0 +1,129 @@
+// Why a node waits: from its request along whom it waits on, to whoever has what it wants.
+import { type Flight, type State, idlePermits, pairOf } from "./state";
+import { listWords } from "./words";
+
+export type Ending = "served" | "held" | "flight" | "deadlock" | "lost" | "not-waiting";
+
+export interface Why {
+  /** The nodes along which the request has gone, the one that waits first. */
+  readonly path: readonly number[];
+  readonly sentences: readonly string[];
+  readonly ending: Ending;
+  /** A token that is on its way to somebody of the path. */
+  readonly token: Flight | null;
+}
+
+export function whyWaits(state: State, id: number): Why {
+  const node = state.nodes[id];
+  if (node.section !== "waiting") {
+    const words = node.section === "critical" ? "is in its critical section" : "does not want anything";
+    return { path: [id], sentences: [`Node ${id} ${words}.`], ending: "not-waiting", token: null };
+  }
+  const chain = new Chain(state, id);
+  while (!chain.walk());
+  return chain.why();
+}
+
+class Chain {
+  readonly #state: State;
+  readonly #path: number[];
+  readonly #sentences: string[] = [];
+  #ending: Ending = "lost";
+  #token: Flight | null = null;
+
+  constructor(state: State, id: number) {
+    this.#state = state;
+    this.#path = [id];
+  }
+
+  why(): Why {
+    return { path: this.#path, sentences: this.#sentences, ending: this.#ending, token: this.#token };
+  }
+
+  #end(ending: Ending, ...sentences: string[]): true {
+    this.#ending = ending;
+    this.#sentences.push(...sentences);
+    return true;
+  }
+
+  /** One node further; whether the walk is over. */
+  walk(): boolean {
+    const at = this.#path[this.#path.length - 1];
+    const node = this.#state.nodes[at];
+    if (node.presence === "crashed") return this.#end("lost", `Node ${at} has crashed: whatever it knew of the request is gone.`);
+    const token = tokenTo(this.#state, at);
+    if (token) {
+      this.#token = token;
+      return this.#end("flight", `${capital(token.content.label)} is on its way from ${token.from} to ${at}.`);
+    }
+    if (this.#path.length > 1 || node.hasToken) {
+      if (idlePermits(node).length > 0 || node.hasToken) return this.#atHolder(at);
+      if (node.granted.length > 0 && node.waitsOn.length === 0) return this.#inUse(at);
+    }
+    const next = node.waitsOn[0];
+    if (next === undefined) return this.#deadEnd(at);
+    if (next === at) return this.#end("lost", `Node ${at} waits for itself.`);
+    this.#ask(at, next);
+    if (this.#path.includes(next)) {
+      const ring = this.#path.slice(this.#path.indexOf(next));
+      return this.#end("deadlock", `Nodes ${listWords(ring)} wait for one another: a deadlock, unless something changes.`);
+    }
+    this.#path.push(next);
+    return false;
+  }
+
+  /** What became of the request between two nodes of the path. */
+  #ask(at: number, next: number): void {
+    const { flights, nodes } = this.#state;
+    const place = nodes[next].queue.indexOf(at);
+    const verb = this.#path.length === 1 ? "has asked" : "has passed the request on to";
+    const under = flights.get(pairOf(at, next))?.find((flight) => flight.content.kind.includes("req") || flight.content.kind === "claim");
+    if (under) this.#sentences.push(`Node ${at} ${verb} ${next}; the request is still on its way.`);
+    else if (place >= 0) this.#sentences.push(`Node ${at} ${verb} ${next}, where it is ${ordinal(place + 1)} of ${nodes[next].queue.length} in the queue.`);
+    else this.#sentences.push(`Node ${at} waits on ${next}, but its request is not in the queue of ${next}: node ${next} does not know of it, or not any more.`);
+  }
+
+  #atHolder(at: number): true {
+    const node = this.#state.nodes[at];
+    const idle = idlePermits(node);
+    const held = idle.length > 0 ? `holds ${idle.length === 1 ? "unit" : "units"} ${listWords(idle)}, not in use` : "has the token, but no unit is free";
+    const inFront = node.queue[0];
+    const first = inFront === undefined ? "Nobody is in its queue." : `It serves ${inFront === at ? "itself" : inFront} next.`;
+    const paused = node.paused ? [`Node ${at} is paused, and does nothing until it wakes.`] : [];
+    const users = idle.length > 0 ? [] : [usersWords(this.#state)];
+    return this.#end(idle.length > 0 ? "served" : "held", `Node ${at} ${held}. ${first}`, ...users, ...paused);
+  }
+
+  #inUse(at: number): true {
+    return this.#end("held", `Node ${at} is in its critical section, and uses ${listWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
+  }
+
+  #deadEnd(at: number): true {
+    const whose = this.#path.length === 1 ? `Node ${at} has not asked anybody` : `Node ${at} waits on nobody, and holds nothing`;
+    const users = usersWords(this.#state);
+    return this.#end("lost", `${whose}: the request goes no further than here.`, ...(users ? [users] : []));
+  }
+}
+
+function usersWords(state: State): string {
+  const users = state.nodes.flatMap((node, id) => (node.granted.length > 0 ? [id] : []));
+  return users.length === 0 ? "Nobody uses a unit." : `${users.length === 1 ? "Node" : "Nodes"} ${listWords(users)} ${users.length === 1 ? "uses" : "use"} what there is now.`;
+}
+
+function tokenTo(state: State, id: number): Flight | null {
+  for (const flights of state.flights.values()) {
+    if (flights[0].to !== id) continue;
+    const token = flights.find((flight) => flight.content.isToken);
+    if (token) return token;
+  }
+  return null;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function ordinal(place: number): string {
+  const ending = place % 100 > 10 && place % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][place % 10] ?? "th");
+  return `${place}${ending}`;
+}

@@ -1,0 +1,145 @@
+// A line in words: what happened, and what the node did about it.
+import { type Fault, type Fields, type Json, type Line, type Presence, type Step, clipped, isFields, variant } from "../trace/record";
+import { contentOf, spoken } from "./message";
+
+/** One thing that a node did in a step. */
+export type Deed = { readonly clause: string } | { readonly words: string; readonly strong: boolean };
+
+export interface Told {
+  readonly what: string;
+  readonly deeds: readonly Deed[];
+  readonly refused: string | null;
+}
+
+const PRESENCE_WORDS: Record<Presence, string> = { inside: "enters", outside: "departs", crashed: "crashes" };
+
+/** Times are in the papers' units: a second each. */
+export function timeWords(t: number): string {
+  return (t / 1e9).toLocaleString("en-GB", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+}
+
+export function tell(line: Line): Told {
+  const plain = (what: string): Told => ({ what, deeds: [], refused: null });
+  switch (line.kind) {
+    case "step":
+      return { what: happening(line), deeds: deeds(line.out), refused: line.refused };
+    case "link":
+      return plain(`Link ${Math.min(...line.ends)}–${Math.max(...line.ends)} ${line.up ? "forms" : "fails"}`);
+    case "member":
+      return plain(`Node ${line.node} ${PRESENCE_WORDS[line.presence]}`);
+    case "lost":
+      return plain(`A message from ${line.ends[0]} to ${line.ends[1]} is lost`);
+    case "move":
+      return plain(`Node ${line.node} changes its direction`);
+    case "fault":
+      return plain(line.is ? `${faultWords(line.is)} begins` : `Fault ${line.id} is over`);
+    case "doubt":
+      return plain(line.permits.length > 0 ? `The token between ${line.ends[0]} and ${line.ends[1]} is in doubt` : `The doubt between ${line.ends[0]} and ${line.ends[1]} is settled`);
+    case "route":
+      return plain(line.via === null ? `Node ${line.ends[0]} has no route to ${line.ends[1]} any more` : `Node ${line.ends[0]} reaches ${line.ends[1]} by ${line.via}`);
+    case "end":
+      return plain(line.violation ? `Violated: ${line.violation}` : "The end of the run");
+    case "now":
+      return plain("Nothing else has happened");
+  }
+}
+
+export function faultWords(fault: Fault): string {
+  const where = fault.node === null ? "" : ` of node ${fault.node}`;
+  const share = fault.loss === null ? "" : ` (${Math.round(fault.loss * 100)}%)`;
+  const name = spoken(fault.kind);
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${where}${share}`;
+}
+
+function happening(step: Step): string {
+  const [kind, content] = variant(step.input) ?? ["step", null];
+  const fields: Fields = isFields(content) ? content : {};
+  switch (kind) {
+    case "message":
+      return `Node ${step.node} receives ${contentOf(fields.message).label} from ${number(fields.from)}`;
+    case "undelivered":
+      return `Returned to ${step.node}: ${contentOf(fields.message).label} for ${number(fields.to)}`;
+    case "below":
+      return content === "leaving" ? `Node ${step.node} is about to leave` : `Node ${step.node} ${belowWords(content)}`;
+    default:
+      return `Node ${step.node} ${wordsFor(kind, content)}`;
+  }
+}
+
+function belowWords(content: Json): string {
+  const [kind, detail] = variant(content) ?? ["learns of a change", null];
+  const peer = isFields(detail) ? number(detail.peer) : "?";
+  switch (kind) {
+    case "up":
+      return `has a link to ${peer} now`;
+    case "down":
+      return `has no link to ${peer} any more`;
+    case "met":
+      return `learns that ${peer} is here`;
+    case "parted":
+      return `learns that ${peer} has gone`;
+    case "entered":
+      return "has entered";
+    default:
+      return clipped(spoken(kind), 48);
+  }
+}
+
+/** What a node's own input is called. */
+export function wordsFor(kind: string, content: Json): string {
+  switch (kind) {
+    case "request":
+      return demandWords(isFields(content) ? content : {});
+    case "cancel":
+      return "cancels";
+    case "release":
+      return "releases";
+    case "timer":
+      return `is woken by its timer: ${clipped(spoken(variant(content)?.[0] ?? "timer"), 48)}`;
+    default: {
+      const inner = variant(content);
+      return clipped(inner ? `${spoken(kind)}: ${spoken(inner[0])}` : spoken(kind), 48);
+    }
+  }
+}
+
+function demandWords(demand: Fields): string {
+  const units = typeof demand.units === "number" && demand.units > 1 ? ` ${demand.units} units` : "";
+  const priority = typeof demand.priority === "number" && demand.priority > 0 ? ` with priority ${demand.priority}` : "";
+  const deadline = typeof demand.deadline === "number" ? ` by ${demand.deadline}` : "";
+  return `requests${units}${priority}${deadline}`;
+}
+
+function deeds(out: readonly Json[]): readonly Deed[] {
+  const done: Deed[] = [];
+  for (const effect of out) {
+    const [kind, content] = variant(effect) ?? ["", null];
+    const fields: Fields = isFields(content) ? content : {};
+    const say = (words: string, strong = false) => done.push({ words, strong });
+    if (kind === "clause" && typeof content === "string") done.push({ clause: clipped(content, 48) });
+    else if (kind === "send") say(`sends ${contentOf(fields.message).label} to ${number(fields.to)}`);
+    else if (kind === "broadcast") say(`broadcasts ${contentOf(fields.message).label}`);
+    else if (kind === "grant") say(`is granted ${permitWords(fields.permits)}`, true);
+    else if (kind === "revoke") say("must stop, and waits again", true);
+    else if (kind === "depart") say("departs", true);
+    else if (kind === "arm") say(`arms its timer: ${clipped(spoken(variant(fields.timer)?.[0] ?? "timer"), 48)}`);
+    else if (kind === "disarm") say("disarms a timer");
+  }
+  return done;
+}
+
+function permitWords(permits: Json | undefined): string {
+  if (!Array.isArray(permits) || permits.length === 0) return "what it asked for";
+  return `${permits.length === 1 ? "unit" : "units"} ${permits.slice(0, 16).map(number).join(", ")}${permits.length > 16 ? ", …" : ""}`;
+}
+
+function number(value: Json | undefined): string {
+  return typeof value === "number" ? String(value) : "?";
+}
+
+/** "3, 5 and 7"; long lists are cut. */
+export function listWords(ids: readonly number[], most = 12): string {
+  if (ids.length === 0) return "nobody";
+  if (ids.length > most) return `${ids.slice(0, most).join(", ")} and ${ids.length - most} more`;
+  return ids.length === 1 ? String(ids[0]) : `${ids.slice(0, -1).join(", ")} and ${ids[ids.length - 1]}`;
+}

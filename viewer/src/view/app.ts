@@ -1,0 +1,296 @@
+// The page: its parts, and the clock that keeps them at the same instant.
+import { Feed } from "../feed";
+import type { Fields, Point } from "../trace/record";
+import type { Trace } from "../trace/trace";
+import { ChartView } from "./chart-view";
+import { Clauses } from "./clauses";
+import { button, el, say } from "./dom";
+import { EventPanel } from "./event-panel";
+import { Keys } from "./keys";
+import { MapView } from "./map";
+import { NodePanel, sectionWords } from "./node-panel";
+import { Notices } from "./notices";
+import { Player, SPEEDS } from "./player";
+import { ThemeSwitch } from "./theme";
+import { Timeline } from "./timeline";
+import { Verdict } from "./verdict";
+
+/** Milliseconds between two turns of the panels while the run plays: nobody reads faster. */
+const PANEL_PAUSE = 120;
+/** Milliseconds between two turns of the curves while lines arrive. */
+const CURVES_PAUSE = 400;
+
+export class App {
+  readonly #root: HTMLElement;
+  readonly #player = new Player();
+  readonly #clauses = new Clauses();
+  readonly #feed: Feed;
+  readonly #map: MapView;
+  readonly #timeline: Timeline;
+  readonly #verdict = new Verdict(() => this.#toViolation());
+  readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
+  readonly #node = new NodePanel((node) => this.#select(node));
+  readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
+  readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
+  readonly #notices: Notices;
+  readonly #keys: Keys;
+  readonly #theme: ThemeSwitch;
+  readonly #title = el("span", { class: "run" });
+  readonly #tip = el("div", { class: "tip", attrs: { role: "tooltip" } });
+  readonly #chooser = el("input", { attrs: { type: "file", accept: ".jsonl,.json,.zst", hidden: "" } });
+  #trace: Trace | null = null;
+  #live = false;
+  #loading = false;
+  #selected: number | null = null;
+  #selectedLink: readonly [number, number] | null = null;
+  #charting = false;
+  #brush: readonly [number, number] | null = null;
+  #dirty = true;
+  #frameAt = 0;
+  #panelsAt = 0;
+  #curvesAt = 0;
+  #grown = false;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    this.#notices = new Notices(() => this.#chooser.click(), () => this.#feed.connect());
+    this.#theme = new ThemeSwitch(() => this.#recolour());
+    this.#map = new MapView(this.#mapActions());
+    this.#timeline = new Timeline({
+      toggle: () => this.#act(() => this.#player.toggle()),
+      step: (direction) => this.#act(() => this.#player.step(direction)),
+      toStart: () => this.#act(() => this.#player.goTo(-1)),
+      toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
+      toViolation: () => this.#toViolation(),
+      seek: (now) => this.#act(() => this.#player.seek(now)),
+      speed: (speed) => this.#act(() => (this.#player.speed = speed)),
+      brush: (range) => this.#act(() => {
+        this.#brush = range;
+        if (range) this.#showChart(true);
+      }),
+    });
+    this.#keys = new Keys(this.#keyActions());
+    this.#feed = new Feed(this.#feedEvents());
+  }
+
+  async start(): Promise<void> {
+    this.#build();
+    this.#listen();
+    requestAnimationFrame((at) => this.#frame(at));
+    await this.#clauses.load();
+    await this.#feed.start();
+  }
+
+  #build(): void {
+    const head = el("header", { class: "head" },
+      el("h1", { class: "brand", text: "driftlock" }), this.#title, this.#verdict.element, el("span", { class: "spring" }),
+      button("Open…", { label: "Open a trace", onclick: () => this.#chooser.click() }),
+      button("◐", { label: "Light or dark", attrs: { title: "Light or dark" }, onclick: () => this.#theme.toggle() }),
+      button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
+    const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
+      el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
+    const side = el("aside", { class: "side" }, this.#node.element, this.#event.element);
+    this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
+    this.#tip.hidden = true;
+    this.#tabs.map.addEventListener("click", () => this.#showChart(false));
+    this.#tabs.chart.addEventListener("click", () => this.#showChart(true));
+    this.#showChart(false);
+    this.#notices.stage.hidden = true;
+    this.#root.classList.add("idle");
+  }
+
+  #listen(): void {
+    this.#chooser.addEventListener("change", () => {
+      const file = this.#chooser.files?.[0];
+      if (file) void this.#feed.open(file);
+      this.#chooser.value = "";
+    });
+    this.#root.addEventListener("dragover", (event) => event.preventDefault());
+    this.#root.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void this.#feed.open(file);
+    });
+  }
+
+  #act(what: () => void): void {
+    what();
+    this.#dirty = true;
+    this.#panelsAt = 0;
+  }
+
+  #mapActions() {
+    return {
+      changed: () => void (this.#dirty = true),
+      select: (node: number | null) => this.#select(node),
+      selectLink: (ends: readonly [number, number] | null) => this.#act(() => {
+        this.#selected = null;
+        this.#selectedLink = ends;
+      }),
+      hover: () => void (this.#dirty = true),
+      canDrag: () => false,
+      drag: (_node: number, _to: Point) => undefined,
+      jam: (_centre: Point, _radius: number) => undefined,
+    };
+  }
+
+  #keyActions() {
+    return {
+      toggle: () => this.#act(() => this.#player.toggle()),
+      step: (direction: 1 | -1) => this.#act(() => this.#player.step(direction)),
+      toStart: () => this.#act(() => this.#player.goTo(-1)),
+      toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
+      toViolation: () => this.#toViolation(),
+      selectNext: (direction: 1 | -1) => this.#selectNext(direction),
+      deselect: () => this.#select(null),
+      faster: (direction: 1 | -1) => this.#act(() => {
+        const at = SPEEDS.indexOf(this.#player.speed) + direction;
+        this.#player.speed = SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))];
+      }),
+      fit: () => this.#act(() => this.#map.fit()),
+      chart: () => this.#showChart(!this.#charting),
+    };
+  }
+
+  #feedEvents() {
+    return {
+      trace: (trace: Trace, live: boolean) => this.#adopt(trace, live),
+      grown: () => void (this.#grown = true),
+      progress: (name: string, progress: { bytes: number; total: number | null; lines: number }) => {
+        this.#loading = true;
+        this.#grown = true;
+        this.#notices.progress(name, progress);
+      },
+      loaded: (trace: Trace) => {
+        this.#loading = false;
+        this.#grown = true;
+        this.#curvesAt = 0;
+        this.#notices.loaded(trace, false);
+      },
+      failed: (title: string, reason: string) => this.#fail(title, reason),
+      nothing: () => this.#notices.empty(),
+      connection: (state: "open" | "lost" | "retrying") => {
+        if (!this.#trace) this.#notices.waiting();
+        if (state !== "retrying") this.#notices.connection(state === "open");
+      },
+      demo: (_settings: Fields) => undefined,
+      refused: (reason: string) => this.#notices.brief(reason),
+    };
+  }
+
+  #adopt(trace: Trace, live: boolean): void {
+    this.#trace = trace;
+    this.#live = live;
+    this.#selected = null;
+    this.#selectedLink = null;
+    this.#brush = null;
+    this.#player.adopt(trace, live);
+    this.#notices.clear();
+    this.#root.classList.remove("idle");
+    this.#event.forget();
+    this.#timeline.adopt(trace);
+    const { algorithm, nodes, k, without } = trace.header;
+    say(this.#title, `${algorithm} · ${nodes.toLocaleString("en-GB")} nodes · k = ${k.toLocaleString("en-GB")}${without.length > 0 ? ` · without ${without.length === 1 ? without[0] : `${without.length} repairs`}` : ""}`);
+    this.#act(() => undefined);
+  }
+
+  #fail(title: string, reason: string): void {
+    this.#trace = null;
+    this.#loading = false;
+    this.#root.classList.add("idle");
+    say(this.#title, "");
+    this.#verdict.show(null, false, false);
+    this.#notices.failed(title, reason);
+  }
+
+  #select(node: number | null): void {
+    this.#act(() => {
+      this.#selected = node;
+      this.#selectedLink = null;
+    });
+  }
+
+  #selectNext(direction: 1 | -1): void {
+    const nodes = this.#trace?.header.nodes ?? 0;
+    if (nodes === 0) return;
+    const from = this.#selected ?? (direction === 1 ? -1 : 0);
+    this.#select((from + direction + nodes) % nodes);
+  }
+
+  #toViolation(): void {
+    const trace = this.#trace;
+    if (trace?.end?.violation) this.#act(() => this.#player.goTo(trace.length - 1));
+  }
+
+  #showChart(charting: boolean): void {
+    this.#act(() => {
+      this.#charting = charting;
+      this.#chart.element.hidden = !charting;
+      this.#tabs.map.setAttribute("aria-pressed", String(!charting));
+      this.#tabs.chart.setAttribute("aria-pressed", String(charting));
+    });
+  }
+
+  #recolour(): void {
+    this.#map.recolour();
+    this.#timeline.recolour();
+    this.#dirty = true;
+  }
+
+  #frame(at: number): void {
+    requestAnimationFrame((next) => this.#frame(next));
+    const passed = Math.min(100, at - this.#frameAt);
+    this.#frameAt = at;
+    if (!this.#trace) return;
+    if (this.#grown && at - this.#curvesAt > CURVES_PAUSE) {
+      this.#grown = false;
+      this.#curvesAt = at;
+      this.#timeline.grown();
+      this.#dirty = true;
+    }
+    if (this.#player.pass(passed)) this.#dirty = true;
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    this.#draw(this.#trace, at);
+  }
+
+  #draw(trace: Trace, at: number): void {
+    const { index, now } = this.#player;
+    const state = trace.stateAt(index);
+    const moving = this.#player.playing || this.#player.following;
+    if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
+      this.#panelsAt = at;
+      this.#node.show(state, this.#selected, `${state.index}`);
+      this.#event.show(trace, shownEvent(trace, index));
+      this.#verdict.show(trace, this.#live, this.#loading);
+      if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
+    }
+    const current = index >= 0 && !trace.isQuiet(index) ? trace.who.at(index) : -1;
+    this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
+    this.#timeline.draw(this.#player, this.#live);
+    this.#showTip(trace, index);
+  }
+
+  #showTip(trace: Trace, index: number): void {
+    const id = this.#map.hovered;
+    this.#tip.hidden = id === null;
+    if (id === null) return;
+    const state = trace.stateAt(index);
+    const node = state.nodes[id];
+    const queue = node.queue.length > 0 ? `queue ${node.queue.slice(0, 10).join(", ")}${node.queue.length > 10 ? ", …" : ""}` : "queue empty";
+    const waits = node.waitsOn.length > 0 ? ` · waits on ${node.waitsOn[0]}` : "";
+    this.#tip.replaceChildren(el("b", { text: `Node ${id}` }), ` ${sectionWords(state, id)}`, el("br"), `${queue}${waits}`);
+    const [x, y] = this.#map.pixel(id);
+    this.#tip.style.transform = `translate(${Math.max(4, Math.min(x + 16, this.#map.camera.width - 230))}px, ${Math.max(4, Math.min(y + 14, this.#map.camera.height - 60))}px)`;
+  }
+}
+
+/** The panel tells the last line at which one would stop: a change of direction says nothing. */
+function shownEvent(trace: Trace, index: number): number {
+  return index >= 0 && trace.isQuiet(index) ? trace.stop(index, -1) : index;
+}
+
+function legend(): HTMLElement {
+  const entry = (look: string, words: string) => el("li", {}, el("i", { class: `glyph ${look}`, attrs: { "aria-hidden": "true" } }), words);
+  return el("ul", { class: "legend", label: "Legend" }, entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"));
+}

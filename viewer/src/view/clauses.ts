@@ -1,0 +1,60 @@
+// What the papers say: the text behind a clause's mark.
+import type { Fields } from "../trace/record";
+import { isFields } from "../trace/record";
+
+export interface ClauseText {
+  readonly text: string;
+  /** The clause is one line of what the text names. */
+  readonly line: string | null;
+  readonly paper: string;
+}
+
+/** Which page speaks of an algorithm, the nearest first. */
+const PAGES: readonly (readonly [string, readonly string[]])[] = [
+  ["klme-ft", ["klme-ft", "klme"]],
+  ["klme", ["klme"]],
+  ["krl", ["krl"]],
+  ["rl", ["krl"]],
+  ["hok", ["hok"]],
+];
+
+export class Clauses {
+  #pages: Fields = {};
+
+  async load(): Promise<void> {
+    try {
+      const response = await fetch("clauses.json");
+      const pages = (await response.json()) as unknown as Fields;
+      if (isFields(pages)) this.#pages = pages;
+    } catch {
+      // Opened as a file the page can not read it: the marks stand without their text.
+    }
+  }
+
+  #pagesOf(algorithm: string): Fields[] {
+    const names = PAGES.find(([start]) => algorithm.startsWith(start))?.[1] ?? [];
+    return names.map((name) => this.#pages[name]).filter(isFields);
+  }
+
+  /** The text of a clause; `recv-token.5` may be known only as a line of `recv-token`. */
+  find(algorithm: string, mark: string): ClauseText | null {
+    const dot = mark.lastIndexOf(".");
+    for (const page of this.#pagesOf(algorithm)) {
+      const paper = String(page.paper ?? "");
+      const known = isFields(page.clauses) ? page.clauses : {};
+      const exact = Object.hasOwn(known, mark) ? known[mark] : undefined;
+      if (typeof exact === "string") return { text: exact, line: null, paper };
+      const whole = dot > 0 && Object.hasOwn(known, mark.slice(0, dot)) ? known[mark.slice(0, dot)] : undefined;
+      if (typeof whole === "string") return { text: whole, line: mark.slice(dot + 1), paper };
+    }
+    return null;
+  }
+
+  repair(algorithm: string, name: string): string | null {
+    for (const page of this.#pagesOf(algorithm)) {
+      const repairs = isFields(page.repairs) ? page.repairs : {};
+      if (Object.hasOwn(repairs, name) && typeof repairs[name] === "string") return repairs[name];
+    }
+    return null;
+  }
+}

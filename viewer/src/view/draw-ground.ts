@@ -1,0 +1,99 @@
+// What lies under the nodes: the field, its neighbourhoods, and faults that have a place.
+import type { Fault, Field, Point } from "../trace/record";
+import type { Camera } from "./camera";
+import type { Palette } from "./palette";
+
+type Pen = CanvasRenderingContext2D;
+
+/** More sites than this have no areas drawn. */
+const SITES_MAX = 200;
+
+export function drawField(pen: Pen, field: Field, camera: Camera, areas: readonly (readonly Point[])[], palette: Palette): void {
+  pen.strokeStyle = palette.line;
+  pen.lineWidth = 1;
+  pen.strokeRect(camera.screenX(0), camera.screenY(0), field.width * camera.scale, field.height * camera.scale);
+  areas.forEach((area, at) => {
+    tracePath(pen, area, camera);
+    pen.fillStyle = palette.area;
+    pen.globalAlpha = at % 2 === 0 ? 0.55 : 0.25;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.stroke();
+  });
+  pen.fillStyle = palette.faint;
+  if (areas.length === 0) return;
+  for (const [x, y] of field.sites) {
+    pen.fillRect(camera.screenX(x) - 3, camera.screenY(y) - 0.5, 7, 1);
+    pen.fillRect(camera.screenX(x) - 0.5, camera.screenY(y) - 3, 1, 7);
+  }
+}
+
+function tracePath(pen: Pen, corners: readonly Point[], camera: Camera): void {
+  pen.beginPath();
+  corners.forEach(([x, y], at) => (at === 0 ? pen.moveTo(camera.screenX(x), camera.screenY(y)) : pen.lineTo(camera.screenX(x), camera.screenY(y))));
+  pen.closePath();
+}
+
+/** Which part of the field is nearest to each site: the field, cut by every bisector. */
+export function areasOf(field: Field): readonly (readonly Point[])[] {
+  if (field.sites.length > SITES_MAX) return [];
+  const whole: Point[] = [[0, 0], [field.width, 0], [field.width, field.height], [0, field.height]];
+  return field.sites.map((site) => field.sites.reduce<readonly Point[]>((area, other) => (other === site ? area : nearer(area, site, other)), whole));
+}
+
+/** The part of a polygon that is nearer to one point than to another. */
+function nearer(area: readonly Point[], site: Point, other: Point): readonly Point[] {
+  const [nx, ny] = [other[0] - site[0], other[1] - site[1]];
+  const limit = (other[0] ** 2 - site[0] ** 2 + other[1] ** 2 - site[1] ** 2) / 2;
+  const beyond = ([x, y]: Point) => x * nx + y * ny - limit;
+  const kept: Point[] = [];
+  area.forEach((corner, at) => {
+    const next = area[(at + 1) % area.length];
+    const [here, there] = [beyond(corner), beyond(next)];
+    if (here <= 0) kept.push(corner);
+    if (here < 0 !== there < 0 && here !== there) {
+      const share = here / (here - there);
+      kept.push([corner[0] + (next[0] - corner[0]) * share, corner[1] + (next[1] - corner[1]) * share]);
+    }
+  });
+  return kept;
+}
+
+export function drawFault(pen: Pen, fault: Fault, camera: Camera, palette: Palette): void {
+  const { shape } = fault;
+  if (!shape) return;
+  pen.beginPath();
+  if (shape.form === "disc") {
+    pen.arc(camera.screenX(shape.centre[0]), camera.screenY(shape.centre[1]), shape.radius * camera.scale, 0, 2 * Math.PI);
+  } else if (shape.form === "rectangle") {
+    pen.rect(camera.screenX(shape.from[0]), camera.screenY(shape.from[1]), (shape.to[0] - shape.from[0]) * camera.scale, (shape.to[1] - shape.from[1]) * camera.scale);
+  } else {
+    pen.moveTo(camera.screenX(shape.from[0]), camera.screenY(shape.from[1]));
+    pen.lineTo(camera.screenX(shape.to[0]), camera.screenY(shape.to[1]));
+  }
+  pen.fillStyle = palette.fault;
+  pen.globalAlpha = fault.kind === "loss" ? 0.1 : 0.2;
+  if (shape.form !== "line") pen.fill();
+  pen.globalAlpha = 1;
+  pen.strokeStyle = palette.fault;
+  pen.lineWidth = shape.form === "line" ? 3 : 1.5;
+  pen.setLineDash([7, 4]);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/** How far a node's radio reaches. */
+export function drawRange(pen: Pen, x: number, y: number, radius: number, palette: Palette): void {
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 2 * Math.PI);
+  pen.fillStyle = palette.accent;
+  pen.globalAlpha = 0.06;
+  pen.fill();
+  pen.globalAlpha = 0.7;
+  pen.strokeStyle = palette.accent;
+  pen.lineWidth = 1;
+  pen.setLineDash([3, 4]);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.globalAlpha = 1;
+}

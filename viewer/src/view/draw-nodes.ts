@@ -1,0 +1,129 @@
+// Nodes: what they do is told by shape and by colour, so that either is enough.
+import type { NodeState } from "../model/state";
+import { drawToken } from "./draw";
+import type { Palette } from "./palette";
+import type { Scene } from "./scene";
+
+type Pen = CanvasRenderingContext2D;
+type Look = "remainder" | "waiting" | "critical" | "outside" | "crashed";
+
+const LOOKS: readonly Look[] = ["outside", "remainder", "waiting", "critical", "crashed"];
+/** Tokens that are drawn one by one at a node; more are one disc with their number. */
+const TOKENS_APART = 4;
+
+function lookOf(node: NodeState): Look {
+  if (node.presence === "crashed") return "crashed";
+  if (node.presence === "outside") return "outside";
+  return node.section;
+}
+
+export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
+  const groups = new Map<Look, number[]>(LOOKS.map((look) => [look, []]));
+  scene.state.nodes.forEach((node, id) => groups.get(lookOf(node))!.push(id));
+  for (const look of LOOKS) drawGroup(pen, look, groups.get(look)!, scene, palette);
+  drawPaused(pen, scene, palette);
+  drawRings(pen, scene, palette);
+  drawLabels(pen, scene, palette);
+  scene.state.nodes.forEach((node, id) => drawHeld(pen, node, id, scene, palette));
+}
+
+/** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */
+function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
+  if (ids.length === 0) return;
+  const r = scene.radius;
+  pen.beginPath();
+  for (const id of ids) outline(pen, look, scene.x[id], scene.y[id], r);
+  pen.lineWidth = Math.max(1, Math.min(2, r * 0.16));
+  if (look === "crashed") {
+    pen.strokeStyle = palette.bad;
+    pen.lineWidth = Math.max(2, r * 0.3);
+    pen.stroke();
+    return;
+  }
+  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : palette[look];
+  pen.fill();
+  if (look === "outside") pen.setLineDash([2, 3]);
+  pen.strokeStyle = look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function outline(pen: Pen, look: Look, x: number, y: number, r: number): void {
+  if (look === "waiting") {
+    const d = r * 1.28;
+    pen.moveTo(x, y - d);
+    pen.lineTo(x + d, y);
+    pen.lineTo(x, y + d);
+    pen.lineTo(x - d, y);
+    pen.closePath();
+  } else if (look === "critical") {
+    pen.rect(x - r, y - r, 2 * r, 2 * r);
+  } else if (look === "crashed") {
+    const d = r * 0.8;
+    pen.moveTo(x - d, y - d);
+    pen.lineTo(x + d, y + d);
+    pen.moveTo(x + d, y - d);
+    pen.lineTo(x - d, y + d);
+  } else {
+    pen.moveTo(x + r, y);
+    pen.arc(x, y, r, 0, 2 * Math.PI);
+  }
+}
+
+/** Two bars beside the node, as on a button. */
+function drawPaused(pen: Pen, scene: Scene, palette: Palette): void {
+  const r = scene.radius;
+  pen.beginPath();
+  scene.state.nodes.forEach((node, id) => {
+    if (!node.paused) return;
+    const [x, y] = [scene.x[id] - r * 1.9, scene.y[id] - r * 0.7];
+    pen.rect(x, y, r * 0.35, r * 1.4);
+    pen.rect(x + r * 0.6, y, r * 0.35, r * 1.4);
+  });
+  pen.fillStyle = palette.bad;
+  pen.fill();
+}
+
+/** Who is selected, and who takes the current step. */
+function drawRings(pen: Pen, scene: Scene, palette: Palette): void {
+  const ring = (id: number | null, colour: string, gap: number, width: number) => {
+    if (id === null || id >= scene.state.nodes.length) return;
+    pen.beginPath();
+    pen.arc(scene.x[id], scene.y[id], scene.radius + gap, 0, 2 * Math.PI);
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.stroke();
+  };
+  ring(scene.current, palette.ink, 6, 1.2);
+  ring(scene.hovered, palette.accent, 5, 1.5);
+  ring(scene.selected, palette.accent, 5, 3);
+}
+
+function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
+  const r = scene.radius;
+  if (r < 7.5) return;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.font = `500 ${Math.round(Math.min(12, r))}px ui-sans-serif, system-ui, sans-serif`;
+  for (let id = 0; id < scene.state.nodes.length; id++) {
+    const look = lookOf(scene.state.nodes[id]);
+    if (look === "crashed") continue;
+    pen.fillStyle = look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? "#fff" : "#1b1400";
+    pen.fillText(String(id), scene.x[id], scene.y[id] + 0.5);
+  }
+}
+
+/** The tokens at a node, at its upper right. */
+function drawHeld(pen: Pen, node: NodeState, id: number, scene: Scene, palette: Palette): void {
+  const held = node.permits.length;
+  if (held === 0 && !node.hasToken) return;
+  const r = scene.radius;
+  const x = scene.x[id] + r * 1.05;
+  const y = scene.y[id] - r * 1.05;
+  if (held === 0) return drawToken(pen, x, y, [], r, palette, true);
+  if (held > TOKENS_APART || r < 7) {
+    drawToken(pen, x, y, node.permits, r, palette, node.granted.length < held);
+    return;
+  }
+  node.permits.forEach((permit, at) => drawToken(pen, x + at * r * 1.15, y, [permit], r, palette, !node.granted.includes(permit)));
+}

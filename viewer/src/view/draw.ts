@@ -1,0 +1,153 @@
+// The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
+import { type State, compareHeights, fromPair } from "../model/state";
+import type { Palette } from "./palette";
+import { type Scene, progress } from "./scene";
+
+type Pen = CanvasRenderingContext2D;
+
+/** Messages that are drawn; more are a cloud anyway. */
+const FLIGHTS_DRAWN_MAX = 4000;
+/** Shorter links than this, in pixels, have no room for an arrow. */
+const ARROW_MIN = 26;
+
+export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
+  const { state, trace, x, y } = scene;
+  const { from, to } = trace.table;
+  const heads: [number, number, number, number][] = [];
+  pen.beginPath();
+  for (let slot = 0; slot < state.links.length; slot++) {
+    if (!state.links[slot]) continue;
+    const [a, b] = [from[slot], to[slot]];
+    pen.moveTo(x[a], y[a]);
+    pen.lineTo(x[b], y[b]);
+    const head = direction(state, a, b);
+    if (head) heads.push([x[head[0]], y[head[0]], x[head[1]], y[head[1]]]);
+  }
+  pen.strokeStyle = palette.link;
+  pen.lineWidth = state.links.length > 2000 ? 0.6 : 1.1;
+  pen.stroke();
+  arrowHeads(pen, heads, palette.soft, scene.radius);
+}
+
+/** From the higher to the lower end, where the algorithm has heights. */
+function direction(state: State, a: number, b: number): readonly [number, number] | null {
+  const [one, other] = [state.nodes[a].height, state.nodes[b].height];
+  if (!one || !other) return null;
+  return compareHeights(one, other) > 0 ? [a, b] : [b, a];
+}
+
+/** A little beyond the middle, where neither the node nor its tokens cover them. */
+function arrowHeads(pen: Pen, heads: readonly [number, number, number, number][], colour: string, radius: number): void {
+  const size = Math.max(3.2, Math.min(6.5, radius * 0.55));
+  pen.beginPath();
+  for (const [fromX, fromY, toX, toY] of heads) {
+    const [dx, dy] = [toX - fromX, toY - fromY];
+    const length = Math.hypot(dx, dy);
+    if (length < ARROW_MIN) continue;
+    const [ux, uy] = [dx / length, dy / length];
+    const [tipX, tipY] = [fromX + dx * 0.58 + ux * size, fromY + dy * 0.58 + uy * size];
+    pen.moveTo(tipX, tipY);
+    pen.lineTo(tipX - ux * size * 2 - uy * size * 0.8, tipY - uy * size * 2 + ux * size * 0.8);
+    pen.lineTo(tipX - ux * size * 2 + uy * size * 0.8, tipY - uy * size * 2 - ux * size * 0.8);
+    pen.closePath();
+  }
+  pen.fillStyle = colour;
+  pen.fill();
+}
+
+export function drawDoubts(pen: Pen, scene: Scene, palette: Palette): void {
+  if (scene.state.doubts.size === 0) return;
+  pen.beginPath();
+  for (const pair of scene.state.doubts.keys()) {
+    const [a, b] = fromPair(pair);
+    pen.moveTo(scene.x[a], scene.y[a]);
+    pen.lineTo(scene.x[b], scene.y[b]);
+  }
+  pen.setLineDash([5, 4]);
+  pen.strokeStyle = palette.doubt;
+  pen.lineWidth = 2;
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/** From whom the selected node would go where: the next hops of its routing table. */
+export function drawRoutes(pen: Pen, scene: Scene, palette: Palette): void {
+  const at = scene.selected;
+  const routes = at === null ? undefined : scene.state.routes[at];
+  if (at === null || !routes) return;
+  pen.beginPath();
+  for (const next of new Set(routes.values())) {
+    pen.moveTo(scene.x[at], scene.y[at]);
+    pen.lineTo(scene.x[next], scene.y[next]);
+  }
+  pen.strokeStyle = palette.accent;
+  pen.globalAlpha = 0.45;
+  pen.lineWidth = 4;
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
+export function drawWhy(pen: Pen, scene: Scene, palette: Palette): void {
+  const { why, x, y } = scene;
+  if (!why) return;
+  pen.beginPath();
+  why.path.forEach((id, at) => (at === 0 ? pen.moveTo(x[id], y[id]) : pen.lineTo(x[id], y[id])));
+  if (why.ending === "deadlock") {
+    const back = scene.state.nodes[why.path[why.path.length - 1]].waitsOn[0];
+    if (back !== undefined) pen.lineTo(x[back], y[back]);
+  }
+  pen.strokeStyle = why.ending === "deadlock" || why.ending === "lost" ? palette.bad : palette.waiting;
+  pen.globalAlpha = 0.4;
+  pen.lineWidth = 8;
+  pen.lineCap = "round";
+  pen.lineJoin = "round";
+  pen.stroke();
+  pen.globalAlpha = 1;
+}
+
+export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
+  const { state, trace, now, x, y } = scene;
+  const size = Math.max(1.8, scene.radius * 0.24);
+  const tokens: { x: number; y: number; permits: readonly number[] }[] = [];
+  let drawn = 0;
+  pen.beginPath();
+  for (const flights of state.flights.values()) {
+    for (const flight of flights) {
+      const share = progress(trace, flight, now);
+      const [fromX, fromY, toX, toY] = [x[flight.from], y[flight.from], x[flight.to], y[flight.to]];
+      // Beside the line, so that two who cross are told apart.
+      const length = Math.hypot(toX - fromX, toY - fromY) || 1;
+      const aside = Math.min(5, scene.radius * 0.45);
+      const atX = fromX + (toX - fromX) * share - ((toY - fromY) / length) * aside;
+      const atY = fromY + (toY - fromY) * share + ((toX - fromX) / length) * aside;
+      if (flight.content.isToken || flight.content.permits.length > 0) {
+        tokens.push({ x: atX, y: atY, permits: flight.content.permits });
+      } else if (drawn++ < FLIGHTS_DRAWN_MAX) {
+        pen.moveTo(atX + size, atY);
+        pen.arc(atX, atY, size, 0, 2 * Math.PI);
+      }
+    }
+  }
+  pen.fillStyle = palette.soft;
+  pen.fill();
+  for (const token of tokens.slice(0, FLIGHTS_DRAWN_MAX)) drawToken(pen, token.x, token.y, token.permits, scene.radius, palette, true);
+}
+
+/** A disc with the number of its unit; a ring says that it is not in use. */
+export function drawToken(pen: Pen, x: number, y: number, permits: readonly number[], radius: number, palette: Palette, idle: boolean): void {
+  const size = Math.max(3.4, radius * 0.62);
+  pen.beginPath();
+  pen.arc(x, y, size, 0, 2 * Math.PI);
+  pen.fillStyle = palette.token;
+  pen.fill();
+  pen.lineWidth = idle ? 1.6 : 1;
+  pen.strokeStyle = idle ? palette["token-ink"] : palette.paper;
+  pen.stroke();
+  if (size < 6) return;
+  const text = permits.length === 0 ? "·" : permits.length === 1 ? String(permits[0]) : `×${permits.length}`;
+  pen.fillStyle = palette["token-ink"];
+  pen.font = `600 ${Math.round(size * (text.length > 1 ? 1.05 : 1.3))}px ui-sans-serif, system-ui, sans-serif`;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillText(text, x, y + 0.5);
+}

@@ -1,0 +1,73 @@
+// The keyboard: everything that the mouse can do with time and selection.
+import { button, el } from "./dom";
+
+export interface KeyActions {
+  toggle(): void;
+  step(direction: 1 | -1): void;
+  toStart(): void;
+  toEnd(): void;
+  toViolation(): void;
+  selectNext(direction: 1 | -1): void;
+  deselect(): void;
+  faster(direction: 1 | -1): void;
+  fit(): void;
+  chart(): void;
+}
+
+const HELP: readonly (readonly [string, string])[] = [
+  ["space", "play or pause"],
+  ["→  ←", "one event on, one back"],
+  ["Home  End", "to the start, to the end (of a live run: go live)"],
+  ["+  −", "faster, slower"],
+  ["v", "to the violation"],
+  ["j  k", "select the next node, the one before"],
+  ["Esc", "deselect"],
+  ["c", "map or sequence chart"],
+  ["0", "the whole field in sight (or double-click)"],
+  ["shift + drag", "on the time line: the range of the chart"],
+  ["?", "these keys"],
+];
+
+export class Keys {
+  readonly help: HTMLDialogElement;
+  readonly #actions: KeyActions;
+
+  constructor(actions: KeyActions) {
+    this.#actions = actions;
+    const list = el("dl", { class: "keys" }, ...HELP.flatMap(([key, what]) => [el("dt", { text: key }), el("dd", { text: what })]));
+    this.help = el("dialog", { class: "help", label: "Keys" }, el("h2", { text: "Keys" }), list, button("Close", { onclick: () => this.help.close() }));
+    document.addEventListener("keydown", (event) => this.#press(event));
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
+    const target = event.target as Element | null;
+    if (target?.closest("input, select, textarea")) return;
+    if (event.key === " " && target?.closest("button, summary")) return;
+    const action = this.#actionOf(event.key);
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  #actionOf(key: string): (() => void) | null {
+    const act = this.#actions;
+    switch (key) {
+      case " ": return () => act.toggle();
+      case "ArrowRight": return () => act.step(1);
+      case "ArrowLeft": return () => act.step(-1);
+      case "Home": return () => act.toStart();
+      case "End": return () => act.toEnd();
+      case "v": return () => act.toViolation();
+      case "j": return () => act.selectNext(1);
+      case "k": return () => act.selectNext(-1);
+      case "Escape": return () => act.deselect();
+      case "+": case "=": return () => act.faster(1);
+      case "-": return () => act.faster(-1);
+      case "0": return () => act.fit();
+      case "c": return () => act.chart();
+      case "?": return () => this.help.showModal();
+      default: return null;
+    }
+  }
+}

@@ -1,0 +1,178 @@
+// The map: a canvas that shows one instant, and what a pointer can do with it.
+import { layOut } from "../model/layout";
+import type { State } from "../model/state";
+import type { Why } from "../model/why";
+import type { Point } from "../trace/record";
+import type { Trace } from "../trace/trace";
+import { Camera } from "./camera";
+import { el } from "./dom";
+import { drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
+import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
+import { drawNodes } from "./draw-nodes";
+import { Pointers } from "./map-pointers";
+import { type Palette, readPalette } from "./palette";
+import { type Scene, extent, project, radiusOf } from "./scene";
+
+/** What the map tells the page. */
+export interface MapActions {
+  changed(): void;
+  select(node: number | null): void;
+  selectLink(ends: readonly [number, number] | null): void;
+  hover(node: number | null): void;
+  /** Whether nodes can be moved by hand. */
+  canDrag(): boolean;
+  drag(node: number, to: Point): void;
+  jam(centre: Point, radius: number): void;
+}
+
+export interface Shown {
+  readonly trace: Trace;
+  readonly state: State;
+  readonly now: number;
+  readonly selected: number | null;
+  readonly selectedLink: readonly [number, number] | null;
+  readonly why: Why | null;
+  readonly current: number | null;
+}
+
+export class MapView {
+  readonly canvas = el("canvas", { class: "map-canvas", label: "Map of the nodes", attrs: { role: "img", tabindex: "0" } });
+  readonly camera = new Camera();
+  hovered: number | null = null;
+  jamming = false;
+  /** The circle that is being drawn with the jam tool. */
+  circle: { readonly centre: Point; readonly radius: number } | null = null;
+  readonly #pen: CanvasRenderingContext2D;
+  #palette: Palette;
+  #trace: Trace | null = null;
+  #layout: readonly Point[] = [];
+  #areas: readonly (readonly Point[])[] = [];
+  #x = new Float64Array(0);
+  #y = new Float64Array(0);
+  #radius = 8;
+  #shown: Shown | null = null;
+  #box = "";
+
+  constructor(actions: MapActions) {
+    this.#pen = this.canvas.getContext("2d")!;
+    this.#palette = readPalette();
+    new Pointers(this, actions);
+    new ResizeObserver(() => {
+      this.#resize();
+      actions.changed();
+    }).observe(this.canvas);
+  }
+
+  recolour(): void {
+    this.#palette = readPalette();
+  }
+
+  #resize(): void {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = Math.max(1, Math.round(clientWidth * ratio));
+    this.canvas.height = Math.max(1, Math.round(clientHeight * ratio));
+    this.camera.resize(Math.max(1, clientWidth), Math.max(1, clientHeight));
+  }
+
+  fit(): void {
+    if (this.#trace) this.camera.fit(extent(this.#trace));
+  }
+
+  draw(shown: Shown): void {
+    this.#adopt(shown.trace);
+    this.#shown = shown;
+    const { state, now, trace } = shown;
+    project(trace, state, now, this.camera, this.#layout, this.#x, this.#y);
+    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace));
+    const ratio = this.canvas.width / this.camera.width;
+    this.#pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.#pen.clearRect(0, 0, this.camera.width, this.camera.height);
+    this.#paint(shown);
+  }
+
+  #paint(shown: Shown): void {
+    const [pen, palette, { state, trace }] = [this.#pen, this.#palette, shown];
+    const { field } = trace.header;
+    const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, scale: this.camera.scale, hovered: this.hovered };
+    if (field) drawField(pen, field, this.camera, this.#areas, palette);
+    for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
+    if (this.circle) drawFault(pen, { kind: "jam", node: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
+    const pointed = this.hovered ?? shown.selected;
+    if (pointed !== null && field?.range && pointed < state.nodes.length) {
+      drawRange(pen, this.#x[pointed], this.#y[pointed], field.range * this.camera.scale, palette);
+    }
+    drawRoutes(pen, scene, palette);
+    drawWhy(pen, scene, palette);
+    drawLinks(pen, scene, palette);
+    this.#drawSelectedLink(shown);
+    drawDoubts(pen, scene, palette);
+    drawNodes(pen, scene, palette);
+    drawFlights(pen, scene, palette);
+  }
+
+  #drawSelectedLink(shown: Shown): void {
+    if (!shown.selectedLink) return;
+    const [a, b] = shown.selectedLink;
+    this.#pen.beginPath();
+    this.#pen.moveTo(this.#x[a], this.#y[a]);
+    this.#pen.lineTo(this.#x[b], this.#y[b]);
+    this.#pen.strokeStyle = this.#palette.accent;
+    this.#pen.lineWidth = 3;
+    this.#pen.stroke();
+  }
+
+  /** A new trace has places of its own; a trace that grows may need more room. */
+  #adopt(trace: Trace): void {
+    if (this.#trace !== trace) {
+      this.#trace = trace;
+      this.#layout = layOut(trace.header);
+      this.#areas = trace.header.field ? areasOf(trace.header.field) : [];
+      this.#x = new Float64Array(trace.header.nodes);
+      this.#y = new Float64Array(trace.header.nodes);
+      this.hovered = null;
+      this.#box = "";
+    }
+    const box = extent(trace);
+    const name = `${box.left} ${box.top} ${box.right} ${box.bottom}`;
+    if (name === this.#box) return;
+    this.#box = name;
+    this.camera.fit(box);
+  }
+
+  /** The node under a pixel. */
+  nodeAt(x: number, y: number): number | null {
+    const reach = Math.max(this.#radius + 4, 11);
+    let [best, nearest] = [null as number | null, reach * reach];
+    for (let id = 0; id < this.#x.length; id++) {
+      const distance = (this.#x[id] - x) ** 2 + (this.#y[id] - y) ** 2;
+      if (distance < nearest) [best, nearest] = [id, distance];
+    }
+    return best;
+  }
+
+  /** The link under a pixel, whether it is there now or was. */
+  linkAt(x: number, y: number): readonly [number, number] | null {
+    if (!this.#shown) return null;
+    const { trace } = this.#shown;
+    let [best, nearest] = [null as readonly [number, number] | null, 7];
+    for (let slot = 0; slot < trace.table.from.length; slot++) {
+      const [a, b] = [trace.table.from[slot], trace.table.to[slot]];
+      const distance = toSegment(x, y, this.#x[a], this.#y[a], this.#x[b], this.#y[b]);
+      if (distance < nearest) [best, nearest] = [[a, b], distance];
+    }
+    return best;
+  }
+
+  /** Where a node is on the canvas, for what is shown beside it. */
+  pixel(id: number): Point {
+    return [this.#x[id], this.#y[id]];
+  }
+}
+
+function toSegment(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {
+  const [dx, dy] = [bx - ax, by - ay];
+  const square = dx * dx + dy * dy || 1;
+  const share = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / square));
+  return Math.hypot(x - ax - share * dx, y - ay - share * dy);
+}

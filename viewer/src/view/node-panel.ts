@@ -1,0 +1,77 @@
+// The selected node: what it knows, and why it waits.
+import { type State, idlePermits } from "../model/state";
+import { whyWaits, type Why } from "../model/why";
+import { timeWords } from "../model/words";
+import { button, el } from "./dom";
+
+const IDS_MAX = 40;
+
+export class NodePanel {
+  readonly element = el("section", { class: "panel node", label: "The selected node" });
+  readonly #select: (node: number | null) => void;
+  #shown = "";
+  #why: Why | null = null;
+
+  constructor(select: (node: number | null) => void) {
+    this.#select = select;
+    this.element.hidden = true;
+  }
+
+  /** The chain that the map should show. */
+  get why(): Why | null {
+    return this.#why;
+  }
+
+  show(state: State, id: number | null, version: string): void {
+    this.element.hidden = id === null;
+    const name = `${id} ${version}`;
+    if (name === this.#shown) return;
+    this.#shown = name;
+    this.#why = null;
+    if (id === null) return;
+    const node = state.nodes[id];
+    this.#why = node.section === "waiting" ? whyWaits(state, id) : null;
+    const head = el("div", { class: "node-head" }, el("h2", { text: `Node ${id}` }), el("span", { class: `section ${node.section}`, text: sectionWords(state, id) }), button("Close", { class: "plain", label: "Deselect the node", onclick: () => this.#select(null) }));
+    const idle = idlePermits(node);
+    const facts: [string, Node[]][] = [
+      ["in use", [ids(node.granted)]],
+      ["idle units", [ids(idle), document.createTextNode(node.hasToken ? " and the token" : "")]],
+      ["queue", this.#links(node.queue)],
+      ["waits on", this.#links(node.waitsOn)],
+    ];
+    if (node.height) facts.push(["height", [document.createTextNode(`(${node.height.join(", ")})`)]]);
+    const routes = state.routes[id];
+    if (routes && routes.size > 0) facts.push(["routes", [document.createTextNode(routesWords(routes))]]);
+    const table = el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", {}, ...value)]));
+    this.element.replaceChildren(head, table, ...(this.#why ? [whyWords(this.#why)] : []));
+  }
+
+  #links(nodes: readonly number[]): Node[] {
+    if (nodes.length === 0) return [document.createTextNode("none")];
+    const links: Node[] = nodes.slice(0, IDS_MAX).map((id) => button(String(id), { class: "id", label: `Node ${id}`, onclick: () => this.#select(id) }));
+    return nodes.length > IDS_MAX ? [...links, document.createTextNode(` and ${nodes.length - IDS_MAX} more`)] : links;
+  }
+}
+
+function ids(list: readonly number[]): Text {
+  return document.createTextNode(list.length === 0 ? "none" : list.slice(0, IDS_MAX).join(", ") + (list.length > IDS_MAX ? ", …" : ""));
+}
+
+function routesWords(routes: ReadonlyMap<number, number>): string {
+  const some = [...routes].slice(0, 8).map(([to, via]) => `${to} by ${via}`);
+  return some.join(", ") + (routes.size > 8 ? ` and ${routes.size - 8} more` : "");
+}
+
+export function sectionWords(state: State, id: number): string {
+  const node = state.nodes[id];
+  if (node.presence === "crashed") return "crashed";
+  if (node.presence === "outside") return "outside";
+  const paused = node.paused ? ", paused" : "";
+  if (node.section === "remainder") return `idle${paused}`;
+  return `${node.section === "critical" ? "in its critical section" : "waiting"} since ${timeWords(node.since)}${paused}`;
+}
+
+function whyWords(why: Why): HTMLElement {
+  const path = el("p", { class: "why-path", text: why.path.join(" → ") });
+  return el("div", { class: `why ${why.ending}` }, el("h3", { text: "Why is it waiting?" }), path, ...why.sentences.map((sentence) => el("p", { text: sentence })));
+}

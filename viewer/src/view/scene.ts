@@ -1,0 +1,70 @@
+// What the map shows at one instant, in pixels.
+import type { Flight, State } from "../model/state";
+import type { Why } from "../model/why";
+import type { Point } from "../trace/record";
+import type { Trace } from "../trace/trace";
+import type { Box, Camera } from "./camera";
+
+export interface Scene {
+  readonly trace: Trace;
+  readonly state: State;
+  readonly now: number;
+  /** Where each node is on the screen. */
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  /** The radius of a node. */
+  readonly radius: number;
+  readonly scale: number;
+  readonly selected: number | null;
+  readonly hovered: number | null;
+  readonly why: Why | null;
+  readonly current: number | null;
+}
+
+/** What has to be in sight. */
+export function extent(trace: Trace): Box {
+  const { field } = trace.header;
+  if (field) return { left: 0, top: 0, right: field.width, bottom: field.height };
+  if (trace.hasPlaces) {
+    const { left, top, right, bottom } = trace.bounds;
+    const slack = Math.max(right - left, bottom - top, 1) * 0.05;
+    return { left: left - slack, top: top - slack, right: right + slack, bottom: bottom + slack };
+  }
+  return { left: 0, top: 0, right: 1000, bottom: 1000 };
+}
+
+/** Pixels of all nodes; whoever has no place yet stands at the edge. */
+export function project(trace: Trace, state: State, now: number, camera: Camera, layout: readonly Point[], x: Float64Array, y: Float64Array): void {
+  const placed = trace.hasPlaces || trace.header.field !== null;
+  const box = extent(trace);
+  for (let id = 0; id < state.nodes.length; id++) {
+    const motion = state.motions[id];
+    if (motion) {
+      const seconds = (now - motion.t) / 1e9;
+      x[id] = camera.screenX(motion.at[0] + motion.velocity[0] * seconds);
+      y[id] = camera.screenY(motion.at[1] + motion.velocity[1] * seconds);
+    } else if (placed) {
+      x[id] = camera.screenX(box.left);
+      y[id] = camera.screenY(box.top + ((id + 0.5) / state.nodes.length) * (box.bottom - box.top));
+    } else {
+      x[id] = camera.screenX(layout[id][0]);
+      y[id] = camera.screenY(layout[id][1]);
+    }
+  }
+}
+
+/** As large as the nodes can be without standing on one another. */
+export function radiusOf(nodes: number, camera: Camera, box: Box): number {
+  const area = (box.right - box.left) * (box.bottom - box.top) * camera.scale * camera.scale;
+  return Math.max(2.5, Math.min(13, 0.2 * Math.sqrt(area / Math.max(nodes, 1))));
+}
+
+/** How far a message has come, from 0 at its sender to 1. */
+export function progress(trace: Trace, flight: Flight, now: number): number {
+  const fate = trace.fateOf(flight);
+  if (!fate) return Math.min(0.85, (now - flight.t) / 1e9);
+  if (fate.t <= flight.t) return 0.5;
+  const share = Math.max(0, Math.min(1, (now - flight.t) / (fate.t - flight.t)));
+  // What never arrives does not come near.
+  return fate.fate === "arrived" || fate.fate === "refused" ? share : share * 0.6;
+}

@@ -1,0 +1,202 @@
+// The time line: buttons, the track with its marks, and the curves under it.
+import { seriesOf } from "../model/series";
+import { timeWords } from "../model/words";
+import type { Trace } from "../trace/trace";
+import { Curves } from "./curves";
+import { button, el, say } from "./dom";
+import { type Palette, readPalette } from "./palette";
+import { type Player, SPEEDS } from "./player";
+
+export interface TimelineActions {
+  toggle(): void;
+  step(direction: 1 | -1): void;
+  toStart(): void;
+  toEnd(): void;
+  toViolation(): void;
+  seek(now: number): void;
+  speed(speed: number): void;
+  brush(range: readonly [number, number] | null): void;
+}
+
+/** Left of the track and the curves, in pixels: the curves' numbers stand there. */
+export const GUTTER = 44;
+export const MARGIN = 14;
+
+export class Timeline {
+  readonly element: HTMLElement;
+  readonly #play = button("Play", { class: "play" });
+  readonly #violation = button("Violation", { class: "bad-button", label: "Go to the violation" });
+  readonly #end = button("End", { label: "To the end" });
+  readonly #clock = el("output", { class: "clock", label: "Time" });
+  readonly #place = el("span", { class: "place" });
+  readonly #speed = el("select", { label: "Speed" });
+  readonly #track = el("canvas", { class: "track", attrs: { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0" } });
+  readonly #curves: Curves;
+  readonly #actions: TimelineActions;
+  #palette: Palette = readPalette();
+  #trace: Trace | null = null;
+  #ticks: Float64Array | null = null;
+  #brush: readonly [number, number] | null = null;
+  #brushFrom: number | null = null;
+
+  constructor(actions: TimelineActions) {
+    this.#actions = actions;
+    this.#curves = new Curves((now) => actions.seek(now));
+    for (const speed of SPEEDS) this.#speed.append(el("option", { text: `${speed}×`, attrs: { value: String(speed) } }));
+    this.#speed.value = "1";
+    this.#speed.addEventListener("change", () => actions.speed(Number(this.#speed.value)));
+    this.#play.addEventListener("click", actions.toggle);
+    this.#violation.addEventListener("click", actions.toViolation);
+    this.#end.addEventListener("click", actions.toEnd);
+    const step = (text: string, label: string, direction: 1 | -1) => button(text, { label, attrs: { title: label }, onclick: () => actions.step(direction) });
+    const bar = el("div", { class: "controls" },
+      button("Start", { label: "To the start", onclick: actions.toStart }),
+      step("‹", "One event back", -1), this.#play, step("›", "One event on", 1),
+      this.#end, el("label", { class: "speed" }, "speed ", this.#speed), this.#violation,
+      el("span", { class: "spring" }), this.#place, this.#clock);
+    this.element = el("section", { class: "timeline", label: "Time line" }, bar, this.#track, this.#curves.element);
+    this.#listen();
+    new ResizeObserver(() => this.redraw()).observe(this.#track);
+  }
+
+  #listen(): void {
+    const track = this.#track;
+    const time = (event: PointerEvent) => this.#timeAt(event.clientX - track.getBoundingClientRect().left);
+    track.addEventListener("pointerdown", (event) => {
+      track.setPointerCapture(event.pointerId);
+      this.#brushFrom = event.shiftKey ? time(event) : null;
+      if (event.shiftKey) this.#setBrush(null);
+      else this.#actions.seek(time(event));
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (!track.hasPointerCapture(event.pointerId)) return;
+      if (this.#brushFrom === null) this.#actions.seek(time(event));
+      else this.#setBrush([Math.min(this.#brushFrom, time(event)), Math.max(this.#brushFrom, time(event))]);
+    });
+    track.addEventListener("dblclick", () => this.#setBrush(null));
+  }
+
+  #setBrush(range: readonly [number, number] | null): void {
+    this.#brush = range;
+    this.#actions.brush(range);
+  }
+
+  #timeAt(x: number): number {
+    const width = this.#track.clientWidth - GUTTER - MARGIN;
+    return Math.max(0, Math.min(1, (x - GUTTER) / Math.max(width, 1))) * (this.#trace?.last ?? 0);
+  }
+
+  recolour(): void {
+    this.#palette = readPalette();
+    this.#curves.recolour();
+    this.redraw();
+  }
+
+  adopt(trace: Trace): void {
+    this.#trace = trace;
+    this.#brush = null;
+    this.grown();
+  }
+
+  /** There are more lines than before. */
+  grown(): void {
+    if (!this.#trace) return;
+    this.#ticks = null;
+    this.#curves.show(seriesOf(this.#trace), this.#trace.header.k);
+    this.#violation.hidden = !this.#trace.end?.violation;
+  }
+
+  redraw(): void {
+    this.#ticks = null;
+  }
+
+  draw(player: Player, live: boolean): void {
+    const trace = this.#trace;
+    if (!trace) return;
+    say(this.#play, player.playing ? "Pause" : "Play");
+    say(this.#end, live ? (player.following ? "Live" : "Go live") : "End");
+    this.#end.classList.toggle("on", live && player.following);
+    say(this.#clock, `${timeWords(player.now)} / ${timeWords(trace.last)}`);
+    say(this.#place, `line ${(player.index + 2).toLocaleString("en-GB")} of ${(trace.length + 1).toLocaleString("en-GB")}`);
+    if (this.#speed.value !== String(player.speed)) this.#speed.value = String(player.speed);
+    this.#track.setAttribute("aria-valuemax", (trace.last / 1e9).toFixed(3));
+    this.#track.setAttribute("aria-valuenow", (player.now / 1e9).toFixed(3));
+    this.#curves.mark(player.now, valuesAt(trace, player.index));
+    this.#drawTrack(trace, player.now);
+  }
+
+  #drawTrack(trace: Trace, now: number): void {
+    const canvas = this.#track;
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    const pen = canvas.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const span = width - GUTTER - MARGIN;
+    const x = (t: number) => GUTTER + (t / Math.max(trace.last, 1)) * span;
+    const middle = Math.round(height / 2);
+    pen.fillStyle = this.#palette.line;
+    pen.fillRect(GUTTER, middle, span, 1);
+    if (this.#brush) {
+      pen.fillStyle = this.#palette.accent;
+      pen.globalAlpha = 0.2;
+      pen.fillRect(x(this.#brush[0]), 2, Math.max(1, x(this.#brush[1]) - x(this.#brush[0])), height - 4);
+      pen.globalAlpha = 1;
+    }
+    this.#drawTicks(pen, trace, span, height);
+    if (trace.end?.violation) this.#drawViolation(pen, x(trace.end.t ?? trace.last), height);
+    this.#drawHandle(pen, x(now), height);
+  }
+
+  /** Every grant is a tick; where there are more than pixels, a darker one. */
+  #drawTicks(pen: CanvasRenderingContext2D, trace: Trace, span: number, height: number): void {
+    this.#ticks ??= ticks(trace, Math.max(1, Math.floor(span)));
+    pen.fillStyle = this.#palette.critical;
+    const most = this.#ticks.reduce((most, count) => Math.max(most, count), 1);
+    for (let at = 0; at < this.#ticks.length; at++) {
+      if (this.#ticks[at] === 0) continue;
+      pen.globalAlpha = 0.35 + 0.65 * (this.#ticks[at] / most);
+      pen.fillRect(GUTTER + at, height / 2 - 5, 1, 10);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  #drawViolation(pen: CanvasRenderingContext2D, x: number, height: number): void {
+    pen.fillStyle = this.#palette.bad;
+    pen.fillRect(x - 1, 0, 2, height);
+    pen.beginPath();
+    pen.moveTo(x - 6, 0);
+    pen.lineTo(x + 6, 0);
+    pen.lineTo(x, 8);
+    pen.fill();
+  }
+
+  #drawHandle(pen: CanvasRenderingContext2D, x: number, height: number): void {
+    pen.fillStyle = this.#palette.ink;
+    pen.fillRect(x - 0.75, 0, 1.5, height);
+    pen.beginPath();
+    pen.arc(x, height / 2, 5.5, 0, 2 * Math.PI);
+    pen.fill();
+    pen.beginPath();
+    pen.arc(x, height / 2, 2.2, 0, 2 * Math.PI);
+    pen.fillStyle = this.#palette.paper;
+    pen.fill();
+  }
+}
+
+function valuesAt(trace: Trace, index: number): readonly number[] {
+  return index < 0 ? [0, 0, 0] : [trace.waiting.at(index), trace.inUse.at(index), trace.inFlight.at(index)];
+}
+
+function ticks(trace: Trace, columns: number): Float64Array {
+  const counts = new Float64Array(columns);
+  for (let at = 0; at < trace.grants.length; at++) {
+    const share = trace.t.at(trace.grants.at(at)) / Math.max(trace.last, 1);
+    counts[Math.min(columns - 1, Math.floor(share * columns))]++;
+  }
+  return counts;
+}

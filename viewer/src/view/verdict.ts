@@ -1,0 +1,35 @@
+// The verdict, always in sight.
+import { timeWords } from "../model/words";
+import type { Trace } from "../trace/trace";
+import { button, el, say } from "./dom";
+
+export class Verdict {
+  readonly element = el("div", { class: "verdict" });
+  readonly #words = el("span", { class: "verdict-words", attrs: { role: "status", "aria-live": "polite" } });
+  readonly #jump = button("Go there", { class: "bad-button" });
+
+  constructor(jump: () => void) {
+    this.#jump.addEventListener("click", jump);
+    this.#jump.hidden = true;
+    this.element.append(el("span", { class: "verdict-mark", attrs: { "aria-hidden": "true" } }), this.#words, this.#jump);
+  }
+
+  show(trace: Trace | null, live: boolean, loading: boolean): void {
+    const violation = trace?.end?.violation ?? null;
+    this.element.hidden = trace === null;
+    this.element.className = `verdict ${violation ? "violated" : !trace || loading || (!trace.end && !live) ? "open" : "held"}`;
+    this.#jump.hidden = !violation;
+    if (!trace) return;
+    const when = trace.end?.t ?? (trace.length > 0 ? trace.t.at(trace.length - 1) : 0);
+    say(this.#words, violation ? `Violated at ${timeWords(when)}: ${violation}` : heldWords(trace, live, loading));
+    this.#words.title = violation ?? "";
+  }
+}
+
+function heldWords(trace: Trace, live: boolean, loading: boolean): string {
+  const number = (count: number) => count.toLocaleString("en-GB");
+  if (loading) return "Reading…";
+  if (trace.end) return `Held to the end: ${number(trace.end.steps)} events`;
+  if (live) return `Held so far: ${number(trace.checked ?? trace.length)} events checked`;
+  return `No violation in ${number(trace.length)} lines; the end is missing`;
+}
