@@ -29,6 +29,7 @@ use verdict::Told;
 use crate::failure::{Failure, Outcome};
 use crate::replay::Bytes;
 use crate::results::print;
+use crate::view::show_bytes;
 
 /// What a check of one network found.
 enum Found {
@@ -60,11 +61,18 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let told = Told { plan: &plan, setup: &setup, found: &found, took, explored, memory: memory_peak() };
         say(&told.in_format(args.format))?;
         if let Some(counterexample) = found.counterexample() {
-            tell(args, &trace(&plan, &setup, counterexample, &told.command())?)?;
+            let trace = trace(&plan, &setup, counterexample, &told.command())?;
+            tell(args, &trace)?;
+            if args.view {
+                show_bytes(args.at, "counterexample", &trace)?;
+            }
         }
         if !told.holds() {
             return Ok(ExitCode::from(1));
         }
+    }
+    if args.view {
+        say("nothing was violated, so there is nothing to show\n")?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,10 @@
 //! Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.
 
 mod check;
+mod demo;
 mod failure;
 mod list;
+mod pace;
 mod progress;
 mod replay;
 mod reproduce;
@@ -12,6 +14,7 @@ mod results;
 mod sim;
 mod soak;
 mod traffic;
+mod view;
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -21,9 +24,11 @@ use failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
+  driftlock demo                                    watch it, meddle with it
   driftlock list                                    the algorithms
   driftlock sim --algorithm krlf --load 0.1         simulate one
   driftlock sim --trace run.jsonl --entries 50      record every step
+  driftlock view run.jsonl                          look at them in a browser
   driftlock replay run.jsonl                        do the same steps again and compare
   driftlock soak krlf --runs 10000                  random faults, then everybody must be served
   driftlock check krl                               every order of events in a small network
@@ -43,6 +48,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Watch nodes share docks on a field, and meddle with them, in a browser
+    Demo(demo::Args),
     /// List the algorithms, or show one of them
     List(list::Args),
     /// Simulate an algorithm and measure it
@@ -57,10 +64,13 @@ enum Command {
     Reproduce(reproduce::Args),
     /// Send requests and replies over routes on a moving field, and measure it
     Traffic(Box<traffic::Args>),
+    /// Show a trace in a browser
+    View(view::Args),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Demo(args) => demo::run(&args),
         Command::List(args) => list::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Replay(args) => replay::run(&args),
@@ -68,6 +78,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Traffic(args) => traffic::run(&args),
+        Command::View(args) => view::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         // Whoever closed the pipe, `head` for one, has read enough.

@@ -108,6 +108,12 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             let writer = Writer::new(sink, &trace_header(&plan, *replication));
             replicate(&plan, *replication, writer.into()).map_err(Failure::write(path))?;
         }
+        Origin::Live { .. } => {
+            return Err(Failure::Other(format!(
+                "{}: somebody meddled with this run while it went on, so it can not be run again; leave --rerun out",
+                path.display()
+            )));
+        }
         Origin::Check { command, .. } => {
             return Err(Failure::Other(format!(
                 "{}: a counterexample has no simulation to run again; this finds it anew: {command}",

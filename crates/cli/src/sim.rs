@@ -1,5 +1,7 @@
 //! `driftlock sim`: measure an algorithm.
 
+mod watch;
+
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ use driftlock_trace::Writer;
 use crate::failure::{Failure, Outcome};
 use crate::progress;
 use crate::results::{print, to_json, to_table, to_text};
+use crate::view::At;
 
 const EXAMPLES: &str = "\
 Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win.
@@ -61,7 +64,12 @@ pub(crate) struct Args {
     /// Write the packets of one replication on a field to this file, for Wireshark (docs/pcap.md)
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Which replication to record
+    /// Show one replication in a browser while it runs, instead of measuring
+    #[arg(long, conflicts_with_all = ["trace", "pcap", "output"])]
+    view: bool,
+    #[command(flatten)]
+    at: At,
+    /// Which replication to record or to show
     #[arg(long, value_name = "R", default_value_t = 0)]
     trace_replication: u32,
     /// Threads to use; 0 is one for each core. The results do not depend on it
@@ -247,6 +255,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.format == Format::Parquet && args.output.is_none() {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
+    if args.view {
+        recordable(&plan, args.trace_replication)?;
+        return watch::watch(&plan, args.trace_replication, args.at);
+    }
     if let Some(path) = &args.trace {
         record(&plan, args.trace_replication, path)?;
     }
@@ -291,12 +303,13 @@ fn field(path: &Path) -> Result<Terrain, Failure> {
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.
-fn with_own_units(config: Config, units_given: bool) -> Config {
+pub(crate) fn with_own_units(config: Config, units_given: bool) -> Config {
     let shares_one = Algorithm::named(&config.algorithm).is_some_and(|algorithm| algorithm.units == UnitsRule::One);
     if shares_one && !units_given { Config { k: 1, ..config } } else { config }
 }
 
-fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+/// Refuses what a trace can not hold.
+fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
     if replication >= plan.config.replications {
         return Err(Failure::Other(format!(
             "there is no replication {replication} to record: there are {}, counted from 0",
@@ -305,10 +318,15 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
     }
     if plan.config.neighbourhoods > 1 {
         return Err(Failure::Other(format!(
-            "a trace is of one neighbourhood, and there are {}: leave --trace out, or --neighbourhoods",
+            "a trace is of one neighbourhood, and there are {}: leave --trace or --view out, or --neighbourhoods",
             plan.config.neighbourhoods
         )));
     }
+    Ok(())
+}
+
+fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    recordable(plan, replication)?;
     let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
     replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
     Ok(())

@@ -10,8 +10,9 @@ use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Deployment, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
-use driftlock_trace::Writer;
+use driftlock_trace::{Header, Origin, Writer};
 
+use crate::afield::Terrain;
 use crate::config::Plan;
 use crate::demand::Demands;
 use crate::queue::Event;
@@ -93,6 +94,13 @@ pub struct Progress {
     pub refused: Option<String>,
     /// What the oracle objects to. Then nothing goes on any more.
     pub violation: Option<Violation>,
+}
+
+/// The first line of a trace of this.
+pub fn trace_header(plan: &Plan) -> Header {
+    let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
+    let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
+    Header { field: plan.config.field.as_ref().map(Terrain::plane), ..header }
 }
 
 /// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is asked no more. Fails only if the trace can

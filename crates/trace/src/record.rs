@@ -89,6 +89,11 @@ pub enum Origin {
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         afield: bool,
     },
+    /// A simulation that somebody meddled with while it ran.
+    Live {
+        /// As `driftlock sim --config` takes it.
+        config: Value,
+    },
     /// A counterexample of the checker.
     Check {
         /// The command that finds it.

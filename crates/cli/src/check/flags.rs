@@ -13,6 +13,7 @@ use super::demands::Menu;
 use super::layer::{self, LinkFlags, NeighbourhoodFlags};
 use super::units_fit;
 use crate::failure::Failure;
+use crate::view::At;
 use crate::{list, progress};
 
 const EXAMPLES: &str = "\
@@ -24,6 +25,7 @@ their graph whether anybody who waits can be passed over for ever. docs/check.md
 Examples:
   driftlock check krl                                       a few seconds
   driftlock check krl --as-published                        the paper's own text, and how it breaks
+  driftlock check krl --as-published --view                 the same, step by step in a browser
   driftlock check krl --without holder-lowers --ignore invariant --chart deadlock.svg
   driftlock check krlf --nodes 3 --k 2 --requests 2 --link-changes 0 --topology all
   driftlock check hok --nodes 3 --k 3 --units 1..3 --link-changes 0
@@ -118,6 +120,11 @@ pub(crate) struct Args {
     /// Write the counterexample to this file, for driftlock replay
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
+    /// Show the counterexample in a browser
+    #[arg(long)]
+    pub(super) view: bool,
+    #[command(flatten)]
+    pub(super) at: At,
     /// Draw the counterexample as a message sequence chart: .svg is a picture, anything else is Mermaid
     #[arg(long, value_name = "FILE")]
     pub(super) chart: Vec<PathBuf>,

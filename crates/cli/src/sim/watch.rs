@@ -1,0 +1,125 @@
+//! `driftlock sim --view`: one replication in the browser, as slowly as people can follow.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use driftlock_net::Time;
+use driftlock_sim::config::Plan;
+use driftlock_sim::run::{replicate, trace_header};
+use driftlock_trace::Writer;
+use driftlock_viewer::{Hub, Sink, Source};
+use serde_json::json;
+
+use crate::demo::command::Command;
+use crate::failure::{Failure, Outcome};
+use crate::pace::Pace;
+use crate::results::print;
+use crate::view::{At, announcement};
+
+/// How often the page hears that nothing has happened.
+const SILENCE: Duration = Duration::from_millis(100);
+/// Time units a second: messages by decree take a whole one.
+const SPEED_BY_DECREE: f64 = 4.0;
+
+pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
+    let server = at.server()?;
+    print(&announcement(&server))?;
+    let pace = Arc::new(Pace::new(if plan.config.field.is_some() { 1.0 } else { SPEED_BY_DECREE }));
+    let hub = Hub::default();
+    let sink = Paced { sink: hub.begin(), hub: hub.clone(), pace: pace.clone(), line: Vec::new(), lines: 0 };
+    let writer = Writer::new(Box::new(sink), &trace_header(plan, replication));
+    describe(&hub, &pace);
+    let (to, commanded) = (hub.clone(), pace.clone());
+    let commands = Arc::new(move |text: &str| obey(&to, &commanded, text));
+    let serving = thread::spawn(move || server.run(Source::Stream { name: "simulation".into(), hub, commands }));
+    pace.set_now(Time::ZERO);
+    let over = replicate(plan, replication, writer.into());
+    let over = over.map_err(|error| Failure::Other(format!("the page can not be fed any more: {error}")))?;
+    let held = "everything held".to_owned();
+    let verdict = over.violation.as_ref().map_or(held, |violation| format!("VIOLATED: {violation}"));
+    print(&format!("the simulation is over: {} entries, {verdict}; the page stays\n", over.tally.waits.len()))?;
+    match serving.join() {
+        Ok(Err(error)) => Err(Failure::Other(format!("the page can not be served any more: {error}"))),
+        Ok(Ok(())) | Err(_) => Ok(ExitCode::from(u8::from(over.violation.is_some()))),
+    }
+}
+
+/// How fast it goes is all that can be changed: the rest follows from the seed.
+fn obey(hub: &Hub, pace: &Pace, text: &str) {
+    match Command::read(text) {
+        Ok(Command::Speed(speed)) => pace.set_speed(speed),
+        Ok(Command::Hold(held)) => pace.hold(held),
+        Ok(_) => refuse(hub, "a simulation follows its seed: only driftlock demo can be meddled with"),
+        Err(refused) => refuse(hub, &refused),
+    }
+    describe(hub, pace);
+}
+
+fn refuse(hub: &Hub, why: &str) {
+    hub.tell(&json!({ "refused": why }).to_string());
+}
+
+fn describe(hub: &Hub, pace: &Pace) {
+    let (speed, paused) = pace.speed();
+    let demo = json!({ "demo": { "algorithms": [], "speed": speed, "paused": paused, "canAct": false } });
+    hub.tell(&demo.to_string());
+}
+
+/// Hands each line on when it is due, and holds the simulation up until then.
+struct Paced {
+    sink: Sink,
+    hub: Hub,
+    pace: Arc<Pace>,
+    line: Vec<u8>,
+    lines: u64,
+}
+
+impl Paced {
+    fn hand_on(&mut self) -> io::Result<()> {
+        let due = time_of(&self.line);
+        while !self.pace.wait_until(due, SILENCE) {
+            let now = self.pace.now().min(due).0;
+            self.hub.tell(&json!({ "now": now, "checked": self.lines }).to_string());
+        }
+        self.lines += 1;
+        self.sink.write_all(&self.line)?;
+        self.line.clear();
+        self.sink.flush()
+    }
+}
+
+impl Write for Paced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if self.line.ends_with(b"\n") {
+            self.hand_on()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+/// When a line of a trace is due: its first field says so. The first and the last have none.
+fn time_of(line: &[u8]) -> Time {
+    let digits = line.strip_prefix(b"{\"t\":").unwrap_or_default();
+    let number = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    Time(number.fold(0, |number: u64, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_when_it_is_due() {
+        assert_eq!(time_of(br#"{"t":1234,"node":5}"#), Time(1234));
+        assert_eq!(time_of(br#"{"end":{"steps":3}}"#), Time::ZERO);
+        assert_eq!(time_of(br#"{"t":99999999999999999999999}"#), Time::END);
+    }
+}
