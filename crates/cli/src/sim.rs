@@ -38,7 +38,27 @@ Examples:
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
-  driftlock sim --config my.toml --format parquet --output my.parquet";
+  driftlock sim --config my.toml --format parquet --output my.parquet
+
+On a field nodes move about with radios, and everything below the algorithm is real (docs/field.md). A time unit is a second
+there, and what was decreed before is not given: connectivity, mobility, churn, delay. A field is a TOML file in which all
+has a default: area, movement or tracks, radio, layers, [[fault]] for what goes wrong, [faults] for what does by chance:
+
+  radio = \"wifi-11mbps\"
+  [faults]
+  heals-at = 600.0
+  jams = { per-minute = 1.0, lasts = [5.0, 20.0] }
+  pauses = { per-minute = 2.0, lasts = [1.0, 20.0] }
+
+Such faults follow from the seed: they are other ones in each replication, and the same for every algorithm.
+
+Examples on a field:
+  driftlock sim --field walkers --load 0.02          30 walkers, a square of 700 m, nothing goes wrong
+  driftlock sim --algorithm hok --field my.toml --entries 500 --replications 2
+  driftlock sim --algorithm klme-ft --field my.toml --entries 200 --pcap run.pcapng
+  driftlock sim --field my.toml --entries 50 --replications 1 --trace run.jsonl.zst
+
+Exit codes: 0 it held, 1 something was violated, 2 it could not be run.";
 
 /// The flags of `driftlock sim`.
 #[derive(clap::Args)]

@@ -170,6 +170,16 @@ pub enum Nonsense {
         /// What it is.
         value: f64,
     },
+    /// More than can be kept.
+    #[error("{per_minute} per minute for {seconds} s are {faults:.0} faults, and a million of a kind is the most")]
+    TooMany {
+        /// How often.
+        per_minute: f64,
+        /// For how long.
+        seconds: f64,
+        /// How many on average.
+        faults: f64,
+    },
     /// Nobody has this number.
     #[error("there is no node {node}: nodes have the numbers 0 to {last}", last = nodes.saturating_sub(1))]
     UnknownNode {

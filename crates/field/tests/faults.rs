@@ -102,7 +102,8 @@ fn the_examples_of_the_manual_can_be_read() {
     let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
     let (faults, ranges): (Vec<_>, Vec<_>) = examples.partition(|example| example.contains("[[fault]]"));
     assert_eq!((faults.iter().map(|example| read(example).len()).sum::<usize>(), ranges.len()), (7, 1));
-    let schedule = Schedule::random(1, &toml::from_str(ranges[0]).unwrap()).unwrap();
+    let ranges = ranges[0].trim_start().strip_prefix("[faults]").expect("the table's name comes first");
+    let schedule = Schedule::random(1, 50, FIELD, &toml::from_str(ranges).unwrap()).unwrap();
     assert!(schedule.faults().len() > 5);
 }
 
@@ -318,10 +319,9 @@ fn a_node_that_does_not_exist_is_named_with_its_fault() {
     assert_eq!((schedule.heals_at(), Schedule::default().heals_at()), (None, Some(Time::ZERO)));
 }
 
-fn ranges(nodes: u32) -> Ranges {
+fn ranges() -> Ranges {
     let often = |per_minute| Often { per_minute, lasts: [0.0, 15.0] };
     Ranges {
-        nodes,
         begins_at: 5.0,
         heals_at: 65.0,
         crashes: often(10.0),
@@ -421,7 +421,7 @@ fn every_random_schedule_does_what_it_says_and_has_healed_in_time() {
     let model = Model::RandomWaypoint(RandomWaypoint { speed_min: 20.0, speed_max: 60.0, pause: 0.0 });
     let (mut touched, mut faults_seen) = (0, 0);
     for seed in 0..100 {
-        let schedule = Schedule::random(seed, &ranges(NODES)).unwrap();
+        let schedule = Schedule::random(seed, NODES, FIELD, &ranges()).unwrap();
         faults_seen += schedule.faults().len();
         assert!(schedule.faults().iter().all(|fault| fault.at >= s(5.0)));
         assert!(schedule.faults().is_sorted_by_key(|fault| fault.at));
@@ -454,13 +454,13 @@ fn positions(movement: &mut Movement, now: Time) -> Vec<Point> {
 
 #[test]
 fn a_schedule_is_the_same_for_the_same_seed_and_after_being_written_down() {
-    let schedule = Schedule::random(7, &ranges(20)).unwrap();
-    assert_eq!(schedule, Schedule::random(7, &ranges(20)).unwrap());
-    assert_ne!(schedule, Schedule::random(8, &ranges(20)).unwrap());
+    let schedule = Schedule::random(7, 20, FIELD, &ranges()).unwrap();
+    assert_eq!(schedule, Schedule::random(7, 20, FIELD, &ranges()).unwrap());
+    assert_ne!(schedule, Schedule::random(8, 20, FIELD, &ranges()).unwrap());
     let text = toml::to_string(&File { fault: schedule.clone() }).unwrap();
     assert_eq!(toml::from_str::<File>(&text).unwrap().fault, schedule);
     // Without pauses all the rest is as before.
-    let no_pauses = Schedule::random(7, &Ranges { pauses: Often::NEVER, ..ranges(20) }).unwrap();
+    let no_pauses = Schedule::random(7, 20, FIELD, &Ranges { pauses: Often::NEVER, ..ranges() }).unwrap();
     let rest = schedule.faults().iter().filter(|fault| !matches!(fault.kind, Kind::Pause { .. }));
     assert!(rest.eq(no_pauses.faults()));
 }
@@ -468,16 +468,22 @@ fn a_schedule_is_the_same_for_the_same_seed_and_after_being_written_down() {
 #[test]
 fn ranges_that_make_no_sense_are_refused() {
     let with = |change: fn(&mut Ranges)| {
-        let mut ranges = ranges(3);
+        let mut ranges = ranges();
         change(&mut ranges);
-        Schedule::random(1, &ranges).map_err(|why| why.to_string())
+        Schedule::random(1, 3, FIELD, &ranges).map_err(|why| why.to_string())
     };
     let refused = |change| with(change).unwrap_err();
     assert_eq!(refused(|it| it.loss = [0.1, 2.0]), "\"loss\" must be a probability from 0 to 1, not 2.0");
     assert_eq!(refused(|it| it.jams.per_minute = 1e9), "\"per-minute\" must be at most 60000, not 1000000000.0");
     assert!(refused(|it| it.size[0] = 0.0).starts_with("\"size\" must be"));
     assert_eq!(with(|it| it.heals_at = 1.0), Ok(Schedule::default()));
-    let nobody = with(|it| it.nodes = 0).unwrap();
+    assert_eq!(
+        refused(|it| (it.heals_at, it.jams.per_minute) = (6_000_005.0, 11.0)),
+        "11 per minute for 6000000 s are 1100000 faults, and a million of a kind is the most"
+    );
+    let flat = mobility::Area { width: 0.0, ..FIELD };
+    assert!(Schedule::random(1, 3, flat, &ranges()).unwrap_err().to_string().starts_with("\"width\" must be"));
+    let nobody = Schedule::random(1, 0, FIELD, &ranges()).unwrap();
     assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.node().is_none()));
 }
 

@@ -1,7 +1,7 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Stay, View};
+use driftlock_protocol::{Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Stay, View};
 use driftlock_spec::Violation;
 
 use super::{Step, World};
@@ -60,6 +60,9 @@ impl<P: Protocol> World<P> {
             match held {
                 Held::Event(Event::Timer { .. }) => {}
                 Held::Event(event) => self.queue.schedule(self.now, event),
+                Held::Indication(entered @ Indication::Crossing(Crossing::Entered { .. })) => {
+                    self.tell(node, entered)?
+                }
                 // Who has come or gone meanwhile is of no interest to one that has left when it woke.
                 Held::Indication(_) if *self.nodes[node.index()].reach() == Reach::Outside => {}
                 Held::Indication(indication) => self.tell(node, indication)?,
