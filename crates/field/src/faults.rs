@@ -110,7 +110,12 @@ impl Chance {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Action {
     /// The node is down. It was up, paused or not; a crash ends a pause.
-    Crash(NodeId),
+    Crash {
+        /// Who.
+        node: NodeId,
+        /// What it will know, unless it crashes once more before it is back.
+        memory: Memory,
+    },
     /// The node is up. It was down.
     Restart {
         /// Who.
@@ -249,7 +254,7 @@ impl Action {
     /// Does to the air what concerns it: of a pause the radio knows nothing.
     pub fn disturb<F: Clone>(self, now: Time, air: &mut Air<F>, out: &mut Vec<Effect<F>>) {
         match self {
-            Self::Crash(node) => air.set_down(now, node, true),
+            Self::Crash { node, .. } => air.set_down(now, node, true),
             Self::Restart { node, .. } => air.set_down(now, node, false),
             Self::Pause(_) | Self::Resume(_) => {}
             Self::Jam(node, jammed) => air.set_jammed(now, node, jammed, out),

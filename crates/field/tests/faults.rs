@@ -188,6 +188,8 @@ fn loss(loss: f64, area: Option<Area>, lasts: f64) -> Kind {
     Kind::Loss { area, chance: Chance::new(loss).unwrap(), lasts: s(lasts) }
 }
 
+const DOWN: Action = Action::Crash { node: A, memory: Memory::Kept };
+
 #[test]
 fn a_node_is_back_when_all_its_crashes_are_over() {
     let nodes = [at(0.0, 0.0); 2];
@@ -195,19 +197,21 @@ fn a_node_is_back_when_all_its_crashes_are_over() {
     let (kept, lost) = (Memory::Kept, Memory::Lost);
     // One within the other, the inner one without memory.
     let both = [(10.0, crash(A, Some((20.0, kept)))), (15.0, crash(A, Some((5.0, lost))))];
-    assert_eq!(played(&nodes, &both), [(10.0, Action::Crash(A)), (30.0, restart(lost))]);
+    assert_eq!(played(&nodes, &both), [(10.0, DOWN), (30.0, restart(lost))]);
     // One after the other, at the same moment: it does not come back in between.
     let chain = [(10.0, crash(A, Some((5.0, kept)))), (15.0, crash(A, Some((5.0, kept))))];
-    assert_eq!(played(&nodes, &chain), [(10.0, Action::Crash(A)), (20.0, restart(kept))]);
+    assert_eq!(played(&nodes, &chain), [(10.0, DOWN), (20.0, restart(kept))]);
     // What was lost in a former crash does not count in the next.
     let two = [(1.0, crash(A, Some((1.0, lost)))), (5.0, crash(A, Some((1.0, kept))))];
-    assert_eq!(played(&nodes, &two)[2..], [(5.0, Action::Crash(A)), (6.0, restart(kept))]);
+    let forgets = Action::Crash { node: A, memory: lost };
+    assert_eq!(played(&nodes, &two)[..2], [(1.0, forgets), (2.0, restart(lost))]);
+    assert_eq!(played(&nodes, &two)[2..], [(5.0, DOWN), (6.0, restart(kept))]);
     // For good, whatever else was meant to be.
     let for_good = [(10.0, crash(A, None)), (5.0, crash(A, Some((50.0, kept))))];
-    assert_eq!(played(&nodes, &for_good), [(5.0, Action::Crash(A))]);
+    assert_eq!(played(&nodes, &for_good), [(5.0, DOWN)]);
     // At once.
     let at_once = [(10.0, crash(A, Some((0.0, kept))))];
-    assert_eq!(played(&nodes, &at_once), [(10.0, Action::Crash(A)), (10.0, restart(kept))]);
+    assert_eq!(played(&nodes, &at_once), [(10.0, DOWN), (10.0, restart(kept))]);
 }
 
 #[test]
@@ -220,16 +224,11 @@ fn pauses_add_up_and_a_crash_ends_them_for_its_time() {
     let memory = Memory::Kept;
     let restart = Action::Restart { node: A, memory };
     let interrupted = [(1.0, pause(A, 9.0)), (2.0, crash(A, Some((2.0, memory))))];
-    let expected = [
-        (1.0, Action::Pause(A)),
-        (2.0, Action::Crash(A)),
-        (4.0, restart),
-        (4.0, Action::Pause(A)),
-        (10.0, Action::Resume(A)),
-    ];
+    let expected =
+        [(1.0, Action::Pause(A)), (2.0, DOWN), (4.0, restart), (4.0, Action::Pause(A)), (10.0, Action::Resume(A))];
     assert_eq!(played(&nodes, &interrupted), expected);
     let outlived = [(1.0, pause(A, 2.0)), (2.0, crash(A, Some((2.0, memory)))), (2.5, pause(A, 1.0))];
-    assert_eq!(played(&nodes, &outlived), [(1.0, Action::Pause(A)), (2.0, Action::Crash(A)), (4.0, restart)]);
+    assert_eq!(played(&nodes, &outlived), [(1.0, Action::Pause(A)), (2.0, DOWN), (4.0, restart)]);
 }
 
 #[test]
@@ -345,7 +344,7 @@ struct State {
 
 fn obey(states: &mut [State], loss: &mut f64, action: Action) {
     match action {
-        Action::Crash(node) => {
+        Action::Crash { node, .. } => {
             let state = &mut states[node.index()];
             assert!(!state.down);
             (state.down, state.paused) = (true, false);

@@ -210,12 +210,13 @@ impl Terrain {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio.rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
         let layers = self.layers.clone();
-        let fresh = move |now, id, boot| match P::View::LAYER {
-            Layer::Links => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
+        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
+            (Some(former), _) => former.restarted(now, id, boot, &layers),
+            (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
+            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
         };
-        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, Box::new(fresh)))
+        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, Box::new(life)))
     }
 }
 

@@ -41,7 +41,8 @@ fn faults(heals_at: f64) -> Ranges {
     Ranges {
         begins_at: 0.0,
         heals_at,
-        crashes: Often::NEVER,
+        crashes: often(1.0),
+        // What an algorithm survives besides is drawn elsewhere.
         memory_lost: 0.0,
         pauses: often(2.0),
         jams: often(1.0),
