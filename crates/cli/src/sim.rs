@@ -28,20 +28,40 @@ use crate::results::{print, to_json, to_table, to_text};
 use crate::view::At;
 
 const EXAMPLES: &str = "\
-Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win.
+Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win. \
 Defaults are the paper's network: 30 nodes, 3 tokens, 20% connectivity, unit delay and unit CS time.
 
 Examples:
   driftlock sim --algorithm krlf --nodes 30 --k 3 --load 0.1 --mobility 0.02 --seed 7
   driftlock sim --delay exponential:1 --cs-time uniform:0.5..1.5 --format json
   driftlock sim --algorithm hok-edf --k 5 --units 1..3 --priorities 0..9 --deadlines exponential:50
-  driftlock sim --algorithm klme --nodes 40 --k 3 --contention 50 --cs-time exponential:0.5 --delay 0.01
+  driftlock sim --algorithm klme --k 3 --contention 50 --cs-time exponential:0.5 --delay 0.01
   driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --churn heavy --load 1
   driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --speed 1.5 --areas discs:60
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
-  driftlock sim --config my.toml --format parquet --output my.parquet";
+  driftlock sim --config my.toml --format parquet --output my.parquet
+
+On a field nodes move about with radios, and everything below the algorithm is real (docs/field.md). A time unit is a second \
+there, and what was decreed before is not given: connectivity, mobility, churn, delay. A field is a TOML file in which all \
+has a default: area, movement or tracks, radio, layers, [[fault]] for what goes wrong, [faults] for what does by chance:
+
+  radio = \"wifi-11mbps\"
+  [faults]
+  heals-at = 600.0
+  jams = { per-minute = 1.0, lasts = [5.0, 20.0] }
+  pauses = { per-minute = 2.0, lasts = [1.0, 20.0] }
+
+Such faults follow from the seed: they are other ones in each replication, and the same for every algorithm.
+
+Examples on a field:
+  driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
+  driftlock sim --algorithm hok --field my.toml --entries 500 --replications 2
+  driftlock sim --algorithm klme-ft --field my.toml --entries 200 --pcap run.pcapng
+  driftlock sim --field my.toml --entries 50 --replications 1 --trace run.jsonl.zst
+
+Exit codes: 0 it held, 1 something was violated, 2 it could not be run.";
 
 /// The flags of `driftlock sim`.
 #[derive(clap::Args)]
@@ -308,14 +328,19 @@ pub(crate) fn with_own_units(config: Config, units_given: bool) -> Config {
     if shares_one && !units_given { Config { k: 1, ..config } } else { config }
 }
 
-/// Refuses what a trace can not hold.
-fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
+fn check_replication(plan: &Plan, replication: u32) -> Result<(), Failure> {
     if replication >= plan.config.replications {
         return Err(Failure::Other(format!(
             "there is no replication {replication} to record: there are {}, counted from 0",
             plan.config.replications
         )));
     }
+    Ok(())
+}
+
+/// Refuses what a trace can not hold.
+fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
+    check_replication(plan, replication)?;
     if plan.config.neighbourhoods > 1 {
         return Err(Failure::Other(format!(
             "a trace is of one neighbourhood, and there are {}: leave --trace or --view out, or --neighbourhoods",
@@ -334,6 +359,7 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
 
 /// Runs one replication for its packets.
 fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    check_replication(plan, replication)?;
     if plan.config.field.is_none() {
         return Err(Failure::Other(
             "there are packets only on a field: give --field as well, or leave --pcap out".into(),

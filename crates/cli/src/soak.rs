@@ -15,16 +15,26 @@ use crate::results::print;
 use crate::{list, progress};
 
 const EXAMPLES: &str = "\
-Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random,
-partitions included, while every invariant is checked after every event. An algorithm that grants several units is asked
-for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: whoever waits
+Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random, \
+partitions included, while every invariant is checked after every event. An algorithm that grants several units is asked \
+for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: whoever waits \
 must be served, and everybody who asks once more. Run number i has the seed SEED + i.
+
+For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end everybody comes in. klme-ft also loses \
+up to a tenth of its messages in most runs, and in most of them one node crashes, forgets everything, and comes back at the end.
+
+With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
+on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
+are jammed, the field is cut in two, and there are bursts of loss, each for 1 to 20 s. Every unit is counted after every event: \
+held or under way, once. At the end everybody stands where neighbours hear one another. klme-ft's node that crashes and \
+forgets is drawn there too.
 
 Examples:
   driftlock soak krl                        1,000 runs
   driftlock soak krlf --runs 1000000        a long soak
   driftlock soak krl --without pending-request
-  driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses
+  driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses, crashes
+  driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
   driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
 
 /// The flags of `driftlock soak`.

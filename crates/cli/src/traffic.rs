@@ -15,19 +15,19 @@ use crate::failure::{Failure, Outcome};
 use crate::results::print;
 
 const EXAMPLES: &str = "\
-Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other
-now and then, and whoever gets one answers with as much. Measured: how many requests are answered, how long that takes, and
+Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other \
+now and then, and whoever gets one answers with as much. Measured: how many requests are answered, how long that takes, and \
 what it costs. It tells what a field does to any algorithm before one runs on it. The same command prints the same numbers.
 
-Requests are sent for --seconds; then replies may still arrive for ten more. With --within the destination is drawn from
-those who are that near at the time. A --radio is a preset (docs/radio.md); --range changes how far it is received, and
-leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3,
+Requests are sent for --seconds; then replies may still arrive for ten more. With --within the destination is drawn from \
+those who are that near at the time. A --radio is a preset (docs/radio.md); --range changes how far it is received, and \
+leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3, \
 the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
 
 Examples:
-  driftlock traffic                                          50 nodes on a square kilometre for 300 s
+  driftlock traffic                                       50 nodes on a square kilometre for 300 s
   driftlock traffic --nodes 200 --density 100 --speed 1..20
-  driftlock traffic --nodes 36 --area 900x900 --speed 0      everybody stands
+  driftlock traffic --nodes 36 --area 900x900 --speed 0   everybody stands
   driftlock traffic --nodes 10000 --within 600 --seconds 30
   driftlock traffic --radio ns-3 --range 200 --routing ns-3 --format json
 

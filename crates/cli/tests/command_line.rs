@@ -1,48 +1,13 @@
 //! The binary from outside: what is typed, what is printed, and the exit code.
 
+mod outside;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use outside::{Said, Scratch, driftlock};
 use serde_json::Value;
-
-struct Said {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-fn driftlock(args: &[&str]) -> Said {
-    let output = Command::new(env!("CARGO_BIN_EXE_driftlock")).args(args).output().expect("the binary runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
-}
-
-/// A folder of the test's own, which is removed afterwards.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("driftlock-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder");
-        Self(path)
-    }
-
-    fn path(&self, file: &str) -> String {
-        self.0.join(file).display().to_string()
-    }
-
-    fn write(&self, file: &str, text: &str) -> String {
-        fs::write(self.0.join(file), text).expect("written");
-        self.path(file)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 const QUICK: [&str; 7] = ["sim", "--entries", "200", "--warmup", "50", "--replications", "2"];
 

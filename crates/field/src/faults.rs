@@ -117,7 +117,12 @@ impl Chance {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Action {
     /// The node is down. It was up, paused or not; a crash ends a pause.
-    Crash(NodeId),
+    Crash {
+        /// Who.
+        node: NodeId,
+        /// What it will know, unless it crashes once more before it is back.
+        memory: Memory,
+    },
     /// The node is up. It was down.
     Restart {
         /// Who.
@@ -178,6 +183,16 @@ pub enum Nonsense {
         bound: &'static str,
         /// What it is.
         value: f64,
+    },
+    /// More than can be kept.
+    #[error("{per_minute} per minute for {seconds} s are {faults:.0} faults, and a million of a kind is the most")]
+    TooMany {
+        /// How often.
+        per_minute: f64,
+        /// For how long.
+        seconds: f64,
+        /// How many on average.
+        faults: f64,
     },
     /// Nobody has this number.
     #[error("there is no node {node}: nodes have the numbers 0 to {last}", last = nodes.saturating_sub(1))]
@@ -251,7 +266,7 @@ impl Action {
     /// Does to the air what concerns it: of a pause the radio knows nothing.
     pub fn disturb<F: Clone>(self, now: Time, air: &mut Air<F>, out: &mut Vec<Effect<F>>) {
         match self {
-            Self::Crash(node) => air.set_down(now, node, true),
+            Self::Crash { node, .. } => air.set_down(now, node, true),
             Self::Restart { node, .. } => air.set_down(now, node, false),
             Self::Pause(_) | Self::Resume(_) => {}
             Self::Cut(a, b, cut) => air.set_cut(a, b, cut),

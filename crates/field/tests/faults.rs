@@ -102,7 +102,8 @@ fn the_examples_of_the_manual_can_be_read() {
     let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
     let (faults, ranges): (Vec<_>, Vec<_>) = examples.partition(|example| example.contains("[[fault]]"));
     assert_eq!((faults.iter().map(|example| read(example).len()).sum::<usize>(), ranges.len()), (8, 1));
-    let schedule = Schedule::random(1, &toml::from_str(ranges[0]).unwrap()).unwrap();
+    let ranges = ranges[0].trim_start().strip_prefix("[faults]").expect("the table's name comes first");
+    let schedule = Schedule::random(1, 50, FIELD, &toml::from_str(ranges).unwrap()).unwrap();
     assert!(schedule.faults().len() > 5);
 }
 
@@ -230,6 +231,8 @@ fn loss(loss: f64, area: Option<Area>, lasts: f64) -> Kind {
     Kind::Loss { area, chance: Chance::new(loss).unwrap(), lasts: s(lasts) }
 }
 
+const DOWN: Action = Action::Crash { node: A, memory: Memory::Kept };
+
 #[test]
 fn a_node_is_back_when_all_its_crashes_are_over() {
     let nodes = [at(0.0, 0.0); 2];
@@ -237,19 +240,21 @@ fn a_node_is_back_when_all_its_crashes_are_over() {
     let (kept, lost) = (Memory::Kept, Memory::Lost);
     // One within the other, the inner one without memory.
     let both = [(10.0, crash(A, Some((20.0, kept)))), (15.0, crash(A, Some((5.0, lost))))];
-    assert_eq!(played(&nodes, &both), [(10.0, Action::Crash(A)), (30.0, restart(lost))]);
+    assert_eq!(played(&nodes, &both), [(10.0, DOWN), (30.0, restart(lost))]);
     // One after the other, at the same moment: it does not come back in between.
     let chain = [(10.0, crash(A, Some((5.0, kept)))), (15.0, crash(A, Some((5.0, kept))))];
-    assert_eq!(played(&nodes, &chain), [(10.0, Action::Crash(A)), (20.0, restart(kept))]);
+    assert_eq!(played(&nodes, &chain), [(10.0, DOWN), (20.0, restart(kept))]);
     // What was lost in a former crash does not count in the next.
     let two = [(1.0, crash(A, Some((1.0, lost)))), (5.0, crash(A, Some((1.0, kept))))];
-    assert_eq!(played(&nodes, &two)[2..], [(5.0, Action::Crash(A)), (6.0, restart(kept))]);
+    let forgets = Action::Crash { node: A, memory: lost };
+    assert_eq!(played(&nodes, &two)[..2], [(1.0, forgets), (2.0, restart(lost))]);
+    assert_eq!(played(&nodes, &two)[2..], [(5.0, DOWN), (6.0, restart(kept))]);
     // For good, whatever else was meant to be.
     let for_good = [(10.0, crash(A, None)), (5.0, crash(A, Some((50.0, kept))))];
-    assert_eq!(played(&nodes, &for_good), [(5.0, Action::Crash(A))]);
+    assert_eq!(played(&nodes, &for_good), [(5.0, DOWN)]);
     // At once.
     let at_once = [(10.0, crash(A, Some((0.0, kept))))];
-    assert_eq!(played(&nodes, &at_once), [(10.0, Action::Crash(A)), (10.0, restart(kept))]);
+    assert_eq!(played(&nodes, &at_once), [(10.0, DOWN), (10.0, restart(kept))]);
 }
 
 #[test]
@@ -262,16 +267,11 @@ fn pauses_add_up_and_a_crash_ends_them_for_its_time() {
     let memory = Memory::Kept;
     let restart = Action::Restart { node: A, memory };
     let interrupted = [(1.0, pause(A, 9.0)), (2.0, crash(A, Some((2.0, memory))))];
-    let expected = [
-        (1.0, Action::Pause(A)),
-        (2.0, Action::Crash(A)),
-        (4.0, restart),
-        (4.0, Action::Pause(A)),
-        (10.0, Action::Resume(A)),
-    ];
+    let expected =
+        [(1.0, Action::Pause(A)), (2.0, DOWN), (4.0, restart), (4.0, Action::Pause(A)), (10.0, Action::Resume(A))];
     assert_eq!(played(&nodes, &interrupted), expected);
     let outlived = [(1.0, pause(A, 2.0)), (2.0, crash(A, Some((2.0, memory)))), (2.5, pause(A, 1.0))];
-    assert_eq!(played(&nodes, &outlived), [(1.0, Action::Pause(A)), (2.0, Action::Crash(A)), (4.0, restart)]);
+    assert_eq!(played(&nodes, &outlived), [(1.0, Action::Pause(A)), (2.0, DOWN), (4.0, restart)]);
 }
 
 #[test]
@@ -361,10 +361,9 @@ fn a_node_that_does_not_exist_is_named_with_its_fault() {
     assert_eq!((schedule.heals_at(), Schedule::default().heals_at()), (None, Some(Time::ZERO)));
 }
 
-fn ranges(nodes: u32) -> Ranges {
+fn ranges() -> Ranges {
     let often = |per_minute| Often { per_minute, lasts: [0.0, 15.0] };
     Ranges {
-        nodes,
         begins_at: 5.0,
         heals_at: 65.0,
         crashes: often(10.0),
@@ -388,7 +387,7 @@ struct State {
 
 fn obey(states: &mut [State], loss: &mut f64, action: Action) {
     match action {
-        Action::Crash(node) => {
+        Action::Crash { node, .. } => {
             let state = &mut states[node.index()];
             assert!(!state.down);
             (state.down, state.paused) = (true, false);
@@ -465,7 +464,7 @@ fn every_random_schedule_does_what_it_says_and_has_healed_in_time() {
     let model = Model::RandomWaypoint(RandomWaypoint { speed_min: 20.0, speed_max: 60.0, pause: 0.0 });
     let (mut touched, mut faults_seen) = (0, 0);
     for seed in 0..100 {
-        let schedule = Schedule::random(seed, &ranges(NODES)).unwrap();
+        let schedule = Schedule::random(seed, NODES, FIELD, &ranges()).unwrap();
         faults_seen += schedule.faults().len();
         assert!(schedule.faults().iter().all(|fault| fault.at >= s(5.0)));
         assert!(schedule.faults().is_sorted_by_key(|fault| fault.at));
@@ -498,13 +497,13 @@ fn positions(movement: &mut Movement, now: Time) -> Vec<Point> {
 
 #[test]
 fn a_schedule_is_the_same_for_the_same_seed_and_after_being_written_down() {
-    let schedule = Schedule::random(7, &ranges(20)).unwrap();
-    assert_eq!(schedule, Schedule::random(7, &ranges(20)).unwrap());
-    assert_ne!(schedule, Schedule::random(8, &ranges(20)).unwrap());
+    let schedule = Schedule::random(7, 20, FIELD, &ranges()).unwrap();
+    assert_eq!(schedule, Schedule::random(7, 20, FIELD, &ranges()).unwrap());
+    assert_ne!(schedule, Schedule::random(8, 20, FIELD, &ranges()).unwrap());
     let text = toml::to_string(&File { fault: schedule.clone() }).unwrap();
     assert_eq!(toml::from_str::<File>(&text).unwrap().fault, schedule);
     // Without pauses all the rest is as before.
-    let no_pauses = Schedule::random(7, &Ranges { pauses: Often::NEVER, ..ranges(20) }).unwrap();
+    let no_pauses = Schedule::random(7, 20, FIELD, &Ranges { pauses: Often::NEVER, ..ranges() }).unwrap();
     let rest = schedule.faults().iter().filter(|fault| !matches!(fault.kind, Kind::Pause { .. }));
     assert!(rest.eq(no_pauses.faults()));
 }
@@ -512,16 +511,22 @@ fn a_schedule_is_the_same_for_the_same_seed_and_after_being_written_down() {
 #[test]
 fn ranges_that_make_no_sense_are_refused() {
     let with = |change: fn(&mut Ranges)| {
-        let mut ranges = ranges(3);
+        let mut ranges = ranges();
         change(&mut ranges);
-        Schedule::random(1, &ranges).map_err(|why| why.to_string())
+        Schedule::random(1, 3, FIELD, &ranges).map_err(|why| why.to_string())
     };
     let refused = |change| with(change).unwrap_err();
     assert_eq!(refused(|it| it.loss = [0.1, 2.0]), "\"loss\" must be a probability from 0 to 1, not 2.0");
     assert_eq!(refused(|it| it.jams.per_minute = 1e9), "\"per-minute\" must be at most 60000, not 1000000000.0");
     assert!(refused(|it| it.size[0] = 0.0).starts_with("\"size\" must be"));
     assert_eq!(with(|it| it.heals_at = 1.0), Ok(Schedule::default()));
-    let nobody = with(|it| it.nodes = 0).unwrap();
+    assert_eq!(
+        refused(|it| (it.heals_at, it.jams.per_minute) = (6_000_005.0, 11.0)),
+        "11 per minute for 6000000 s are 1100000 faults, and a million of a kind is the most"
+    );
+    let flat = mobility::Area { width: 0.0, ..FIELD };
+    assert!(Schedule::random(1, 3, flat, &ranges()).unwrap_err().to_string().starts_with("\"width\" must be"));
+    let nobody = Schedule::random(1, 0, FIELD, &ranges()).unwrap();
     assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.nodes().next().is_none()));
 }
 

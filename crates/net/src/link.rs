@@ -154,6 +154,18 @@ impl<M: Clone> Link<M> {
         Durable { since: self.own.since, floor: self.own.floor, peers }
     }
 
+    /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
+    #[must_use]
+    pub fn restarted(&self, now: Time, boot: Boot) -> Self {
+        let Own { me, settings, carries_permits, .. } = self.own;
+        Self::restore(now, me, boot, settings, carries_permits, self.durable())
+    }
+
+    /// Whether a message that is sent and not acknowledged outlives a restart.
+    pub fn stores(&self, message: &M) -> bool {
+        (self.own.carries_permits)(message)
+    }
+
     /// The links that are up, by peer.
     pub fn links(&self) -> impl Iterator<Item = (NodeId, Incarnation)> {
         self.peers.iter().filter_map(|(&id, peer)| peer.incarnation().map(|incarnation| (id, incarnation)))

@@ -180,6 +180,27 @@ impl<M: Clone> Stack<M> {
         Self::over(Top::Sessions { sessions, keep }, now, me, boot, settings)
     }
 
+    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had stored, and nothing else: no link
+    /// is up, which is for the world to tell the algorithm, and routes have to be found again.
+    #[must_use]
+    pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
+        let top = match &self.top {
+            Top::Links(link) => Top::Links(link.restarted(now, boot)),
+            Top::Sessions { sessions, keep } => {
+                Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
+            }
+        };
+        Self::over(top, now, me, boot, settings)
+    }
+
+    /// Whether a message of this node that is under way outlives a restart.
+    pub fn stores(&self, message: &M) -> bool {
+        match &self.top {
+            Top::Links(link) => link.stores(message),
+            Top::Sessions { keep, .. } => *keep,
+        }
+    }
+
     fn over(top: Top<M>, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let router = match boot.0 {
             0 => aodv::Router::new(me, settings.aodv.clone()),

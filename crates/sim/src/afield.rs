@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use driftlock_field::capture::Capture;
-use driftlock_field::faults::{Action, Fault, FaultError, Faults};
+use driftlock_field::faults::{Action, Fault, FaultError, Faults, Memory};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
 use driftlock_field::radio;
@@ -26,6 +26,8 @@ use self::scenery::Scenery;
 
 mod scenery;
 mod terrain;
+#[cfg(test)]
+mod tests;
 
 pub use terrain::{Radio, Terrain, TerrainError};
 
@@ -92,10 +94,12 @@ pub enum News<M> {
         /// The content.
         message: M,
     },
-    /// This node has crashed.
+    /// This node has crashed, and forgets everything.
     Crashed,
     /// It is back, and knows nothing.
     Restarted,
+    /// It was off, and is back with what it had stored. None of its links is up.
+    Restored,
     /// It had paused, and goes on.
     Resumed,
 }
@@ -116,8 +120,8 @@ enum Due<M> {
     Fault,
 }
 
-/// Makes the stack of a node in one of its lives.
-type Fresh<M> = Box<dyn Fn(Time, NodeId, Boot) -> Stack<M>>;
+/// Makes the stack of a node in one of its lives: from that of its life before, if it remembers that.
+type Life<M> = Box<dyn Fn(Time, NodeId, Boot, Option<&Stack<M>>) -> Stack<M>>;
 
 /// An entry of the queue: when, and where in the slab of what is due.
 type Entry = Reverse<(Time, u64, u32)>;
@@ -127,10 +131,17 @@ type Entry = Reverse<(Time, u64, u32)>;
 struct Body {
     /// When its stack is woken next.
     wakes: Time,
-    /// It does nothing for a while, but its radio goes on by itself.
-    is_paused: bool,
-    is_up: bool,
+    condition: Condition,
     boot: Boot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Condition {
+    Up,
+    /// It does nothing for a while, but its radio goes on by itself.
+    Paused,
+    /// It is off. With its memory, its stack is left as it was: what that had stored goes into the next one.
+    Down(Memory),
 }
 
 /// Everything below the algorithms.
@@ -141,8 +152,7 @@ pub struct Afield<M> {
     due: Vec<Option<Due<M>>>,
     vacant: Vec<u32>,
     sequence: u64,
-    /// Makes the stack of a node in one of its lives.
-    fresh: Fresh<M>,
+    life: Life<M>,
     /// What is known of each node besides its stack.
     bodies: Vec<Body>,
     news: VecDeque<(NodeId, News<M>)>,
@@ -154,7 +164,7 @@ pub struct Afield<M> {
     /// When the faults are looked at next.
     fault_due: Time,
     actions: Vec<Action>,
-    /// Whether a crash is the end of what a node knows. If its algorithm could not survive that, a crash is a long pause without radio.
+    /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
     forgetful: bool,
     capture: Option<Capture<Box<dyn Write>>>,
     /// Why the capture ended before its time.
@@ -168,20 +178,20 @@ pub struct Afield<M> {
 }
 
 impl<M: Clone + Eq + Serialize> Afield<M> {
-    /// Stacks that `fresh` makes, all switched on at time zero. Where nodes are not `forgetful`, a crash is a pause without radio.
+    /// Stacks that `life` makes, all switched on at time zero. Where nodes are not `forgetful`, every crash leaves them their memory.
     fn new(
         nodes: u32,
         medium: Medium<Rc<Packet<M>>>,
         faults: Faults,
         forgetful: bool,
         permits: fn(&M) -> Permits,
-        fresh: Fresh<M>,
+        life: Life<M>,
     ) -> Self {
-        let body = Body { wakes: Time::END, is_paused: false, is_up: true, boot: Boot(0) };
+        let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
         let mut afield = Self {
             medium,
-            stacks: (0..nodes).map(|id| fresh(Time::ZERO, NodeId(id), Boot(0))).collect(),
-            fresh,
+            stacks: (0..nodes).map(|id| life(Time::ZERO, NodeId(id), Boot(0), None)).collect(),
+            life,
             queue: BinaryHeap::new(),
             due: Vec::new(),
             vacant: Vec::new(),
@@ -242,10 +252,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     }
 
     fn wake(&mut self, now: Time, node: NodeId) {
-        match self.bodies[node.index()] {
-            Body { is_up: false, .. } => {}
-            Body { is_paused: true, .. } => self.held.push((node, Due::Wake(node))),
-            _ => {
+        match self.bodies[node.index()].condition {
+            Condition::Down(_) => {}
+            Condition::Paused => self.held.push((node, Due::Wake(node))),
+            Condition::Up => {
                 self.stacks[node.index()].woken(now, &mut self.told);
                 self.done(now, node);
             }
@@ -253,10 +263,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     }
 
     fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet<M>>) {
-        match self.bodies[node.index()] {
-            Body { is_up: false, .. } => {}
-            Body { is_paused: true, .. } => self.held.push((node, Due::Heard(node, from, packet))),
-            _ => {
+        match self.bodies[node.index()].condition {
+            Condition::Down(_) => {}
+            Condition::Paused => self.held.push((node, Due::Heard(node, from, packet))),
+            Condition::Up => {
                 self.stacks[node.index()].received(now, from, &packet, &mut self.told);
                 self.done(now, node);
             }
@@ -264,10 +274,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     }
 
     fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet<M>>) {
-        match self.bodies[node.index()] {
-            Body { is_up: false, .. } => {}
-            Body { is_paused: true, .. } => self.held.push((node, Due::Failed(node, to, packet))),
-            _ => {
+        match self.bodies[node.index()].condition {
+            Condition::Down(_) => {}
+            Condition::Paused => self.held.push((node, Due::Failed(node, to, packet))),
+            Condition::Up => {
                 self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
                 self.done(now, node);
             }
@@ -276,8 +286,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
 
     /// Whether a node does nothing at present: it pauses, or is down.
     pub fn is_paused(&self, node: NodeId) -> bool {
-        let Body { is_paused, is_up, .. } = self.bodies[node.index()];
-        is_paused || !is_up
+        self.bodies[node.index()].condition != Condition::Up
     }
 
     /// Something goes wrong, or gets right again.
@@ -286,19 +295,14 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         let medium = &mut self.medium;
         self.faults.act(now, |node| medium.position(now, node), &mut actions);
         for action in actions.drain(..) {
-            action.disturb(now, self.medium.air(), &mut self.heard);
             match action {
-                Action::Crash(node) if self.forgetful => {
-                    self.crash(now, node);
-                    self.news.push_back((node, News::Crashed));
+                Action::Crash { node, memory } => self.fails(now, node, memory),
+                Action::Restart { node, memory } => self.comes_back(now, node, memory),
+                Action::Pause(node) => self.pause(node),
+                Action::Resume(node) => self.resume(now, node),
+                Action::Cut(..) | Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {
+                    action.disturb(now, self.medium.air(), &mut self.heard);
                 }
-                Action::Restart { node, .. } if self.forgetful => {
-                    self.restart_if_down(now, node);
-                    self.news.push_back((node, News::Restarted));
-                }
-                Action::Crash(node) | Action::Pause(node) => self.bodies[node.index()].is_paused = true,
-                Action::Restart { node, .. } | Action::Resume(node) => self.resume(now, node),
-                Action::Cut(..) | Action::Jam(..) | Action::Group(..) | Action::Loss(_) | Action::LossAt(..) => {}
             }
         }
         self.actions = actions;
@@ -309,9 +313,54 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.expect_fault();
     }
 
+    /// A node crashes, unless it was off before.
+    fn fails(&mut self, now: Time, node: NodeId, memory: Memory) {
+        if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
+            return;
+        }
+        if self.forgetful && memory == Memory::Lost {
+            self.crash(now, node);
+            self.news.push_back((node, News::Crashed));
+            return;
+        }
+        self.switch_off(now, node, Memory::Kept);
+        let stack = &self.stacks[node.index()];
+        self.flights.retain(|(from, _, message)| *from != node || stack.stores(message));
+    }
+
+    /// A node that crashed is back, unless somebody else has switched it on or off since.
+    fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
+        match (self.bodies[node.index()].condition, memory) {
+            (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
+            (Condition::Down(Memory::Kept), memory) if !self.forgetful || memory == Memory::Kept => {
+                self.switch_on(now, node);
+                self.news.push_back((node, News::Restored));
+            }
+            (Condition::Down(before), Memory::Kept | Memory::Lost) => {
+                if before == Memory::Kept {
+                    // It crashed again meanwhile, and that took the memory.
+                    self.crash(now, node);
+                    self.news.push_back((node, News::Crashed));
+                }
+                self.switch_on(now, node);
+                self.news.push_back((node, News::Restarted));
+            }
+        }
+    }
+
+    fn pause(&mut self, node: NodeId) {
+        let condition = &mut self.bodies[node.index()].condition;
+        if *condition == Condition::Up {
+            *condition = Condition::Paused;
+        }
+    }
+
     /// A paused node goes on with what it should have done meanwhile.
     fn resume(&mut self, now: Time, node: NodeId) {
-        self.bodies[node.index()].is_paused = false;
+        if self.bodies[node.index()].condition != Condition::Paused {
+            return;
+        }
+        self.bodies[node.index()].condition = Condition::Up;
         let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
         for (_, due) in held {
             if matches!(due, Due::Wake(_)) {
@@ -354,23 +403,35 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
 
     /// A node is off, and forgets everything.
     pub fn crash(&mut self, now: Time, node: NodeId) {
-        self.medium.air().set_down(now, node, true);
-        let body = &mut self.bodies[node.index()];
-        (body.is_up, body.is_paused) = (false, false);
-        self.held.retain(|(of, _)| *of != node);
+        self.switch_off(now, node, Memory::Lost);
         self.flights.retain(|(from, to, _)| *from != node && *to != node);
     }
 
     /// A node that was off begins anew.
     pub fn restart_if_down(&mut self, now: Time, node: NodeId) {
-        let Body { boot, is_up, .. } = self.bodies[node.index()];
-        if is_up {
-            return;
+        if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
+            self.switch_on(now, node);
         }
+    }
+
+    /// What a node was about to do, and what it heard and has not looked at, is gone with it.
+    fn switch_off(&mut self, now: Time, node: NodeId, memory: Memory) {
+        self.medium.air().set_down(now, node, true);
+        self.bodies[node.index()].condition = Condition::Down(memory);
+        self.held.retain(|(of, _)| *of != node);
+        for due in &mut self.due {
+            _ = due.take_if(|due| matches!(due, Due::Transmit(from, ..) if *from == node));
+        }
+    }
+
+    /// The next life of a node begins, with what its stack had stored if it has its memory.
+    fn switch_on(&mut self, now: Time, node: NodeId) {
         self.medium.air().set_down(now, node, false);
-        let boot = Boot(boot.0 + 1);
-        self.bodies[node.index()] = Body { wakes: Time::END, is_paused: false, is_up: true, boot };
-        self.stacks[node.index()] = (self.fresh)(now, node, boot);
+        let body = &mut self.bodies[node.index()];
+        let remembers = body.condition == Condition::Down(Memory::Kept);
+        *body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(body.boot.0 + 1) };
+        let (boot, stack) = (body.boot, &mut self.stacks[node.index()]);
+        *stack = (self.life)(now, node, boot, remembers.then_some(&*stack));
         self.expect(node);
     }
 

@@ -117,7 +117,7 @@ impl Case {
             terrain: None,
         };
         let heals_at = case.fault_span.units();
-        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(seed, nodes, heals_at, &mut draw));
+        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
         Self { terrain, ..case }
     }
 

@@ -340,12 +340,17 @@ impl<P: Protocol> World<P> {
 
     /// A member stops for good, and nobody is told.
     pub fn crash(&mut self, node: NodeId) {
+        if let Some(field) = &mut self.field {
+            field.crash(self.now, node);
+        }
+        self.forget(node);
+    }
+
+    /// Everything that a member knows is gone.
+    fn forget(&mut self, node: NodeId) {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
         for Timed { message, .. } in neighbourhood.crash(node) {
             self.meter.landed(P::permits(&message));
-        }
-        if let Some(field) = &mut self.field {
-            field.crash(self.now, node);
         }
         if let Some((t, recorder)) = self.recorder() {
             recorder.member(t, node, Presence::Crashed);

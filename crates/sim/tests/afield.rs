@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use driftlock_field::faults::{Often, Ranges};
 use driftlock_protocol::{Algorithm, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::Config;
@@ -64,6 +65,10 @@ fn klme_ft_serves_everybody_in_the_end_on_the_field() {
 }
 
 fn measured(algorithm: &str, terrain: Terrain) -> Replication {
+    replication(algorithm, terrain, 0)
+}
+
+fn replication(algorithm: &str, terrain: Terrain, number: u32) -> Replication {
     let config = Config {
         algorithm: algorithm.into(),
         nodes: 12,
@@ -75,7 +80,7 @@ fn measured(algorithm: &str, terrain: Terrain) -> Replication {
         field: Some(terrain),
         ..Config::default()
     };
-    replicate(&config.plan().expect("it makes sense"), 0, Records::default()).expect("nothing is written")
+    replicate(&config.plan().expect("it makes sense"), number, Records::default()).expect("nothing is written")
 }
 
 #[test]
@@ -99,4 +104,29 @@ fn a_lossy_radio_sends_more_for_the_same_entries() {
     };
     let (calm, rough) = (with_loss(0.0), with_loss(0.3));
     assert!(rough.transmissions > calm.transmissions, "{rough:?} {calm:?}");
+}
+
+#[test]
+fn faults_by_chance_meet_measured_runs_and_are_others_in_each_replication() {
+    let often = |per_minute| Often { per_minute, lasts: [1.0, 20.0] };
+    let ranges = Ranges {
+        heals_at: 1e6,
+        crashes: often(2.0),
+        memory_lost: 0.0,
+        pauses: often(2.0),
+        jams: often(1.0),
+        partitions: often(1.0),
+        losses: often(1.0),
+        ..Ranges::default()
+    };
+    for algorithm in ["krl", "krlf", "hok", "klme", "klme-ft"] {
+        let terrain = Terrain { faults: Some(ranges), ..Terrain::default() };
+        let [calm, first, again] =
+            [Terrain::default(), terrain.clone(), terrain.clone()].map(|it| measured(algorithm, it));
+        assert_eq!((&first.violation, &first), (&None, &again), "{algorithm}");
+        assert_ne!(first.effort, calm.effort, "{algorithm}");
+        let other = replication(algorithm, terrain, 1);
+        assert_eq!(other.violation, None, "{algorithm}");
+        assert_ne!(first.effort, other.effort, "{algorithm}");
+    }
 }

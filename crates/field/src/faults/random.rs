@@ -14,10 +14,6 @@ use crate::random::{Stream, Subject, angle, exponential, point, stream, uniform,
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Ranges {
-    /// How many nodes there are.
-    pub nodes: u32,
-    /// Where they are.
-    pub area: mobility::Area,
     /// No fault begins earlier.
     pub begins_at: f64,
     /// Every fault is over by then.
@@ -56,11 +52,9 @@ impl Often {
 }
 
 impl Default for Ranges {
-    /// A square kilometre in which nothing happens in the first minute, after which it has healed.
+    /// Nothing happens in the first minute, after which it has healed.
     fn default() -> Self {
         Self {
-            nodes: 0,
-            area: mobility::Area { width: 1_000.0, height: 1_000.0 },
             begins_at: 0.0,
             heals_at: 60.0,
             crashes: Often::NEVER,
@@ -76,11 +70,14 @@ impl Default for Ranges {
 }
 
 impl Schedule {
-    /// Faults by chance, in the order of time, all of them over at [`Ranges::heals_at`]: what would last longer ends then. Each kind has
-    /// numbers of its own, so that more faults of one kind change nothing about the others.
-    pub fn random(seed: u64, ranges: &Ranges) -> Result<Self, Nonsense> {
+    /// Faults of the nodes 0 to `nodes` - 1 and of this area by chance, in the order of time, all of them over at [`Ranges::heals_at`]:
+    /// what would last longer ends then. Each kind has numbers of its own, so that more faults of one kind change nothing about the others.
+    pub fn random(seed: u64, nodes: u32, area: mobility::Area, ranges: &Ranges) -> Result<Self, Nonsense> {
         ranges.check()?;
-        let somebody = ranges.nodes > 0;
+        positive("width", area.width)?;
+        positive("height", area.height)?;
+        let field = Field { nodes, area, ranges };
+        let somebody = nodes > 0;
         let often = [
             (What::Crash, ranges.crashes, somebody),
             (What::Pause, ranges.pauses, somebody),
@@ -91,7 +88,7 @@ impl Schedule {
         let mut faults = Vec::new();
         for (what, often, possible) in often {
             if possible && often.per_minute > 0.0 {
-                ranges.draw(what, &often, &mut stream(seed, Subject::Fault, what as u32), &mut faults)?;
+                field.draw(what, &often, &mut stream(seed, Subject::Fault, what as u32), &mut faults)?;
             }
         }
         faults.sort_by_key(|fault| fault.at);
@@ -111,6 +108,8 @@ enum What {
 const SECONDS_PER_MINUTE: f64 = 60.0;
 /// One in a millisecond: more would say nothing, and could fill the memory.
 const PER_MINUTE_MAX: f64 = 60_000.0;
+/// Of each kind, on average.
+const FAULTS_MAX: f64 = 1e6;
 
 impl Ranges {
     fn check(&self) -> Result<(), Nonsense> {
@@ -124,12 +123,11 @@ impl Ranges {
             for lasts in often.lasts {
                 not_negative("lasts", lasts)?;
             }
+            self.check_number(often)?;
         }
         for size in self.size {
             positive("size", size)?;
         }
-        positive("width", self.area.width)?;
-        positive("height", self.area.height)?;
         for loss in self.loss {
             chance("loss", loss)?;
         }
@@ -137,9 +135,25 @@ impl Ranges {
         Ok(())
     }
 
+    /// Whether there is room for all of them.
+    fn check_number(&self, often: &Often) -> Result<(), Nonsense> {
+        let (per_minute, seconds) = (often.per_minute, self.heals_at - self.begins_at);
+        let faults = per_minute * seconds / SECONDS_PER_MINUTE;
+        if faults > FAULTS_MAX { Err(Nonsense::TooMany { per_minute, seconds, faults }) } else { Ok(()) }
+    }
+}
+
+/// What faults are drawn for.
+struct Field<'a> {
+    nodes: u32,
+    area: mobility::Area,
+    ranges: &'a Ranges,
+}
+
+impl Field<'_> {
     fn draw(&self, what: What, often: &Often, stream: &mut Stream, faults: &mut Vec<Fault>) -> Result<(), Nonsense> {
-        let heals_at = Time::from_units(self.heals_at);
-        let mut seconds = self.begins_at;
+        let heals_at = Time::from_units(self.ranges.heals_at);
+        let mut seconds = self.ranges.begins_at;
         loop {
             seconds += exponential(SECONDS_PER_MINUTE / often.per_minute, stream);
             let at = Time::from_units(seconds);
@@ -155,7 +169,7 @@ impl Ranges {
         Ok(match what {
             What::Crash => {
                 let (node, luck) = (self.node(stream), unit(stream));
-                let memory = if luck < self.memory_lost { Memory::Lost } else { Memory::Kept };
+                let memory = if luck < self.ranges.memory_lost { Memory::Lost } else { Memory::Kept };
                 Kind::Crash { node, back_after: Some((lasts, memory)) }
             }
             What::Pause => Kind::Pause { node: self.node(stream), lasts },
@@ -163,7 +177,7 @@ impl Ranges {
             What::Partition => Kind::Partition { border: self.border(stream)?, lasts },
             What::Loss => {
                 let (everywhere, area) = (unit(stream) < 0.5, self.area(stream)?);
-                let chance = chance("loss", between(self.loss, stream))?;
+                let chance = chance("loss", between(self.ranges.loss, stream))?;
                 Kind::Loss { area: (!everywhere).then_some(area), chance, lasts }
             }
         })
@@ -181,7 +195,7 @@ impl Ranges {
 
     fn area(&self, stream: &mut Stream) -> Result<Area, Nonsense> {
         let (round, middle) = (unit(stream) < 0.5, self.point(stream));
-        let (x, y) = (between(self.size, stream), between(self.size, stream));
+        let (x, y) = (between(self.ranges.size, stream), between(self.ranges.size, stream));
         if round {
             return Area::disc(middle, x);
         }

@@ -159,12 +159,13 @@ impl Faults {
     fn crash(&mut self, node: NodeId, back_after: Option<(Time, Memory)>, ends: bool, out: &mut Vec<Action>) {
         let touched = &mut self.nodes[node.index()];
         if !ends {
+            let memory = back_after.map_or(Memory::Lost, |(_, memory)| memory);
             if touched.crashes == 0 {
                 touched.memory = Memory::Kept;
-                out.push(Action::Crash(node));
+                out.push(Action::Crash { node, memory });
             }
             touched.crashes += 1;
-            touched.memory = back_after.map_or(Memory::Lost, |(_, memory)| memory.max(touched.memory));
+            touched.memory = touched.memory.max(memory);
             return;
         }
         touched.crashes -= 1;

@@ -1,10 +1,11 @@
 //! The field, as a person writes it down.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
-use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Schedule};
+use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Nonsense, Ranges, Schedule};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Area, Format, Model, ModelError, Movement, RandomWaypoint, TraceError};
 use driftlock_field::radio::{self, SettingsError};
@@ -12,7 +13,9 @@ use driftlock_net::link::carries_permits;
 use driftlock_net::stack::{self, Stack};
 use driftlock_protocol::{Algorithm, Layer, Protocol, View};
 use driftlock_trace::Plane;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use super::Afield;
@@ -34,6 +37,9 @@ pub struct Terrain {
     pub layers: stack::Settings,
     /// What goes wrong, and when.
     pub fault: Schedule,
+    /// From what more of it is drawn, by the seed of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Ranges>,
 }
 
 impl Default for Terrain {
@@ -46,12 +52,13 @@ impl Default for Terrain {
             radio: Radio::Written(Box::default()),
             layers: stack::Settings::default(),
             fault: Schedule::default(),
+            faults: None,
         }
     }
 }
 
 /// The radio: one with a name, or one that is written out.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Radio {
     /// A preset.
@@ -69,6 +76,31 @@ impl Radio {
     }
 }
 
+/// Text is a name and a table is written out, so that what is wrong in the table is said about the table.
+impl<'de> Deserialize<'de> for Radio {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReadRadio)
+    }
+}
+
+struct ReadRadio;
+
+impl<'de> Visitor<'de> for ReadRadio {
+    type Value = Radio;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("the name of a radio, or a table with its numbers")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Radio, E> {
+        Ok(Radio::Named(name.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Radio, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(Radio::Written)
+    }
+}
+
 /// A field that makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum TerrainError {
@@ -81,6 +113,9 @@ pub enum TerrainError {
     /// Nothing can fail so.
     #[error("{0}")]
     Fault(#[from] FaultError),
+    /// Nothing can be drawn from this.
+    #[error("faults: {0}")]
+    Faults(#[from] Nonsense),
     /// The file of movements can not be read.
     #[error("{}: {reason}", path.display())]
     Unreadable {
@@ -115,6 +150,16 @@ pub enum TerrainError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
+    /// Nor those that would be drawn.
+    #[error(
+        "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take klme-ft"
+    )]
+    Crashes {
+        /// How many.
+        share: f64,
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
 }
 
 impl Terrain {
@@ -122,13 +167,19 @@ impl Terrain {
     pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.movement(nodes, 0)?;
         self.radio.rules()?;
-        Faults::new(&self.fault, nodes, Faults::STEP)?;
+        self.schedule(nodes, 0)?;
+        if algorithm.survives_crashes() {
+            return Ok(());
+        }
+        let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
+        if let Some(Ranges { memory_lost, .. }) = self.faults.filter(crashing).filter(|ranges| ranges.memory_lost > 0.0)
+        {
+            return Err(TerrainError::Crashes { share: memory_lost, algorithm: tag });
+        }
         let loses = |kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. });
         match self.fault.faults().iter().position(|fault| loses(fault.kind)) {
-            Some(at) if !algorithm.survives_crashes() => {
-                Err(TerrainError::Crash { number: at + 1, algorithm: algorithm.tag })
-            }
-            _ => Ok(()),
+            Some(at) => Err(TerrainError::Crash { number: at + 1, algorithm: tag }),
+            None => Ok(()),
         }
     }
 
@@ -136,6 +187,16 @@ impl Terrain {
     pub fn plane(&self) -> Plane {
         let range = self.radio.rules().ok().and_then(|rules| rules.range());
         Plane { width: self.area.width, height: self.area.height, range, sites: Vec::new() }
+    }
+
+    /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing else, and so is the
+    /// same for every algorithm.
+    pub fn schedule(&self, nodes: u32, seed: u64) -> Result<Schedule, TerrainError> {
+        // Those that were written down are refused by their own numbers.
+        Faults::new(&self.fault, nodes, Faults::STEP)?;
+        let drawn = self.faults.map(|ranges| Schedule::random(seed, nodes, self.area, &ranges)).transpose()?;
+        let drawn = drawn.unwrap_or_default();
+        Ok(self.fault.faults().iter().chain(drawn.faults()).copied().collect())
     }
 
     fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
@@ -154,13 +215,83 @@ impl Terrain {
     /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
     pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio.rules()?, seed);
-        let faults = Faults::new(&self.fault, nodes, Faults::STEP)?;
+        let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
         let layers = self.layers.clone();
-        let fresh = move |now, id, boot| match P::View::LAYER {
-            Layer::Links => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
+        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
+            (Some(former), _) => former.restarted(now, id, boot, &layers),
+            (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            Layer::Neighbourhood => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
+            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
         };
-        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, P::permits, Box::new(fresh)))
+        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, P::permits, Box::new(life)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWN: &str = r#"
+        [[fault]]
+        at = 5.0
+        kind = "pause"
+        node = 1
+        lasts = 2.0
+
+        [faults]
+        heals-at = 120.0
+        crashes = { per-minute = 3.0, lasts = [1.0, 30.0] }
+        memory-lost = 0.0
+        jams = { per-minute = 3.0, lasts = [1.0, 30.0] }
+    "#;
+
+    fn read(text: &str) -> Terrain {
+        toml::from_str(text).expect("a field")
+    }
+
+    fn refusal(terrain: &Terrain, tag: &str) -> String {
+        let algorithm = Algorithm::named(tag).expect("registered");
+        terrain.check(30, algorithm).expect_err("it makes no sense").to_string()
+    }
+
+    #[test]
+    fn faults_are_drawn_by_the_seed_and_come_after_those_that_are_written_down() {
+        let terrain = read(DRAWN);
+        let schedule = |seed| terrain.schedule(30, seed).expect("it makes sense");
+        assert_eq!(schedule(7), schedule(7));
+        assert_ne!(schedule(7), schedule(8));
+        assert_eq!(schedule(7).faults()[..1], *terrain.fault.faults());
+        let count = |what: fn(&Kind) -> bool| schedule(7).faults().iter().filter(|fault| what(&fault.kind)).count();
+        let kept = |kind: &Kind| matches!(kind, Kind::Crash { back_after: Some((_, Memory::Kept)), .. });
+        assert!(count(kept) > 0 && count(|kind| matches!(kind, Kind::Jam { .. })) > 0);
+        assert_eq!(count(|kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. })), 0);
+        let again: Terrain = serde_json::from_value(serde_json::to_value(&terrain).unwrap()).unwrap();
+        assert_eq!(again, terrain, "a trace has it in its header");
+    }
+
+    #[test]
+    fn crashes_that_are_drawn_are_refused_where_they_are_not_survived() {
+        let terrain = read(DRAWN);
+        for tag in ["krl", "hok", "klme", "klme-ft"] {
+            assert_eq!(terrain.check(30, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
+        }
+        let losing = read(&DRAWN.replace("memory-lost = 0.0", ""));
+        assert_eq!(
+            refusal(&losing, "hok"),
+            "faults: 0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft"
+        );
+        assert_eq!(losing.check(30, Algorithm::named("klme-ft").unwrap()), Ok(()));
+        let without = read(&DRAWN.replace("memory-lost = 0.0", "").replace("crashes", "pauses"));
+        assert_eq!(without.check(30, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said_about_the_table_where_it_is() {
+        let refused = |text: &str| toml::from_str::<Terrain>(text).expect_err("it makes no sense").to_string();
+        assert!(refused("[radio]\nlos = 0.1\n").contains("unknown field `los`"), "{}", refused("[radio]\nlos = 0.1\n"));
+        assert!(refused("radio = 5\n").contains("the name of a radio, or a table"));
+        assert!(refused("[faults]\nnodes = 3\n").contains("unknown field `nodes`"));
+        let terrain = read("[faults]\nloss = [0.0, 2.0]\n");
+        assert_eq!(refusal(&terrain, "krl"), "faults: \"loss\" must be a probability from 0 to 1, not 2.0");
     }
 }

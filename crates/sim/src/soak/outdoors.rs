@@ -1,6 +1,6 @@
 //! Fault-and-heal on the field: how it is drawn, disturbed, and calmed.
 
-use driftlock_field::faults::{Often, Ranges, Schedule};
+use driftlock_field::faults::{Often, Ranges};
 use driftlock_field::mobility::{Area, Model, RandomWaypoint};
 use driftlock_field::radio;
 use driftlock_field::radio::settings::Propagation;
@@ -18,7 +18,7 @@ const RANGE: f64 = 200.0;
 const LOSS: f64 = 0.1;
 
 /// A field on which so many nodes are now connected and now are not.
-pub(super) fn terrain(seed: u64, nodes: u32, heals_at: f64, draw: &mut Stream) -> Terrain {
+pub(super) fn terrain(nodes: u32, heals_at: f64, draw: &mut Stream) -> Terrain {
     let side = RANGE * (f64::from(nodes) * draw.random_range(0.15..0.6)).sqrt();
     let speed_max = draw.random_range(1.0..30.0);
     let radio = radio::Settings {
@@ -26,10 +26,9 @@ pub(super) fn terrain(seed: u64, nodes: u32, heals_at: f64, draw: &mut Stream) -
         loss: LOSS,
         ..radio::Settings::wifi_11mbps()
     };
-    let area = Area { width: side, height: side };
     Terrain {
-        area,
-        fault: faults(seed, nodes, area, heals_at),
+        area: Area { width: side, height: side },
+        faults: Some(faults(heals_at)),
         movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max, pause: 0.0 }),
         radio: Radio::Written(Box::new(radio)),
         ..Terrain::default()
@@ -37,14 +36,13 @@ pub(super) fn terrain(seed: u64, nodes: u32, heals_at: f64, draw: &mut Stream) -
 }
 
 /// What goes wrong on it until all heals.
-pub(super) fn faults(seed: u64, nodes: u32, area: Area, heals_at: f64) -> Schedule {
+fn faults(heals_at: f64) -> Ranges {
     let often = |per_minute| Often { per_minute, lasts: [1.0, 20.0] };
-    let ranges = Ranges {
-        nodes,
-        area,
+    Ranges {
         begins_at: 0.0,
         heals_at,
-        crashes: Often::NEVER,
+        crashes: often(1.0),
+        // What an algorithm survives besides is drawn elsewhere.
         memory_lost: 0.0,
         pauses: often(2.0),
         jams: often(1.0),
@@ -52,8 +50,7 @@ pub(super) fn faults(seed: u64, nodes: u32, area: Area, heals_at: f64) -> Schedu
         losses: often(1.0),
         loss: [0.2, 0.9],
         size: [0.5 * RANGE, 2.0 * RANGE],
-    };
-    Schedule::random(seed, &ranges).expect("these ranges make sense")
+    }
 }
 
 impl<P: Protocol> Soak<'_, P> {

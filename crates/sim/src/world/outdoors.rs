@@ -1,7 +1,7 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View};
+use driftlock_protocol::{Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View};
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
@@ -73,18 +73,45 @@ impl<P: Protocol> World<P> {
         self.held.push((node, Held::Indication(indication)));
     }
 
-    /// A paused node goes on: timers that are due come first, whatever else there is.
-    fn resumed(&mut self, node: NodeId) -> Step<()> {
-        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
-        for held in &held {
-            if let Held::Event(event @ Event::Timer { .. }) = held {
-                self.deliver(*event)?;
+    /// Timers that are due come first, whatever else there is.
+    fn run_due_timers(&mut self, node: NodeId) -> Step<()> {
+        let is_timer = |held: &Held| matches!(held, Held::Event(Event::Timer { .. }));
+        let timers: Vec<_> = self.held.extract_if(.., |(of, held)| *of == node && is_timer(held)).collect();
+        for (_, held) in timers {
+            if let Held::Event(timer) = held {
+                self.deliver(timer)?;
             }
         }
+        Ok(())
+    }
+
+    /// A node is back with what it had stored: none of its links is up any more.
+    fn restored(&mut self, node: NodeId) -> Step<()> {
+        // It is told of all links now, also of those that it has not heard of since it was back the last time.
+        let of_links = |held: &Held| matches!(held, Held::Indication(Indication::Link(_)));
+        self.held.retain(|(of, held)| *of != node || !of_links(held));
+        self.run_due_timers(node)?;
+        let links = match self.nodes[node.index()].reach() {
+            Reach::Links(links) => links.clone(),
+            Reach::Outside | Reach::Inside { .. } => Vec::new(),
+        };
+        for (peer, incarnation) in links {
+            self.tell(node, LinkEvent::Down { peer, incarnation })?;
+        }
+        self.resumed(node)
+    }
+
+    /// A node goes on.
+    fn resumed(&mut self, node: NodeId) -> Step<()> {
+        self.run_due_timers(node)?;
+        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
         for held in held {
             match held {
-                Held::Event(Event::Timer { .. }) => {}
+                Held::Event(event @ Event::Timer { .. }) => self.put_off(node, event),
                 Held::Event(event) => self.queue.schedule(self.now, event),
+                Held::Indication(entered @ Indication::Crossing(Crossing::Entered { .. })) => {
+                    self.tell(node, entered)?;
+                }
                 // Who has come or gone meanwhile is of no interest to one that has left when it woke.
                 Held::Indication(_) if *self.nodes[node.index()].reach() == Reach::Outside => {}
                 Held::Indication(indication) => self.tell(node, indication)?,
@@ -125,9 +152,10 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
+            News::Restored => self.restored(node),
             News::Crashed => {
                 let waits = self.nodes[node.index()].demand().is_some();
-                self.crash(node);
+                self.forget(node);
                 if waits {
                     // When it is back, it wants the same again.
                     self.put_off(node, Event::Request { node });

@@ -1,0 +1,228 @@
+//! The field from outside: what is typed, what is printed, and the exit code.
+
+mod outside;
+
+use std::fs;
+
+use outside::{Said, Scratch, driftlock};
+use serde_json::Value;
+
+const QUICK: &str = "sim --nodes 10 --k 2 --load 0.05 --entries 30 --warmup 5 --replications 2";
+
+/// A crowded field on which much goes wrong, both written down and by chance.
+const ROUGH: &str = r#"
+area = { width = 400, height = 300 }
+movement = { model = "random-waypoint", speed_min = 1.0, speed_max = 8.0 }
+
+[radio]
+loss = 0.05
+
+[layers.link]
+hello-ms = 500
+
+[[fault]]
+at = 10.0
+kind = "jam"
+disc = { centre = [200, 150], radius = 100 }
+lasts = 10.0
+
+[[fault]]
+at = 15.0
+kind = "restart"
+node = 3
+back-after = 4.0
+memory = "kept"
+
+[faults]
+heals-at = 100000.0
+pauses = { per-minute = 4.0, lasts = [1.0, 10.0] }
+crashes = { per-minute = 4.0, lasts = [1.0, 10.0] }
+memory-lost = 0.0
+"#;
+
+fn quick(more: &[&str]) -> Said {
+    driftlock(&[&QUICK.split(' ').collect::<Vec<_>>()[..], more].concat())
+}
+
+/// As one line, without the frame around errors.
+fn one_line(text: &str) -> String {
+    // A line is broken behind a hyphen as well.
+    text.replace("-\n  │ ", "-").split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn walkers_need_no_file_and_cost_what_radios_do() {
+    let said = quick(&["--field", "walkers"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    for part in ["krl on 10 nodes", "a field of 700 m x 700 m", "radio, per entry", "airtime", "violations"] {
+        assert!(said.out.contains(part), "{part:?} is missing in\n{}", said.out);
+    }
+    assert_eq!(said.out, quick(&["--field", "walkers", "--threads", "1"]).out);
+    assert_ne!(said.out, quick(&["--field", "walkers", "--seed", "2"]).out);
+    let json: Value = serde_json::from_str(&quick(&["--field", "walkers", "--format", "json"]).out).expect("JSON");
+    assert_eq!((json["entries"].as_u64(), json["violations"].as_u64()), (Some(60), Some(0)));
+    assert!(json["radio"].is_object(), "{json:#}");
+}
+
+#[test]
+fn a_file_says_how_large_and_how_rough_the_field_is() {
+    let scratch = Scratch::new("field-file");
+    let file = scratch.write("rough.toml", ROUGH);
+    for algorithm in ["krl", "krlf", "hok", "klme", "klme-ft"] {
+        let said = quick(&["--algorithm", algorithm, "--field", &file, "--check"]);
+        assert_eq!(said.code, 0, "{algorithm}: {}{}", said.out, said.err);
+        assert!(said.out.contains("a field of 400 m x 300 m"), "{}", said.out);
+    }
+    let config = scratch.write("config.toml", "algorithm = \"hok\"\n[field]\narea = { width = 300, height = 200 }\n");
+    assert!(
+        quick(&["--config", &config]).out.contains("hok on 10 nodes with k = 2: load 0.05, a field of 300 m x 200 m")
+    );
+}
+
+#[test]
+fn packets_are_captured_as_pcapng_and_are_the_same_for_the_same_seed() {
+    let scratch = Scratch::new("field-pcap");
+    let capture = |name: &str, seed: &str| {
+        let path = scratch.path(name);
+        let said = quick(&["--field", "walkers", "--pcap", &path, "--seed", seed]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        fs::read(path).expect("written")
+    };
+    let first = capture("first.pcapng", "1");
+    assert!(first.starts_with(&[0x0A, 0x0D, 0x0D, 0x0A]), "a section header block comes first");
+    assert!(first.len() > 10_000, "{} bytes", first.len());
+    assert!(first == capture("again.pcapng", "1"));
+    assert!(first != capture("other.pcapng", "2"));
+}
+
+#[test]
+fn a_trace_of_a_field_is_replayed_and_rerun() {
+    let scratch = Scratch::new("field-trace");
+    let file = scratch.write("rough.toml", ROUGH);
+    for algorithm in ["krl", "klme-ft"] {
+        let trace = scratch.path(&format!("{algorithm}.jsonl.zst"));
+        let more = ["--algorithm", algorithm, "--field", &file, "--trace", &trace, "--trace-replication", "1"];
+        assert_eq!(quick(&more).code, 0, "{algorithm}");
+        let said = driftlock(&["replay", &trace]);
+        assert!(said.code == 0 && said.out.contains("every output is the same"), "{}{}", said.out, said.err);
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 0 && said.out.contains("the same trace again"), "{}{}", said.out, said.err);
+    }
+}
+
+#[test]
+fn soak_holds_on_the_field_and_its_trace_is_rerun() {
+    let scratch = Scratch::new("field-soak");
+    for algorithm in ["krl", "krlf", "hok", "klme", "klme-ft"] {
+        let trace = scratch.path(&format!("{algorithm}.jsonl.zst"));
+        let said = driftlock(&["soak", algorithm, "--field", "--runs", "3", "--trace", &trace]);
+        assert!(said.code == 0 && said.out.contains("3 runs held, seeds 0 to 2"), "{}{}", said.out, said.err);
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 0 && said.out.contains("the same trace again"), "{}{}", said.out, said.err);
+    }
+    let said = driftlock(&["soak", "krl", "--field", "--crowded"]);
+    assert!(said.code == 2 && said.err.contains("cannot be used with"), "{}", said.err);
+}
+
+#[test]
+fn what_is_broken_is_noticed_on_the_field_and_can_be_recorded() {
+    let said = driftlock(&["soak", "krl", "--field", "--without", "reclaim", "--runs", "300"]);
+    assert!(said.code == 1 && said.out.contains("violated with seed"), "{}{}", said.out, said.err);
+    let command = said.out.lines().find(|line| line.contains("--trace")).expect("the command");
+    assert!(command.contains("soak krl --field --without reclaim --seed"), "{command}");
+    let scratch = Scratch::new("field-violation");
+    let trace = scratch.path("violation.jsonl");
+    let words: Vec<_> =
+        command.split_whitespace().skip(1).map(|word| if word == "violation.jsonl" { &trace } else { word }).collect();
+    assert_eq!(driftlock(&words).code, 1, "{command}");
+    let said = driftlock(&["replay", &trace]);
+    assert!(said.code == 0 && said.out.contains("ended with a violation"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn traffic_tells_what_a_field_is_worth() {
+    let said = driftlock(&["traffic", "--nodes", "20", "--seconds", "10"]);
+    assert!(said.code == 0 && said.out.contains("answered"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn bad_fields_get_a_clear_sentence_and_exit_code_2() {
+    let scratch = Scratch::new("field-bad");
+    for (algorithm, text, says) in [
+        ("krl", "area = { width = 300, height = 300 }\nhaste = 3\n", "line 2, column 1: unknown field `haste`"),
+        ("krl", "[radio]\nloss = 0.1\nlos = 0.1\n", "line 3, column 1: unknown field `los`"),
+        ("krl", "radio = \"cb\"\n", "there is no radio preset \"cb\"; there are ideal, wifi-2mbps"),
+        ("krl", "[faults]\nnodes = 3\n", "line 2, column 1: unknown field `nodes`"),
+        ("krl", "area = { width = 0, height = 300 }\n", "the area must be a rectangle of more than 0"),
+        ("krl", "tracks = \"nowhere.movements\"\n", "nowhere.movements: No such file"),
+        (
+            "krl",
+            "[[fault]]\nat = 5.0\nkind = \"pause\"\nnode = 10\nlasts = 2.0\n",
+            "fault 1: there is no node 10: nodes have the numbers 0 to 9",
+        ),
+        ("krl", "[[fault]]\nat = 5.0\nkind = \"pause\"\nnode = 1\n", "a pause needs \"lasts\""),
+        (
+            "krl",
+            "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\nback-after = 2.0\n",
+            "fault 1 is a crash, which krl does not survive: give it back-after and memory = \"kept\", or take klme-ft",
+        ),
+        ("klme", "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\n", "which klme does not survive"),
+        (
+            "hok",
+            "[faults]\ncrashes = { per-minute = 1.0, lasts = [1.0, 2.0] }\n",
+            "0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft",
+        ),
+        (
+            "krl",
+            "[faults]\nheals-at = 1e9\njams = { per-minute = 1.0, lasts = [1.0, 2.0] }\n",
+            "a million of a kind is the most",
+        ),
+    ] {
+        let file = scratch.write("bad.toml", text);
+        let said = quick(&["--algorithm", algorithm, "--field", &file]);
+        let err = one_line(&said.err);
+        assert!(said.code == 2 && err.contains(says), "{text:?} says {err}");
+        assert!(said.out.is_empty() && !err.contains("panicked"), "{text:?}");
+    }
+    let survived = scratch.write("crash.toml", "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\nback-after = 2.0\n");
+    let said = quick(&["--algorithm", "klme-ft", "--field", &survived]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+}
+
+#[test]
+fn flags_that_make_no_sense_on_a_field_are_refused() {
+    let pcap = Scratch::new("field-flags").path("run.pcapng");
+    for (more, says) in [
+        (&["--field", "no-such-file.toml"][..], "can not read no-such-file.toml"),
+        (&["--pcap", &pcap], "there are packets only on a field: give --field as well, or leave --pcap out"),
+        (&["--field", "walkers", "--pcap", "no-such-folder/run.pcapng"], "can not write no-such-folder/run.pcapng"),
+        (&["--field", "walkers", "--pcap", &pcap, "--trace-replication", "2"], "there is no replication 2 to record"),
+        (&["--field", "walkers", "--mobility", "1"], "mobility"),
+        (&["--field", "walkers", "--delay", "2"], "delay"),
+        (&["--field", "walkers", "--algorithm", "klme", "--churn", "light"], "churn"),
+    ] {
+        let said = quick(more);
+        let err = one_line(&said.err);
+        assert!(said.code == 2 && err.contains(says), "{more:?} says {err}");
+        assert!(said.out.is_empty() && !err.contains("panicked"), "{more:?}");
+    }
+}
+
+#[test]
+fn help_teaches_the_field() {
+    for (command, parts) in [
+        ("sim", &["--field walkers", "[faults]", "--pcap run.pcapng", "the same for every algorithm"][..]),
+        ("soak", &["--field", "a tenth of all frames", "klme-ft", "crash"]),
+        ("traffic", &["AODV", "Examples:", "Exit codes"]),
+    ] {
+        let said = driftlock(&[command, "--help"]);
+        for part in parts {
+            assert!(said.code == 0 && one_line(&said.out).contains(part), "{part:?} is missing in\n{}", said.out);
+        }
+        // A sentence that is broken where it was written and once more where the terminal ends is not for reading.
+        let stub = |line: &&str| !line.is_empty() && !line.starts_with(' ') && line.len() < 40;
+        let ends = |line: &str| line.ends_with(['.', ':']) || line.starts_with("Usage");
+        let stubs: Vec<_> = said.out.lines().skip(1).filter(stub).filter(|line| !ends(line)).collect();
+        assert!(stubs.is_empty(), "{stubs:?} in\n{}", said.out);
+    }
+}

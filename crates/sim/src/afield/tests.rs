@@ -1,0 +1,139 @@
+//! What a crash leaves of a node's layers.
+
+use driftlock_field::faults::{Fault, Kind, Schedule};
+use driftlock_field::mobility::{Area, Model, Movement};
+use driftlock_field::radio::Settings;
+
+use super::*;
+
+const A: NodeId = NodeId(0);
+const B: NodeId = NodeId(1);
+const SIDE: f64 = 100.0;
+/// Of all that these nodes send, this has to be kept in custody.
+const TOKEN: char = 'T';
+
+fn s(seconds: f64) -> Time {
+    Time::from_units(seconds)
+}
+
+fn crash(node: NodeId, at: f64, lasts: f64, memory: Memory) -> Fault {
+    Fault { at: s(at), kind: Kind::Crash { node, back_after: Some((s(lasts), memory)) } }
+}
+
+/// Two nodes that stand next to each other, and what happens to them.
+struct Pair {
+    afield: Afield<char>,
+    told: Vec<(Time, NodeId, News<char>)>,
+}
+
+impl Pair {
+    fn new(faults: impl IntoIterator<Item = Fault>, forgetful: bool) -> Self {
+        let points = [0.0, SIDE / 2.0].map(|x| Point { x, y: 0.0 }).to_vec();
+        let area = Area { width: SIDE, height: SIDE };
+        let movement = Movement::new(&Model::Static { points }, area, 2, 1).expect("a placement");
+        let medium = Medium::new(movement, Settings::wifi_11mbps().rules().expect("a preset"), 1);
+        let schedule: Schedule = faults.into_iter().collect();
+        let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
+        let settings = stack::Settings::default();
+        let life = move |now, id, boot, former: Option<&Stack<char>>| match former {
+            Some(former) => former.restarted(now, id, boot, &settings),
+            None => Stack::linked(now, id, boot, &settings, |message| *message == TOKEN),
+        };
+        Self { afield: Afield::new(2, medium, faults, forgetful, Box::new(life)), told: Vec::new() }
+    }
+
+    /// Lets everything happen until then.
+    fn run(&mut self, until: f64) {
+        while let Some(now) = self.afield.wakes().filter(|at| *at <= s(until)) {
+            self.afield.step(now);
+            while let Some((node, news)) = self.afield.next_news() {
+                match &news {
+                    News::Message { from, message, .. } => _ = self.afield.landed(*from, node, message),
+                    News::Undelivered { to, message } => _ = self.afield.landed(node, *to, message),
+                    _ => {}
+                }
+                self.told.push((now, node, news));
+            }
+        }
+    }
+
+    /// The link as both ends see it, if they do so alike.
+    fn link(&self) -> Option<Incarnation> {
+        let seen = |end: NodeId| {
+            let of_end = |(_, node, news): &(Time, NodeId, News<char>)| match news {
+                News::Link { incarnation, up, .. } if *node == end => Some(up.then_some(*incarnation)),
+                _ => None,
+            };
+            self.told.iter().rev().find_map(of_end).flatten()
+        };
+        seen(A).filter(|incarnation| seen(B) == Some(*incarnation))
+    }
+
+    fn count(&self, what: impl Fn(NodeId, &News<char>) -> bool) -> usize {
+        self.told.iter().filter(|(_, node, news)| what(*node, news)).count()
+    }
+}
+
+#[test]
+fn a_node_that_remembers_is_back_with_a_new_link_and_the_other_end_hears_that_the_old_one_is_gone() {
+    for lasts in [0.0, 0.5, 30.0] {
+        let mut pair = Pair::new([crash(A, 20.0, lasts, Memory::Kept)], false);
+        pair.run(19.0);
+        let before = pair.link().expect("they hear each other");
+        pair.run(20.0 + lasts + 20.0);
+        // The node's own algorithm is told by the world, which knows what it believes in.
+        assert_eq!(pair.count(|node, news| node == A && *news == News::Restored), 1);
+        assert_eq!(pair.count(|node, news| node == B && matches!(news, News::Link { up: false, .. })), 1, "{lasts}");
+        assert!(pair.link().is_some_and(|after| after > before), "{lasts}: {:?}", pair.told);
+    }
+}
+
+#[test]
+fn a_token_that_is_under_way_when_an_end_crashes_arrives_or_comes_back() {
+    let (mut arrived, mut returned) = (0, 0);
+    for who in [A, B] {
+        for early in 1..=40 {
+            let mut pair = Pair::new([crash(who, 20.0, 1.0, Memory::Kept)], false);
+            let sent_at = 20.0 - f64::from(early) * 5e-5;
+            pair.run(sent_at);
+            let link = pair.link().expect("they hear each other");
+            pair.afield.send(s(sent_at), A, B, link, 'x');
+            pair.afield.send(s(sent_at), A, B, link, TOKEN);
+            pair.run(20.0);
+            let token = |flights: &[(NodeId, NodeId, char)]| flights.iter().filter(|it| it.2 == TOKEN).count();
+            let under_way = token(&pair.afield.flights);
+            assert_eq!(under_way + pair.count(|_, news| matches!(news, News::Message { message: TOKEN, .. })), 1);
+            pair.run(60.0);
+            let had = pair.count(|node, news| node == B && matches!(news, News::Message { message: TOKEN, .. }));
+            let back = pair.count(|node, news| node == A && matches!(news, News::Undelivered { message: TOKEN, .. }));
+            assert_eq!(had + back, 1, "{who:?}, sent at {sent_at}: {:?}", pair.told);
+            assert!(pair.afield.flights.is_empty(), "{:?}", pair.afield.flights);
+            (arrived, returned) = (arrived + had, returned + back);
+        }
+    }
+    assert!(arrived > 5 && returned > 5, "{arrived} and {returned}: otherwise nothing is shown");
+}
+
+#[test]
+fn a_second_crash_takes_the_memory_where_an_algorithm_survives_that() {
+    let faults = [crash(A, 20.0, 10.0, Memory::Kept), crash(A, 25.0, 1.0, Memory::Lost)];
+    let mut pair = Pair::new(faults, true);
+    pair.run(40.0);
+    let of_a = pair.told.iter().filter(|(_, node, news)| *node == A && !matches!(news, News::Link { .. }));
+    let of_a: Vec<_> = of_a.map(|(at, _, news)| (*at, news.clone())).collect();
+    assert_eq!(of_a, [(s(30.0), News::Crashed), (s(30.0), News::Restarted)]);
+}
+
+#[test]
+fn who_was_switched_off_by_decree_is_not_switched_on_by_the_end_of_a_fault() {
+    let pause = Fault { at: s(20.0), kind: Kind::Pause { node: A, lasts: s(5.0) } };
+    let mut pair = Pair::new([pause, crash(A, 30.0, 5.0, Memory::Kept)], true);
+    pair.run(10.0);
+    pair.afield.crash(s(10.0), A);
+    pair.run(60.0);
+    assert!(pair.afield.is_paused(A));
+    assert_eq!(pair.count(|node, news| node == A && !matches!(news, News::Link { .. })), 0, "{:?}", pair.told);
+    pair.afield.restart_if_down(s(60.0), A);
+    pair.run(80.0);
+    assert!(!pair.afield.is_paused(A) && pair.link().is_some());
+}
