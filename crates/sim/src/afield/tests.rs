@@ -39,7 +39,7 @@ impl Pair {
             Some(former) => former.restarted(now, id, boot, &settings),
             None => Stack::linked(now, id, boot, &settings, |message| *message == TOKEN),
         };
-        Self { afield: Afield::new(2, medium, faults, forgetful, Box::new(life)), told: Vec::new() }
+        Self { afield: Afield::new(2, medium, faults, forgetful, |_| Permits::NONE, Box::new(life)), told: Vec::new() }
     }
 
     /// Lets everything happen until then.
