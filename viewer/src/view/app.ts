@@ -1,9 +1,12 @@
 // The page: its parts, and the clock that keeps them at the same instant.
 import { Feed } from "../feed";
+import { parseDemo } from "../model/demo";
+import type { State } from "../model/state";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { ChartView } from "./chart-view";
 import { Clauses } from "./clauses";
+import { DemoPanel } from "./demo-panel";
 import { button, el, say } from "./dom";
 import { EventPanel } from "./event-panel";
 import { Keys } from "./keys";
@@ -32,6 +35,7 @@ export class App {
   readonly #node = new NodePanel((node) => this.#select(node));
   readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
   readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
+  readonly #demo = new DemoPanel({ command: (command) => this.#feed.command(command), jamming: (on) => (this.#map.jamming = on) });
   readonly #notices: Notices;
   readonly #keys: Keys;
   readonly #theme: ThemeSwitch;
@@ -89,7 +93,7 @@ export class App {
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
     const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
       el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
-    const side = el("aside", { class: "side" }, this.#node.element, this.#event.element);
+    const side = el("aside", { class: "side" }, this.#demo.element, this.#node.element, this.#event.element);
     this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
     this.#tip.hidden = true;
     this.#tabs.map.addEventListener("click", () => this.#showChart(false));
@@ -128,9 +132,12 @@ export class App {
         this.#selectedLink = ends;
       }),
       hover: () => void (this.#dirty = true),
-      canDrag: () => false,
-      drag: (_node: number, _to: Point) => undefined,
-      jam: (_centre: Point, _radius: number) => undefined,
+      canDrag: () => this.#demo.canAct && this.#trace?.header.field != null,
+      drag: (node: number, to: Point) => this.#feed.command({ drag: { node, to: [...to] } }),
+      jam: (centre: Point, radius: number) => {
+        this.#feed.command({ jam: { centre: [...centre], radius } });
+        this.#demo.jam(false);
+      },
     };
   }
 
@@ -173,7 +180,12 @@ export class App {
         if (!this.#trace) this.#notices.waiting();
         if (state !== "retrying") this.#notices.connection(state === "open");
       },
-      demo: (_settings: Fields) => undefined,
+      demo: (settings: Fields) => {
+        const demo = parseDemo(settings);
+        this.#demo.show(demo);
+        if (this.#player.following) this.#player.speed = demo.speed;
+        this.#act(() => undefined);
+      },
       refused: (reason: string) => this.#notices.brief(reason),
     };
   }
@@ -181,6 +193,7 @@ export class App {
   #adopt(trace: Trace, live: boolean): void {
     this.#trace = trace;
     this.#live = live;
+    if (!live) this.#demo.show(null);
     this.#selected = null;
     this.#selectedLink = null;
     this.#brush = null;
@@ -260,7 +273,7 @@ export class App {
     const moving = this.#player.playing || this.#player.following;
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
-      this.#node.show(state, this.#selected, `${state.index}`);
+      this.#showSelected(trace, state);
       this.#event.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
@@ -269,6 +282,14 @@ export class App {
     this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
     this.#timeline.draw(this.#player, this.#live);
     this.#showTip(trace, index);
+  }
+
+  #showSelected(trace: Trace, state: State): void {
+    const ends = this.#selectedLink;
+    if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => this.#demo.nodeButtons(state, node));
+    const slot = trace.table.find(...ends);
+    const isUp = slot !== undefined && state.links[slot] === true;
+    this.#node.showLink(ends, isUp, this.#demo.linkButtons(ends, isUp));
   }
 
   #showTip(trace: Trace, index: number): void {

@@ -108,7 +108,7 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
   for (let id = 0; id < scene.state.nodes.length; id++) {
     const look = lookOf(scene.state.nodes[id]);
     if (look === "crashed") continue;
-    pen.fillStyle = look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? "#fff" : "#1b1400";
+    pen.fillStyle = look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     pen.fillText(String(id), scene.x[id], scene.y[id] + 0.5);
   }
 }

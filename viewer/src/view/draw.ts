@@ -9,49 +9,64 @@ type Pen = CanvasRenderingContext2D;
 const FLIGHTS_DRAWN_MAX = 4000;
 /** Shorter links than this, in pixels, have no room for an arrow. */
 const ARROW_MIN = 26;
+/** Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart. */
+const ARROWS_MAX = 1200;
+/** Links in one path: a path of thousands is slower to fill than many of some. */
+const SEGMENTS = 64;
 
 export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
   const { state, trace, x, y } = scene;
   const { from, to } = trace.table;
-  const heads: [number, number, number, number][] = [];
-  pen.beginPath();
+  const seen: number[] = [];
   for (let slot = 0; slot < state.links.length; slot++) {
-    if (!state.links[slot]) continue;
-    const [a, b] = [from[slot], to[slot]];
-    pen.moveTo(x[a], y[a]);
-    pen.lineTo(x[b], y[b]);
-    const head = direction(state, a, b);
-    if (head) heads.push([x[head[0]], y[head[0]], x[head[1]], y[head[1]]]);
+    if (state.links[slot] && isInSight(scene, from[slot], to[slot])) seen.push(slot);
   }
   pen.strokeStyle = palette.link;
-  pen.lineWidth = state.links.length > 2000 ? 0.6 : 1.1;
-  pen.stroke();
-  arrowHeads(pen, heads, palette.soft, scene.radius);
+  pen.lineWidth = seen.length > 2000 ? 0.7 : 1.1;
+  for (let start = 0; start < seen.length; start += SEGMENTS) {
+    pen.beginPath();
+    for (const slot of seen.slice(start, start + SEGMENTS)) {
+      pen.moveTo(x[from[slot]], y[from[slot]]);
+      pen.lineTo(x[to[slot]], y[to[slot]]);
+    }
+    pen.stroke();
+  }
+  const pointed = (slot: number) => [scene.hovered, scene.selected].some((id) => id !== null && (from[slot] === id || to[slot] === id));
+  const directed = seen.length > ARROWS_MAX ? seen.filter(pointed) : seen;
+  arrowHeads(pen, directed.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []), scene, palette);
+}
+
+function isInSight(scene: Scene, a: number, b: number): boolean {
+  const { x, y, width, height } = scene;
+  return !((x[a] < 0 && x[b] < 0) || (y[a] < 0 && y[b] < 0) || (x[a] > width && x[b] > width) || (y[a] > height && y[b] > height));
 }
 
 /** From the higher to the lower end, where the algorithm has heights. */
-function direction(state: State, a: number, b: number): readonly [number, number] | null {
+function direction(state: State, a: number, b: number): (readonly [number, number])[] | null {
   const [one, other] = [state.nodes[a].height, state.nodes[b].height];
   if (!one || !other) return null;
-  return compareHeights(one, other) > 0 ? [a, b] : [b, a];
+  return [compareHeights(one, other) > 0 ? [a, b] : [b, a]];
 }
 
 /** A little beyond the middle, where neither the node nor its tokens cover them. */
-function arrowHeads(pen: Pen, heads: readonly [number, number, number, number][], colour: string, radius: number): void {
-  const size = Math.max(3.2, Math.min(6.5, radius * 0.55));
+function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], scene: Scene, palette: Palette): void {
+  const { x, y } = scene;
+  const size = Math.max(2.6, Math.min(5.5, scene.radius * 0.45)) * (heads.length > 100 ? 0.8 : 1);
+  pen.fillStyle = heads.length > 100 ? palette.faint : palette.soft;
   pen.beginPath();
-  for (const [fromX, fromY, toX, toY] of heads) {
-    const [dx, dy] = [toX - fromX, toY - fromY];
+  heads.forEach(([from, to], at) => {
+    const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
     const length = Math.hypot(dx, dy);
-    if (length < ARROW_MIN) continue;
+    if (length < ARROW_MIN) return;
     const [ux, uy] = [dx / length, dy / length];
-    const [tipX, tipY] = [fromX + dx * 0.58 + ux * size, fromY + dy * 0.58 + uy * size];
+    const [tipX, tipY] = [x[from] + dx * 0.58 + ux * size, y[from] + dy * 0.58 + uy * size];
     pen.moveTo(tipX, tipY);
     pen.lineTo(tipX - ux * size * 2 - uy * size * 0.8, tipY - uy * size * 2 + ux * size * 0.8);
     pen.lineTo(tipX - ux * size * 2 + uy * size * 0.8, tipY - uy * size * 2 - ux * size * 0.8);
-    pen.closePath();
-  }
-  pen.fillStyle = colour;
+    if (at % SEGMENTS !== SEGMENTS - 1) return;
+    pen.fill();
+    pen.beginPath();
+  });
   pen.fill();
 }
 

@@ -11,7 +11,7 @@ import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
 import { Pointers } from "./map-pointers";
 import { type Palette, readPalette } from "./palette";
-import { type Scene, extent, project, radiusOf } from "./scene";
+import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
 
 /** What the map tells the page. */
 export interface MapActions {
@@ -83,6 +83,7 @@ export class MapView {
     this.#adopt(shown.trace);
     this.#shown = shown;
     const { state, now, trace } = shown;
+    if (this.#layout.length === 0 && !isPlaced(trace)) this.#layout = layOut(trace.header);
     project(trace, state, now, this.camera, this.#layout, this.#x, this.#y);
     this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace));
     const ratio = this.canvas.width / this.camera.width;
@@ -94,7 +95,7 @@ export class MapView {
   #paint(shown: Shown): void {
     const [pen, palette, { state, trace }] = [this.#pen, this.#palette, shown];
     const { field } = trace.header;
-    const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, scale: this.camera.scale, hovered: this.hovered };
+    const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, width: this.camera.width, height: this.camera.height, hovered: this.hovered };
     if (field) drawField(pen, field, this.camera, this.#areas, palette);
     for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
     if (this.circle) drawFault(pen, { kind: "jam", node: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
@@ -126,7 +127,7 @@ export class MapView {
   #adopt(trace: Trace): void {
     if (this.#trace !== trace) {
       this.#trace = trace;
-      this.#layout = layOut(trace.header);
+      this.#layout = [];
       this.#areas = trace.header.field ? areasOf(trace.header.field) : [];
       this.#x = new Float64Array(trace.header.nodes);
       this.#y = new Float64Array(trace.header.nodes);

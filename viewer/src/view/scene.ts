@@ -14,11 +14,17 @@ export interface Scene {
   readonly y: Float64Array;
   /** The radius of a node. */
   readonly radius: number;
-  readonly scale: number;
+  readonly width: number;
+  readonly height: number;
   readonly selected: number | null;
   readonly hovered: number | null;
   readonly why: Why | null;
   readonly current: number | null;
+}
+
+/** Whether the trace says where nodes are. */
+export function isPlaced(trace: Trace): boolean {
+  return trace.hasPlaces || trace.header.field !== null;
 }
 
 /** What has to be in sight. */
@@ -35,7 +41,7 @@ export function extent(trace: Trace): Box {
 
 /** Pixels of all nodes; whoever has no place yet stands at the edge. */
 export function project(trace: Trace, state: State, now: number, camera: Camera, layout: readonly Point[], x: Float64Array, y: Float64Array): void {
-  const placed = trace.hasPlaces || trace.header.field !== null;
+  const placed = isPlaced(trace);
   const box = extent(trace);
   for (let id = 0; id < state.nodes.length; id++) {
     const motion = state.motions[id];
