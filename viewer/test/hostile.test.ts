@@ -75,7 +75,7 @@ test("a flood of broadcasts ends at a limit, which is said", () => {
 test("places are found for any number of nodes", () => {
   for (const nodes of [0, 1, 2, 500, 20_000]) {
     const trace = readLines(header(nodes, { deployment: { nodes, k: 1, links: nodes > 1 ? [[0, nodes - 1]] : [] } }));
-    const places = layOut(trace.header);
+    const places = layOut(trace.header, 1);
     assert.equal(places.length, nodes);
     assert.ok(places.every(([x, y]) => x >= 0 && x <= 1000 && y >= 0 && y <= 1000));
   }

@@ -93,12 +93,15 @@ export class State {
   steps = 0;
   /** Whether one token stands for all units. */
   singleToken = false;
+  /** Whether everybody inside reaches everybody, and there are no links. */
+  isNeighbourhood = false;
   violation: string | null = null;
 
   static first(header: Header, table: LinkTable): State {
     const state = new State();
     const start = atStart(header);
     state.singleToken = start.tokenAt !== null;
+    state.isNeighbourhood = header.members.length > 0;
     const inside = header.members.length > 0 ? new Set(header.members) : null;
     for (let id = 0; id < header.nodes; id++) {
       state.nodes.push({

@@ -10,6 +10,7 @@ import { DemoPanel } from "./demo-panel";
 import { button, el, say } from "./dom";
 import { EventPanel } from "./event-panel";
 import { Keys } from "./keys";
+import { LogPanel } from "./log-panel";
 import { MapView } from "./map";
 import { NodePanel, sectionWords } from "./node-panel";
 import { Notices } from "./notices";
@@ -32,6 +33,7 @@ export class App {
   readonly #timeline: Timeline;
   readonly #verdict = new Verdict(() => this.#toViolation());
   readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
+  readonly #log = new LogPanel((index) => this.#act(() => this.#player.goTo(index)));
   readonly #node = new NodePanel((node) => this.#select(node));
   readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
   readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
@@ -93,13 +95,14 @@ export class App {
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
     const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
       el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
-    const side = el("aside", { class: "side" }, this.#demo.element, this.#node.element, this.#event.element);
+    const side = el("aside", { class: "side" }, this.#demo.element, this.#node.element, this.#event.element, this.#log.element);
     this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
     this.#tip.hidden = true;
     this.#tabs.map.addEventListener("click", () => this.#showChart(false));
     this.#tabs.chart.addEventListener("click", () => this.#showChart(true));
     this.#showChart(false);
     this.#notices.stage.hidden = true;
+    this.#verdict.element.hidden = true;
     this.#root.classList.add("idle");
   }
 
@@ -201,6 +204,7 @@ export class App {
     this.#notices.clear();
     this.#root.classList.remove("idle");
     this.#event.forget();
+    this.#log.forget();
     this.#timeline.adopt(trace);
     const { algorithm, nodes, k, without } = trace.header;
     say(this.#title, `${algorithm} · ${nodes.toLocaleString("en-GB")} nodes · k = ${k.toLocaleString("en-GB")}${without.length > 0 ? ` · without ${without.length === 1 ? without[0] : `${without.length} repairs`}` : ""}`);
@@ -275,6 +279,7 @@ export class App {
       this.#panelsAt = at;
       this.#showSelected(trace, state);
       this.#event.show(trace, shownEvent(trace, index));
+      this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }

@@ -129,12 +129,15 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
   for (const flights of state.flights.values()) {
     for (const flight of flights) {
       const share = progress(trace, flight, now);
-      const [fromX, fromY, toX, toY] = [x[flight.from], y[flight.from], x[flight.to], y[flight.to]];
-      // Beside the line, so that two who cross are told apart.
-      const length = Math.hypot(toX - fromX, toY - fromY) || 1;
+      const [fromX, fromY] = [x[flight.from], y[flight.from]];
+      const [dx, dy] = [x[flight.to] - fromX, y[flight.to] - fromY];
+      const length = Math.hypot(dx, dy) || 1;
+      // From rim to rim, and beside the line, so that two who cross are told apart.
+      const rim = Math.min(scene.radius * 1.7, length * 0.4);
+      const along = rim + share * (length - 2 * rim);
       const aside = Math.min(5, scene.radius * 0.45);
-      const atX = fromX + (toX - fromX) * share - ((toY - fromY) / length) * aside;
-      const atY = fromY + (toY - fromY) * share + ((toX - fromX) / length) * aside;
+      const atX = fromX + (dx * along - dy * aside) / length;
+      const atY = fromY + (dy * along + dx * aside) / length;
       if (flight.content.isToken || flight.content.permits.length > 0) {
         tokens.push({ x: atX, y: atY, permits: flight.content.permits });
       } else if (drawn++ < FLIGHTS_DRAWN_MAX) {

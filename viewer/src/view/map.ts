@@ -49,6 +49,7 @@ export class MapView {
   #areas: readonly (readonly Point[])[] = [];
   #x = new Float64Array(0);
   #y = new Float64Array(0);
+  #aspect = 1;
   #radius = 8;
   #shown: Shown | null = null;
   #box = "";
@@ -76,16 +77,15 @@ export class MapView {
   }
 
   fit(): void {
-    if (this.#trace) this.camera.fit(extent(this.#trace));
+    if (this.#trace) this.camera.fit(extent(this.#trace, this.#aspect));
   }
 
   draw(shown: Shown): void {
     this.#adopt(shown.trace);
     this.#shown = shown;
     const { state, now, trace } = shown;
-    if (this.#layout.length === 0 && !isPlaced(trace)) this.#layout = layOut(trace.header);
     project(trace, state, now, this.camera, this.#layout, this.#x, this.#y);
-    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace));
+    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace, this.#aspect));
     const ratio = this.canvas.width / this.camera.width;
     this.#pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#pen.clearRect(0, 0, this.camera.width, this.camera.height);
@@ -127,14 +127,16 @@ export class MapView {
   #adopt(trace: Trace): void {
     if (this.#trace !== trace) {
       this.#trace = trace;
-      this.#layout = [];
+      // As wide as the window is now; it stays so, whatever becomes of the window.
+      this.#aspect = Math.max(0.7, Math.min(1.6, (this.camera.width - 80) / Math.max(this.camera.height - 80, 1)));
+      this.#layout = isPlaced(trace) ? [] : layOut(trace.header, this.#aspect);
       this.#areas = trace.header.field ? areasOf(trace.header.field) : [];
       this.#x = new Float64Array(trace.header.nodes);
       this.#y = new Float64Array(trace.header.nodes);
       this.hovered = null;
       this.#box = "";
     }
-    const box = extent(trace);
+    const box = extent(trace, this.#aspect);
     const name = `${box.left} ${box.top} ${box.right} ${box.bottom}`;
     if (name === this.#box) return;
     this.#box = name;

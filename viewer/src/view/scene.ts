@@ -27,8 +27,8 @@ export function isPlaced(trace: Trace): boolean {
   return trace.hasPlaces || trace.header.field !== null;
 }
 
-/** What has to be in sight. */
-export function extent(trace: Trace): Box {
+/** What has to be in sight; without places, a rectangle that is so many times as wide as high. */
+export function extent(trace: Trace, aspect = 1): Box {
   const { field } = trace.header;
   if (field) return { left: 0, top: 0, right: field.width, bottom: field.height };
   if (trace.hasPlaces) {
@@ -36,7 +36,7 @@ export function extent(trace: Trace): Box {
     const slack = Math.max(right - left, bottom - top, 1) * 0.05;
     return { left: left - slack, top: top - slack, right: right + slack, bottom: bottom + slack };
   }
-  return { left: 0, top: 0, right: 1000, bottom: 1000 };
+  return { left: 0, top: 0, right: 1000 * aspect, bottom: 1000 };
 }
 
 /** Pixels of all nodes; whoever has no place yet stands at the edge. */

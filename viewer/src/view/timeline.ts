@@ -18,9 +18,13 @@ export interface TimelineActions {
   brush(range: readonly [number, number] | null): void;
 }
 
-/** Left of the track and the curves, in pixels: the curves' numbers stand there. */
-export const GUTTER = 44;
+/** Right of the track and the curves, in pixels. */
 export const MARGIN = 14;
+
+/** Left of them: names and numbers stand there, where there is room for both. */
+export function gutter(width: number): number {
+  return width > 760 ? 190 : 44;
+}
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -82,8 +86,9 @@ export class Timeline {
   }
 
   #timeAt(x: number): number {
-    const width = this.#track.clientWidth - GUTTER - MARGIN;
-    return Math.max(0, Math.min(1, (x - GUTTER) / Math.max(width, 1))) * (this.#trace?.last ?? 0);
+    const left = gutter(this.#track.clientWidth);
+    const width = this.#track.clientWidth - left - MARGIN;
+    return Math.max(0, Math.min(1, (x - left) / Math.max(width, 1))) * (this.#trace?.last ?? 0);
   }
 
   recolour(): void {
@@ -131,9 +136,10 @@ export class Timeline {
       [canvas.width, canvas.height] = [wide, high];
       this.#isStale = true;
     }
-    const span = width - GUTTER - MARGIN;
+    const left = gutter(width);
+    const span = width - left - MARGIN;
     if (this.#isStale) this.#drawMarks(trace, span, height, ratio);
-    const x = (t: number) => GUTTER + (t / Math.max(trace.last, 1)) * span;
+    const x = (t: number) => left + (t / Math.max(trace.last, 1)) * span;
     const pen = canvas.getContext("2d")!;
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, wide, high);
@@ -154,18 +160,23 @@ export class Timeline {
     [this.#marks.width, this.#marks.height] = [this.#track.width, this.#track.height];
     const pen = this.#marks.getContext("2d")!;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const left = gutter(this.#track.clientWidth);
+    pen.fillStyle = this.#palette.soft;
+    pen.font = "11px ui-sans-serif, system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    if (left > 100) pen.fillText("grants", 14, height / 2 + 0.5);
     pen.fillStyle = this.#palette.line;
-    pen.fillRect(GUTTER, Math.round(height / 2), span, 1);
+    pen.fillRect(left, Math.round(height / 2), span, 1);
     const counts = ticks(trace, Math.max(1, Math.floor(span)));
     const most = counts.reduce((most, count) => Math.max(most, count), 1);
     pen.fillStyle = this.#palette.critical;
     counts.forEach((count, at) => {
       if (count === 0) return;
       pen.globalAlpha = 0.35 + 0.65 * (count / most);
-      pen.fillRect(GUTTER + at, height / 2 - 5, 1, 10);
+      pen.fillRect(left + at, height / 2 - 5, 1, 10);
     });
     pen.globalAlpha = 1;
-    if (trace.end?.violation) this.#drawViolation(pen, GUTTER + ((trace.end.t ?? trace.last) / Math.max(trace.last, 1)) * span, height);
+    if (trace.end?.violation) this.#drawViolation(pen, left + ((trace.end.t ?? trace.last) / Math.max(trace.last, 1)) * span, height);
   }
 
   #drawViolation(pen: CanvasRenderingContext2D, x: number, height: number): void {
