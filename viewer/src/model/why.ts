@@ -115,6 +115,7 @@ class Chain {
     const token = [...flights.values()].flat().find((flight) => flight.content.kind === "token") ?? null;
     if (leader >= 0 && leader !== at) {
       const place = nodes[leader].queue.includes(asker) ? "has its request" : "will be asked as soon as that is known here";
+      if (!this.#path.includes(leader)) this.#path.push(leader);
       return this.#end("held", `Node ${at} does not lead any more: node ${leader} has the token, and ${place}.`, users);
     }
     if (token) {
