@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, type Page, chromium } from "playwright-core";
+import type { Served } from "./server";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
@@ -13,7 +14,8 @@ export interface Look {
   readonly scheme?: "light" | "dark";
 }
 
-export async function withPage(look: Look, run: (page: Page) => Promise<void>): Promise<void> {
+/** Runs with a fresh browser, and ends the server whatever happens: one that goes on would keep the tests from ending. */
+export async function withPage(served: Served, look: Look, run: (page: Page) => Promise<void>): Promise<void> {
   const profile = mkdtempSync(join(tmpdir(), "viewer-"));
   const context: BrowserContext = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -34,6 +36,7 @@ export async function withPage(look: Look, run: (page: Page) => Promise<void>): 
     await run(page);
     assert.deepEqual(errors, []);
   } finally {
+    served.close();
     await context.close();
     rmSync(profile, { recursive: true, force: true });
   }

@@ -15,14 +15,14 @@ const demo = {
   algorithm: "krl", without: [], nodes: 3, k: 1, speed: 1, paused: false, canAct: true,
 };
 
-test("a demo is followed and controlled, and a lost connection comes back", async () => {
+test("a demo is followed and controlled, and a lost connection comes back", { timeout: 120_000 }, async () => {
   const sockets: Socket[] = [];
   const served = await serve("dist", null, (socket) => {
     sockets.push(socket);
     socket.send(header, { demo }, ...places);
     socket.send({ now: 5e8, checked: 12 });
   });
-  await withPage({ width: 1280, height: 800 }, async (page) => {
+  await withPage(served, { width: 1280, height: 800 }, async (page) => {
     await page.goto(served.address);
     await page.waitForFunction(() => document.querySelector(".verdict-words")?.textContent?.includes("12 events checked"));
     const command = async (name: string, act: () => Promise<void>) => {
@@ -68,5 +68,4 @@ test("a demo is followed and controlled, and a lost connection comes back", asyn
     await page.waitForFunction(() => (document.querySelector(".lost") as HTMLElement).hidden, null, { timeout: 8000 });
     assert.equal(sockets.length, 2);
   });
-  served.close();
 });

@@ -17,9 +17,9 @@ function file(...lines: readonly (object | string)[]): string {
 
 const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: {} };
 
-test("a trace is loaded, stepped through both ways, scrubbed and played", async () => {
+test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
     assert.match(await text(page, ".run"), /^krl · 6 nodes · k = 3/);
@@ -43,12 +43,11 @@ test("a trace is loaded, stepped through both ways, scrubbed and played", async 
     await page.waitForTimeout(100);
     assert.match(await text(page, ".event h2"), /The start/);
   });
-  served.close();
 });
 
-test("a counterexample shows its violation, and a button leads there", async () => {
+test("a counterexample shows its violation, and a button leads there", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl-deadlock.jsonl");
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
     assert.match(await text(page, ".verdict"), /Violated at/);
@@ -59,24 +58,22 @@ test("a counterexample shows its violation, and a button leads there", async () 
     await page.keyboard.press("j");
     assert.match(await text(page, ".node .why"), /Why is it waiting\?/);
   });
-  served.close();
 });
 
-test("a clause opens to what the paper says", async () => {
+test("a clause opens to what the paper says", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/hok-counterexample.jsonl");
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
     await page.keyboard.press("ArrowRight");
     await page.locator(".deeds summary", { hasText: "request.1" }).click();
     assert.match(await text(page, ".deeds blockquote"), /enqueues the message REQUEST/);
   });
-  served.close();
 });
 
-test("the chart shows the messages, and a click on one goes there", async () => {
+test("the chart shows the messages, and a click on one goes there", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
     await page.keyboard.press("c");
@@ -90,26 +87,24 @@ test("the chart shows the messages, and a click on one goes there", async () => 
     await page.waitForTimeout(100);
     assert.equal(await page.locator(".chart .life-name").count(), 3);
   });
-  served.close();
 });
 
-test("on a phone nothing is wider than the screen", async () => {
+test("on a phone nothing is wider than the screen", { timeout: 120_000 }, async () => {
   for (const name of ["krl", "moving", "krl-deadlock"]) {
     const served = await view(`test/traces/${name}.jsonl`);
-    await withPage({ ...PHONE, scheme: "dark" }, async (page) => {
+    await withPage(served, { ...PHONE, scheme: "dark" }, async (page) => {
       await page.goto(served.address);
       await loaded(page);
       await page.keyboard.press("j");
       await page.waitForTimeout(100);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width);
     });
-    served.close();
   }
 });
 
-test("without a trace the page says what to do, and a chosen file is shown", async () => {
+test("without a trace the page says what to do, and a chosen file is shown", { timeout: 120_000 }, async () => {
   const served = await serve("dist", null);
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await page.waitForSelector(".card");
     assert.match(await text(page, ".card h1"), /No trace yet/);
@@ -119,10 +114,9 @@ test("without a trace the page says what to do, and a chosen file is shown", asy
     await page.locator("input[type=file]").setInputFiles({ name: "run.jsonl.zst", mimeType: "application/zstd", buffer: Buffer.from("x") });
     assert.match(await text(page, ".card"), /driftlock view run.jsonl.zst/);
   });
-  served.close();
 });
 
-test("what is wrong with a file is said in words", async () => {
+test("what is wrong with a file is said in words", { timeout: 120_000 }, async () => {
   const served = await serve("dist", null);
   const cases: readonly (readonly [string, RegExp])[] = [
     [file(""), /file is empty|no first line/],
@@ -130,7 +124,7 @@ test("what is wrong with a file is said in words", async () => {
     [file({ ...header, version: 9 }), /version 9/],
     [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
   ];
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await page.waitForSelector(".card");
     for (const [path, words] of cases) {
@@ -141,15 +135,14 @@ test("what is wrong with a file is said in words", async () => {
     await loaded(page);
     assert.match(await text(page, ".problems"), /ends at line 2 without an end.*Line 2: it is not JSON/s);
   });
-  served.close();
 });
 
-test("markup in a trace is never run", async () => {
+test("markup in a trace is never run", { timeout: 120_000 }, async () => {
   const evil = "<img src=x onerror=alert(1)><script>alert(1)</script>";
   const step = { t: 1e9, node: 0, in: { [evil]: 1 }, out: [{ clause: evil }, { send: { to: 1, message: { [evil]: {} } } }], refused: evil };
   const path = file({ ...header, algorithm: evil, without: [evil] }, step, { t: 2e9, fault: evil, is: { kind: evil } }, { end: { steps: 1, violation: evil } });
   const served = await view(path);
-  await withPage(DESK, async (page) => {
+  await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
     for (let at = 0; at < 4; at++) {
@@ -160,5 +153,4 @@ test("markup in a trace is never run", async () => {
     assert.equal(await page.locator("img, body script").count(), 0);
     assert.match(await text(page, ".verdict"), /<img src=x/);
   });
-  served.close();
 });

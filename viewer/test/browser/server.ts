@@ -5,6 +5,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
+import type { Duplex } from "node:stream";
 import { Socket } from "./socket";
 
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
@@ -30,10 +31,18 @@ export async function serve(dist: string, trace: string | null, stream?: (socket
     response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "text/plain" });
     createReadStream(path).pipe(response);
   });
-  server.on("upgrade", (request, socket) => stream?.(new Socket(request, socket)));
+  const upgraded: Duplex[] = [];
+  server.on("upgrade", (request, socket) => {
+    upgraded.push(socket);
+    stream?.(new Socket(request, socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}/secret/`, close: () => (server.close(), server.closeAllConnections()) };
+  return { address: `http://127.0.0.1:${port}/secret/`, close: () => {
+    server.close();
+    server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
+  }  };
 }
 
 async function viewWith(program: string, trace: string): Promise<Served> {
