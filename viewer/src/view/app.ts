@@ -63,13 +63,13 @@ export class App {
     this.#theme = new ThemeSwitch(() => this.#recolour());
     this.#map = new MapView(this.#mapActions());
     this.#timeline = new Timeline({
-      toggle: () => this.#act(() => this.#player.toggle()),
+      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
       step: (direction) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
       toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
       toViolation: () => this.#toViolation(),
       seek: (now) => this.#act(() => this.#player.seek(now)),
-      speed: (speed) => this.#act(() => (this.#player.speed = speed)),
+      speed: (speed) => this.#setSpeed(speed),
       brush: (range) => this.#act(() => {
         this.#brush = range;
         if (range) this.#showChart(true);
@@ -146,17 +146,17 @@ export class App {
 
   #keyActions() {
     return {
-      toggle: () => this.#act(() => this.#player.toggle()),
+      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
       step: (direction: 1 | -1) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
       toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
       toViolation: () => this.#toViolation(),
       selectNext: (direction: 1 | -1) => this.#selectNext(direction),
       deselect: () => this.#select(null),
-      faster: (direction: 1 | -1) => this.#act(() => {
+      faster: (direction: 1 | -1) => {
         const at = SPEEDS.indexOf(this.#player.speed) + direction;
-        this.#player.speed = SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))];
-      }),
+        this.#setSpeed(SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))]);
+      },
       fit: () => this.#act(() => this.#map.fit()),
       chart: () => this.#showChart(!this.#charting),
     };
@@ -225,6 +225,12 @@ export class App {
       this.#selected = node;
       this.#selectedLink = null;
     });
+  }
+
+  /** Whoever goes with a live run changes the pace of the run itself. */
+  #setSpeed(speed: number): void {
+    if (this.#live && this.#player.following) this.#feed.command({ speed });
+    else this.#act(() => (this.#player.speed = speed));
   }
 
   #selectNext(direction: 1 | -1): void {

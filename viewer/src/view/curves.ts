@@ -11,7 +11,7 @@ const CURVES: readonly { readonly key: Key; readonly name: string; readonly colo
   { key: "inUse", name: "units in use", colour: "critical" },
   { key: "inFlight", name: "messages under way", colour: "soft" },
 ];
-const HEIGHT = 40;
+const HEIGHT = 42;
 
 export class Curves {
   readonly element = el("div", { class: "curves" });
@@ -105,11 +105,11 @@ export class Curves {
   #options(curve: (typeof CURVES)[number]): uPlot.Options {
     const palette = this.#palette;
     const stepped = uPlot.paths.stepped!({ align: 1 });
-    const axis = { stroke: palette.soft, font: "10px ui-sans-serif, system-ui, sans-serif", ticks: { show: false } };
+    const axis = { stroke: palette.soft, font: "9.5px ui-sans-serif, system-ui, sans-serif", ticks: { show: false } };
     return {
       width: this.#width,
       height: HEIGHT,
-      padding: [5, MARGIN, 3, 0],
+      padding: [7, MARGIN, 6, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: { x: { time: false, range: (_, low, high) => [Math.min(0, low), Math.max(high, 1e-9)] }, y: { range: (_, __, high) => [0, Math.max(1, high * 1.08)] } },

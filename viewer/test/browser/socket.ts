@@ -1,4 +1,4 @@
-// Just enough of a WebSocket server to play a demo to the page: text frames, no fragments, no extensions.
+// Just enough of a WebSocket server to play a demo to the page: text frames under 64 kB, no fragments, no extensions.
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -18,8 +18,7 @@ export class Socket {
 
   send(...lines: readonly object[]): void {
     const text = Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n"));
-    const head = text.length < 126 ? Buffer.from([0x81, text.length]) : Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
-    if (text.length >= 126) head.writeBigUInt64BE(BigInt(text.length), 2);
+    const head = text.length < 126 ? Buffer.from([0x81, text.length]) : Buffer.from([0x81, 126, text.length >> 8, text.length & 255]);
     this.#stream.write(Buffer.concat([head, text]));
   }
 
