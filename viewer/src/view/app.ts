@@ -10,6 +10,7 @@ import { DemoPanel } from "./demo-panel";
 import { button, el, say } from "./dom";
 import { EventPanel } from "./event-panel";
 import { Keys } from "./keys";
+import { Legend } from "./legend";
 import { LogPanel } from "./log-panel";
 import { MapView } from "./map";
 import { NodePanel, sectionWords } from "./node-panel";
@@ -33,6 +34,7 @@ export class App {
   readonly #timeline: Timeline;
   readonly #verdict = new Verdict(() => this.#toViolation());
   readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
+  readonly #legend = new Legend();
   readonly #log = new LogPanel((index) => this.#act(() => this.#player.goTo(index)));
   readonly #node = new NodePanel((node) => this.#select(node));
   readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
@@ -93,7 +95,7 @@ export class App {
       button("Open…", { label: "Open a trace", onclick: () => this.#chooser.click() }),
       button("◐", { label: "Light or dark", attrs: { title: "Light or dark" }, onclick: () => this.#theme.toggle() }),
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
-    const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
+    const stage = el("div", { class: "view" }, this.#map.canvas, this.#legend.element, this.#tip, this.#chart.element,
       el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
     const side = el("aside", { class: "side" }, this.#demo.element, this.#node.element, this.#event.element, this.#log.element);
     this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
@@ -284,6 +286,7 @@ export class App {
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
       this.#showSelected(trace, state);
+      this.#legend.show(state);
       this.#event.show(trace, shownEvent(trace, index));
       this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
@@ -320,9 +323,4 @@ export class App {
 /** The panel tells the last line at which one would stop: a change of direction says nothing. */
 function shownEvent(trace: Trace, index: number): number {
   return index >= 0 && trace.isQuiet(index) ? trace.stop(index, -1) : index;
-}
-
-function legend(): HTMLElement {
-  const entry = (look: string, words: string) => el("li", {}, el("i", { class: `glyph ${look}`, attrs: { "aria-hidden": "true" } }), words);
-  return el("ul", { class: "legend", label: "Legend" }, entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"));
 }

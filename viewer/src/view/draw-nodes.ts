@@ -107,9 +107,9 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
   pen.font = `500 ${Math.round(Math.min(12, r))}px ui-sans-serif, system-ui, sans-serif`;
   for (let id = 0; id < scene.state.nodes.length; id++) {
     const look = lookOf(scene.state.nodes[id]);
-    if (look === "crashed") continue;
-    pen.fillStyle = look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
-    pen.fillText(String(id), scene.x[id], scene.y[id] + 0.5);
+    pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
+    // A cross has no room for its number.
+    pen.fillText(String(id), scene.x[id] + (look === "crashed" ? r * 1.6 : 0), scene.y[id] + 0.5);
   }
 }
 
