@@ -1,6 +1,7 @@
 // The page: its parts, and the clock that keeps them at the same instant.
 import { Feed } from "../feed";
 import { parseDemo } from "../model/demo";
+import { listWords } from "../model/words";
 import type { State } from "../model/state";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
@@ -132,6 +133,10 @@ export class App {
     return {
       changed: () => void (this.#dirty = true),
       select: (node: number | null) => this.#select(node),
+      gather: (node: number) => this.#act(() => {
+        const chosen = this.#chart.toggle(node, this.#trace?.header.nodes ?? 0);
+        this.#notices.brief(chosen.length > 0 ? `The chart shows ${chosen.length === 1 ? "node" : "nodes"} ${listWords(chosen)}.` : "The chart shows whoever takes part.");
+      }),
       selectLink: (ends: readonly [number, number] | null) => this.#act(() => {
         this.#selected = null;
         this.#selectedLink = ends;

@@ -36,6 +36,16 @@ export class ChartView {
     this.element.append(el("div", { class: "chart-bar" }, el("label", {}, "nodes ", this.#field), all, this.#words), this.#paper);
   }
 
+  /** Takes a node among the lifelines, or out of them; says which are chosen now. */
+  toggle(node: number, nodes: number): readonly number[] {
+    const chosen = new Set(parseNodes(this.#field.value, nodes));
+    if (!chosen.delete(node)) chosen.add(node);
+    const sorted = [...chosen].sort((a, b) => a - b);
+    this.#field.value = sorted.join(", ");
+    this.#kept = null;
+    return sorted;
+  }
+
   show(trace: Trace, index: number, brush: readonly [number, number] | null): void {
     const [nodes, lines] = this.#choice(trace, index, brush);
     const name = `${nodes.join()} ${lines[0]} ${lines[lines.length - 1]} ${lines.length} ${trace.length}`;

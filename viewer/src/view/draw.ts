@@ -153,12 +153,12 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
 
 /** A disc with the number of its unit; a ring says that it is not in use. */
 export function drawToken(pen: Pen, x: number, y: number, permits: readonly number[], radius: number, palette: Palette, idle: boolean): void {
-  const size = Math.max(3.4, radius * 0.62);
+  const size = Math.max(2.3, radius * 0.62);
   pen.beginPath();
   pen.arc(x, y, size, 0, 2 * Math.PI);
   pen.fillStyle = palette.token;
   pen.fill();
-  pen.lineWidth = idle ? 1.6 : 1;
+  pen.lineWidth = radius < 5 ? 0.8 : idle ? 1.6 : 1;
   pen.strokeStyle = idle ? palette["token-ink"] : palette.paper;
   pen.stroke();
   if (size < 6) return;

@@ -17,6 +17,8 @@ import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
 export interface MapActions {
   changed(): void;
   select(node: number | null): void;
+  /** Takes a node into the chart, or out of it. */
+  gather(node: number): void;
   selectLink(ends: readonly [number, number] | null): void;
   hover(node: number | null): void;
   /** Whether nodes can be moved by hand. */
