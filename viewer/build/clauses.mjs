@@ -43,7 +43,7 @@ function letters(row) {
 function page(text) {
   const about = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
   // What follows the year is about the page, not about the paper.
-  const paper = /^.*?\b20\d\d\./.exec(about)?.[0] ?? `${about.split(". ")[0].replace(/\.$/, "")}.`;
+  const paper = /^.*?\b20\d\d\./.exec(about)?.[0] ?? `${about.split(" (")[0]}.`;
   const clauses = {};
   const repairs = {};
   for (const { head, rows } of tables(text)) {

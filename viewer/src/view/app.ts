@@ -307,7 +307,7 @@ export class App {
     const ends = this.#selectedLink;
     if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => this.#demo.nodeButtons(state, node));
     const slot = trace.table.find(...ends);
-    const isUp = slot !== undefined && state.links[slot] === true;
+    const isUp = slot !== undefined && state.links[slot] > 0;
     this.#node.showLink(ends, isUp, this.#demo.linkButtons(ends, isUp));
   }
 

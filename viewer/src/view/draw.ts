@@ -1,5 +1,5 @@
 // The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
-import { type State, compareHeights, fromPair } from "../model/state";
+import { BOTH_ENDS, type State, compareHeights, fromPair } from "../model/state";
 import type { Palette } from "./palette";
 import { type Scene, progress } from "./scene";
 
@@ -15,25 +15,38 @@ const ARROWS_MAX = 1200;
 const SEGMENTS = 64;
 
 export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
-  const { state, trace, x, y } = scene;
+  const { state, trace } = scene;
   const { from, to } = trace.table;
   const seen: number[] = [];
+  const halves: number[] = [];
   for (let slot = 0; slot < state.links.length; slot++) {
-    if (state.links[slot] && isInSight(scene, from[slot], to[slot])) seen.push(slot);
+    if (!state.links[slot] || !isInSight(scene, from[slot], to[slot])) continue;
+    if (state.links[slot] === BOTH_ENDS) seen.push(slot);
+    else halves.push(slot);
   }
   pen.strokeStyle = palette.link;
   pen.lineWidth = seen.length > 2000 ? 0.7 : 1.1;
-  for (let start = 0; start < seen.length; start += SEGMENTS) {
+  strokeLinks(pen, seen, scene);
+  // Only one end knows of it.
+  pen.setLineDash([2, 4]);
+  strokeLinks(pen, halves, scene);
+  pen.setLineDash([]);
+  const pointed = (slot: number) => [scene.hovered, scene.selected].some((id) => id !== null && (from[slot] === id || to[slot] === id));
+  const directed = seen.length > ARROWS_MAX ? seen.filter(pointed) : seen;
+  arrowHeads(pen, directed.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []), scene, palette);
+}
+
+function strokeLinks(pen: Pen, slots: readonly number[], scene: Scene): void {
+  const { x, y } = scene;
+  const { from, to } = scene.trace.table;
+  for (let start = 0; start < slots.length; start += SEGMENTS) {
     pen.beginPath();
-    for (const slot of seen.slice(start, start + SEGMENTS)) {
+    for (const slot of slots.slice(start, start + SEGMENTS)) {
       pen.moveTo(x[from[slot]], y[from[slot]]);
       pen.lineTo(x[to[slot]], y[to[slot]]);
     }
     pen.stroke();
   }
-  const pointed = (slot: number) => [scene.hovered, scene.selected].some((id) => id !== null && (from[slot] === id || to[slot] === id));
-  const directed = seen.length > ARROWS_MAX ? seen.filter(pointed) : seen;
-  arrowHeads(pen, directed.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []), scene, palette);
 }
 
 function isInSight(scene: Scene, a: number, b: number): boolean {
