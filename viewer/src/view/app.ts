@@ -276,6 +276,7 @@ export class App {
       this.#grown = false;
       this.#curvesAt = at;
       this.#timeline.grown();
+      if (this.#live) this.#notices.loaded(this.#trace, true);
       this.#dirty = true;
     }
     if (this.#player.pass(passed)) this.#dirty = true;
