@@ -8,6 +8,8 @@ type Pen = CanvasRenderingContext2D;
 type Look = "remainder" | "waiting" | "critical" | "outside" | "crashed";
 
 const LOOKS: readonly Look[] = ["outside", "remainder", "waiting", "critical", "crashed"];
+/** Nodes in one path; see the links. */
+const SHAPES = 32;
 /** Tokens that are drawn one by one at a node; more are one disc with their number. */
 const TOKENS_APART = 4;
 
@@ -29,22 +31,17 @@ export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
 
 /** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */
 function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
-  if (ids.length === 0) return;
   const r = scene.radius;
-  pen.beginPath();
-  for (const id of ids) outline(pen, look, scene.x[id], scene.y[id], r);
-  pen.lineWidth = Math.max(1, Math.min(2, r * 0.16));
-  if (look === "crashed") {
-    pen.strokeStyle = palette.bad;
-    pen.lineWidth = Math.max(2, r * 0.3);
-    pen.stroke();
-    return;
-  }
-  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : palette[look];
-  pen.fill();
+  pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : Math.max(1, Math.min(2, r * 0.16));
+  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : look === "crashed" ? palette.bad : palette[look];
+  pen.strokeStyle = look === "crashed" ? palette.bad : look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
   if (look === "outside") pen.setLineDash([2, 3]);
-  pen.strokeStyle = look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
-  pen.stroke();
+  for (let start = 0; start < ids.length; start += SHAPES) {
+    pen.beginPath();
+    for (const id of ids.slice(start, start + SHAPES)) outline(pen, look, scene.x[id], scene.y[id], r);
+    if (look !== "crashed") pen.fill();
+    pen.stroke();
+  }
   pen.setLineDash([]);
 }
 
