@@ -12,6 +12,7 @@ test("a counterexample's chart has a row for every line and an arrow for every m
   const chart = chartOf(trace, nodes, lines);
   assert.equal(chart.rows.length, 9);
   assert.deepEqual(chart.lifelines, [0, 1, 2]);
+  assert.match(chart.violation!, /2 units are in use at once/);
   const arrived = chart.arrows.filter((arrow) => arrow.fate === "arrived");
   assert.equal(arrived.length, 6);
   assert.ok(arrived.every((arrow) => arrow.sent !== null && arrow.ended !== null && arrow.sent < arrow.ended));

@@ -87,7 +87,7 @@ class Chain {
   #atHolder(at: number): true {
     const node = this.#state.nodes[at];
     const idle = idlePermits(node);
-    const held = idle.length > 0 ? `holds ${idle.length === 1 ? "unit" : "units"} ${listWords(idle)}, not in use` : "has the token, but no unit is free";
+    const held = idle.length > 0 ? `holds ${unitWords(idle)}, not in use` : "has the token, but no unit is free";
     const inFront = node.queue[0];
     const first = inFront === undefined ? "Nobody is in its queue." : `It serves ${inFront === at ? "itself" : inFront} next.`;
     const paused = node.paused ? [`Node ${at} is paused, and does nothing until it wakes.`] : [];
@@ -96,7 +96,7 @@ class Chain {
   }
 
   #inUse(at: number): true {
-    return this.#end("held", `Node ${at} is in its critical section, and uses ${listWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
+    return this.#end("held", `Node ${at} is in its critical section, and uses ${unitWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
   }
 
   #deadEnd(at: number): true {
@@ -124,6 +124,10 @@ class Chain {
     }
     return this.#end("lost", `Node ${at} has no unit to give, and its queue does not show the request.`, users);
   }
+}
+
+function unitWords(units: readonly number[]): string {
+  return `${units.length === 1 ? "unit" : "units"} ${listWords(units)}`;
 }
 
 function usersWords(state: State): string {

@@ -7,6 +7,8 @@ type Pen = CanvasRenderingContext2D;
 
 /** Messages that are drawn; more are a cloud anyway. */
 const FLIGHTS_DRAWN_MAX = 4000;
+/** Links that are drawn: more are a grey plane that takes seconds. */
+const LINKS_DRAWN_MAX = 30_000;
 /** Shorter links than this, in pixels, have no room for an arrow. */
 const ARROW_MIN = 26;
 /** Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart. */
@@ -19,7 +21,7 @@ export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
   const { from, to } = trace.table;
   const seen: number[] = [];
   const halves: number[] = [];
-  for (let slot = 0; slot < state.links.length; slot++) {
+  for (let slot = 0; slot < state.links.length && seen.length < LINKS_DRAWN_MAX; slot++) {
     if (!state.links[slot] || !isInSight(scene, from[slot], to[slot])) continue;
     if (state.links[slot] === BOTH_ENDS) seen.push(slot);
     else halves.push(slot);
