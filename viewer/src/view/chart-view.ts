@@ -74,9 +74,8 @@ export class ChartView {
   #draw(chart: Chart): void {
     const step = Math.max(64, Math.min(170, (this.#paper.clientWidth - LEFT - 20) / Math.max(chart.lifelines.length, 1)));
     const x = new Map(chart.lifelines.map((id, at) => [id, LEFT + step * (at + 0.5)]));
-    // Room for words at the last lifeline, and for a violation in one line.
-    const width = LEFT + Math.max(step * chart.lifelines.length + 60, (chart.violation?.length ?? 0) * 7.5);
-    const height = TOP + ROW * (chart.rows.length + 1) + (chart.violation ? 40 : 10);
+    const width = LEFT + step * chart.lifelines.length + 60;
+    const height = TOP + ROW * (chart.rows.length + 1) + 10;
     const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Message sequence chart" });
     const names = svg("svg", { width, height: 26, class: "names", "aria-hidden": "true" });
     for (const [id, at] of x) {
@@ -87,8 +86,8 @@ export class ChartView {
     picture.append(svg("rect", { x: 0, width, height: ROW, class: "chart-now", y: -100 }));
     for (const arrow of chart.arrows) picture.append(this.#arrow(chart, arrow, x));
     chart.rows.forEach((row, at) => picture.append(this.#row(chart, at, x, row.t)));
-    if (chart.violation) picture.append(svg("text", { x: LEFT, y: height - 10, class: "violation" }, `violated: ${chart.violation}`));
-    if (chart.rows.length > 0) this.#paper.replaceChildren(names, picture);
+    const violated = chart.violation ? [el("p", { class: "chart-end", text: `Violated: ${chart.violation}` })] : [];
+    if (chart.rows.length > 0) this.#paper.replaceChildren(names, picture, ...violated);
     else this.#paper.replaceChildren(el("p", { class: "quiet", text: "Nothing happens to these nodes here." }));
   }
 
