@@ -41,7 +41,9 @@ function letters(row) {
 
 /** One page: its paper, its clauses, its repairs. */
 function page(text) {
-  const paper = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
+  const about = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
+  // What follows the year is about the page, not about the paper.
+  const paper = /^.*?\b20\d\d\./.exec(about)?.[0] ?? `${about.split(" (")[0]}.`;
   const clauses = {};
   const repairs = {};
   for (const { head, rows } of tables(text)) {

@@ -1,10 +1,13 @@
 // One line further: how a state follows from the one before.
 import { type Fields, type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import { type Content, contentOf } from "./message";
-import { type Flight, type LinkTable, type NodeState, type State, fromPair, pairOf } from "./state";
+import { BOTH_ENDS, type Flight, type LinkTable, type NodeState, type State, fromPair, pairOf } from "./state";
 
 /** More messages under way than this are not followed. */
 export const FLIGHTS_MAX = 200_000;
+
+/** Messages that are remembered of a link that has failed. */
+const CUT_OFF_MAX = 256;
 
 export type Fate = "arrived" | "refused" | "returned" | "lost";
 
@@ -21,11 +24,13 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
   if (line.kind !== "now" && line.t !== null) state.t = Math.max(state.t, line.t);
   switch (line.kind) {
     case "step":
-      return step(state, line, watch);
+      return step(state, line, table, watch);
     case "link":
-      state.links[table.slot(line.ends[0], line.ends[1])] = line.up;
-      if (!line.up) cut(state, line.ends[0], line.ends[1], watch);
-      return;
+      state.links[table.slot(line.ends[0], line.ends[1])] = line.up ? BOTH_ENDS : 0;
+      if (line.up) return;
+      // What was cut off when it failed before is not heard of again.
+      for (const pair of bothWays(line.ends[0], line.ends[1])) state.cutOff.delete(pair);
+      return cut(state, line.ends[0], line.ends[1], watch);
     case "member":
       return member(state, line.node, line.presence, watch);
     case "lost": {
@@ -57,10 +62,11 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
   }
 }
 
-function step(state: State, line: Step, watch: Watch): void {
+function step(state: State, line: Step, table: LinkTable, watch: Watch): void {
   state.steps++;
   const [kind, content] = variant(line.input) ?? ["step", null];
-  if (isFields(content)) receive(state, line, kind, content, watch);
+  if (isFields(content) && kind === "below") below(state, line.node, content, table, watch);
+  else if (isFields(content)) receive(state, line, kind, content, watch);
   for (const effect of line.out) {
     const [deed, detail] = variant(effect) ?? ["", null];
     const fields: Fields = isFields(detail) ? detail : {};
@@ -107,7 +113,7 @@ function receive(state: State, line: Step, kind: string, content: Fields, watch:
   if (kind === "message" && isNode(state, content.from)) {
     // A node refuses what is late, and that was sent before the link failed.
     const late = refused ? takeFirst(state, state.cutOff, content.from, line.node) : undefined;
-    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? unseen(state, line, content.from, content.message);
+    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? takeFirst(state, state.cutOff, content.from, line.node) ?? unseen(state, line, content.from, content.message);
     watch.ended?.(flight, refused ? "refused" : "arrived");
     if (!refused) holdToken(state, line.node, flight.content, true);
   } else if (kind === "undelivered" && isNode(state, content.to)) {
@@ -162,15 +168,29 @@ function takeFirst(state: State, from: Map<number, readonly Flight[]>, sender: n
   return flights[0];
 }
 
-/** Nothing arrives any more over a link that has failed. */
+/** What a node learns of its links from the layer below. */
+function below(state: State, id: number, content: Fields, table: LinkTable, watch: Watch): void {
+  const [kind, detail] = variant(content) ?? ["", null];
+  if ((kind !== "up" && kind !== "down") || !isFields(detail) || !isNode(state, detail.peer) || detail.peer === id) return;
+  const slot = table.slot(id, detail.peer);
+  const end = id < detail.peer ? 1 : 2;
+  const ends = state.links[slot] ?? 0;
+  state.links[slot] = kind === "up" ? ends | end : ends & ~end;
+  if (kind === "down") cut(state, id, detail.peer, watch);
+}
+
+function bothWays(a: number, b: number): readonly number[] {
+  return [pairOf(a, b), pairOf(b, a)];
+}
+
+/** Nothing is expected to arrive over a link that has failed; what arrives or is returned all the same is found among what was cut off. */
 function cut(state: State, a: number, b: number, watch: Watch): void {
-  for (const pair of [pairOf(a, b), pairOf(b, a)]) {
+  for (const pair of bothWays(a, b)) {
     const flights = state.flights.get(pair);
-    state.cutOff.delete(pair);
     if (!flights) continue;
     state.flights.delete(pair);
     state.flightCount -= flights.length;
-    state.cutOff.set(pair, flights);
+    state.cutOff.set(pair, [...(state.cutOff.get(pair) ?? []), ...flights].slice(-CUT_OFF_MAX));
     for (const flight of flights) watch.ended?.(flight, "lost");
   }
 }

@@ -4,10 +4,17 @@ import type { Header, Point } from "../trace/record";
 /** Above this the forces take too long, and a spiral has to do. */
 const FORCES_MAX = 1500;
 
-/** Places in a square of side 1000. */
-export function layOut(header: Header): readonly Point[] {
+/** So few nodes are best seen on a circle. */
+const CIRCLE_MAX = 5;
+
+/** Places in a rectangle that is 1000 high and so many times as wide. */
+export function layOut(header: Header, aspect: number): readonly Point[] {
+  return inSquare(header).map(([x, y]) => [x * aspect, y] as const);
+}
+
+function inSquare(header: Header): readonly Point[] {
   const { nodes, links } = header;
-  if (links.length === 0 && nodes <= 400) return circle(nodes);
+  if (nodes <= CIRCLE_MAX || (links.length === 0 && nodes <= 400)) return circle(nodes);
   if (nodes > FORCES_MAX || links.length === 0) return spiral(nodes);
   return fitted(relaxed(spiral(nodes), header));
 }

@@ -1,14 +1,27 @@
 // What a message is and what it carries, without knowing the algorithm.
 import { type Fields, type Json, clipped, isFields, variant } from "../trace/record";
 
-export interface Content {
-  /** Its kind and what it carries, in a few words. */
-  readonly label: string;
+export class Content {
   readonly kind: string;
   /** Whether a token is in it. */
   readonly isToken: boolean;
   /** The units that travel with it. */
   readonly permits: readonly number[];
+  readonly #fields: Fields;
+  readonly #token: Fields | null;
+
+  constructor(kind: string, fields: Fields) {
+    this.kind = kind;
+    this.#fields = fields;
+    this.#token = isFields(fields.token) ? fields.token : null;
+    this.permits = carried(fields, this.#token);
+    this.isToken = kind === "token" || this.#token !== null || (kind.includes("grant") && this.permits.length > 0);
+  }
+
+  /** Its kind and what it carries, in a few words. Made when it is read: most messages are never looked at. */
+  get label(): string {
+    return clipped(words(this.kind, this.#fields, this.#token), 48);
+  }
 }
 
 /** A name of the trace as words, which are never none. */
@@ -19,18 +32,16 @@ export function spoken(name: string): string {
 
 export function contentOf(message: Json | undefined): Content {
   const [kind, content] = variant(message) ?? ["message", message ?? null];
-  const fields: Fields = isFields(content) ? content : {};
-  const token = isFields(fields.token) ? fields.token : null;
-  const permits = carried(fields, token);
-  const isToken = kind === "token" || token !== null || (kind.includes("grant") && permits.length > 0);
-  return { kind, label: clipped(words(kind, fields, token), 48), isToken, permits };
+  return new Content(kind, isFields(content) ? content : {});
 }
+
+const NONE: readonly number[] = [];
 
 function carried(fields: Fields, token: Fields | null): readonly number[] {
   const one = token?.permit ?? fields.permit;
   if (typeof one === "number") return [one];
   const several = token?.free ?? fields.permits ?? (isFields(fields.grant) ? fields.grant.permits : undefined);
-  return Array.isArray(several) ? several.filter((permit): permit is number => typeof permit === "number").slice(0, 4096) : [];
+  return Array.isArray(several) ? several.filter((permit): permit is number => typeof permit === "number").slice(0, 4096) : NONE;
 }
 
 function words(kind: string, fields: Fields, token: Fields | null): string {

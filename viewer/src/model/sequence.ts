@@ -48,6 +48,8 @@ export interface Chart {
   readonly rows: readonly Row[];
   readonly arrows: readonly Arrow[];
   readonly bars: readonly Bar[];
+  /** If the run ends right after the last row: what was violated. */
+  readonly violation: string | null;
 }
 
 /** The nodes that take part in what happens around a line, if nobody chose any. */
@@ -101,7 +103,12 @@ class Drawing {
 
   chart(): Chart {
     for (const bar of this.#open.values()) bar.to = this.#rows.length;
-    return { lifelines: this.#nodes, rows: this.#rows, arrows: this.#arrows, bars: this.#bars };
+    return { lifelines: this.#nodes, rows: this.#rows, arrows: this.#arrows, bars: this.#bars, violation: this.#violation() };
+  }
+
+  #violation(): string | null {
+    const last = this.#rows.at(-1)?.index ?? -1;
+    return last >= this.#trace.length - 2 ? (this.#trace.end?.violation ?? null) : null;
   }
 
   read(lines: readonly number[]): void {

@@ -69,14 +69,16 @@ export function fromPair(pair: number): readonly [number, number] {
   return [Math.floor(pair / 32_768), pair % 32_768];
 }
 
+export const BOTH_ENDS = 3;
+
 export class State {
   /** The line that was applied last; -1 at the start. */
   index = -1;
   t = 0;
   nodes: NodeState[] = [];
   motions: (Motion | null)[] = [];
-  /** By the slot of the link table: whether the link is there. */
-  links: boolean[] = [];
+  /** By the slot of the link table: which ends have the link, 1 for the lower and 2 for the higher; on a field they learn of it one by one. */
+  links: number[] = [];
   /** By ordered pair, the next to arrive first. */
   flights = new Map<number, readonly Flight[]>();
   /** What was under way on a link when it failed last, and has not been returned. */
@@ -93,12 +95,15 @@ export class State {
   steps = 0;
   /** Whether one token stands for all units. */
   singleToken = false;
+  /** Whether everybody inside reaches everybody, and there are no links. */
+  isNeighbourhood = false;
   violation: string | null = null;
 
   static first(header: Header, table: LinkTable): State {
     const state = new State();
     const start = atStart(header);
     state.singleToken = start.tokenAt !== null;
+    state.isNeighbourhood = header.members.length > 0;
     const inside = header.members.length > 0 ? new Set(header.members) : null;
     for (let id = 0; id < header.nodes; id++) {
       state.nodes.push({
@@ -115,7 +120,7 @@ export class State {
       });
       state.motions.push(null);
     }
-    for (const [a, b] of header.links) state.links[table.slot(a, b)] = true;
+    for (const [a, b] of header.links) state.links[table.slot(a, b)] = BOTH_ENDS;
     return state;
   }
 

@@ -80,13 +80,14 @@ class Chain {
     const under = flights.get(pairOf(at, next))?.find((flight) => flight.content.kind.includes("req") || flight.content.kind === "claim");
     if (under) this.#sentences.push(`Node ${at} ${verb} ${next}; the request is still on its way.`);
     else if (place >= 0) this.#sentences.push(`Node ${at} ${verb} ${next}, where it is ${ordinal(place + 1)} of ${nodes[next].queue.length} in the queue.`);
+    else if (this.#state.isNeighbourhood) this.#sentences.push(`Node ${at} takes ${next} for the leader.`);
     else this.#sentences.push(`Node ${at} waits on ${next}, but its request is not in the queue of ${next}: node ${next} does not know of it, or not any more.`);
   }
 
   #atHolder(at: number): true {
     const node = this.#state.nodes[at];
     const idle = idlePermits(node);
-    const held = idle.length > 0 ? `holds ${idle.length === 1 ? "unit" : "units"} ${listWords(idle)}, not in use` : "has the token, but no unit is free";
+    const held = idle.length > 0 ? `holds ${unitWords(idle)}, not in use` : "has the token, but no unit is free";
     const inFront = node.queue[0];
     const first = inFront === undefined ? "Nobody is in its queue." : `It serves ${inFront === at ? "itself" : inFront} next.`;
     const paused = node.paused ? [`Node ${at} is paused, and does nothing until it wakes.`] : [];
@@ -95,14 +96,38 @@ class Chain {
   }
 
   #inUse(at: number): true {
-    return this.#end("held", `Node ${at} is in its critical section, and uses ${listWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
+    return this.#end("held", `Node ${at} is in its critical section, and uses ${unitWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
   }
 
   #deadEnd(at: number): true {
-    const whose = this.#path.length === 1 ? `Node ${at} has not asked anybody` : `Node ${at} waits on nobody, and holds nothing`;
     const users = usersWords(this.#state);
-    return this.#end("lost", `${whose}: the request goes no further than here.`, ...(users ? [users] : []));
+    if (this.#state.isNeighbourhood) return this.#atLeader(at, users);
+    const whose = this.#path.length === 1 ? `Node ${at} has not asked anybody` : `Node ${at} waits on nobody, and holds nothing`;
+    return this.#end("lost", `${whose}: the request goes no further than here.`, users);
   }
+
+  /** In a neighbourhood the leader lends the units; news of who leads may be late. */
+  #atLeader(at: number, users: string): true {
+    const { nodes, flights } = this.#state;
+    const asker = this.#path[this.#path.length - 2] ?? at;
+    if (nodes[at].queue.includes(asker)) return this.#end("held", `Node ${at} has no unit to give now.`, users);
+    const leader = nodes.findIndex((node) => node.hasToken);
+    const token = [...flights.values()].flat().find((flight) => flight.content.kind === "token") ?? null;
+    if (leader >= 0 && leader !== at) {
+      const place = nodes[leader].queue.includes(asker) ? "has its request" : "will be asked as soon as that is known here";
+      if (!this.#path.includes(leader)) this.#path.push(leader);
+      return this.#end("held", `Node ${at} does not lead any more: node ${leader} has the token, and ${place}.`, users);
+    }
+    if (token) {
+      this.#token = token;
+      return this.#end("flight", `The token is on its way from ${token.from} to ${token.to}, who will be asked as soon as that is known here.`);
+    }
+    return this.#end("lost", `Node ${at} has no unit to give, and its queue does not show the request.`, users);
+  }
+}
+
+function unitWords(units: readonly number[]): string {
+  return `${units.length === 1 ? "unit" : "units"} ${listWords(units)}`;
 }
 
 function usersWords(state: State): string {

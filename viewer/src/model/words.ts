@@ -13,9 +13,11 @@ export interface Told {
 
 const PRESENCE_WORDS: Record<Presence, string> = { inside: "enters", outside: "departs", crashed: "crashes" };
 
+const SECONDS = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+
 /** Times are in the papers' units: a second each. */
 export function timeWords(t: number): string {
-  return (t / 1e9).toLocaleString("en-GB", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+  return SECONDS.format(t / 1e9);
 }
 
 export function tell(line: Line): Told {

@@ -193,15 +193,18 @@ function parseStep(fields: Fields, nodes: number): Step {
 }
 
 function parseStatus(fields: Fields, nodes: number): Status {
-  const ids = (value: Json | undefined, what: string) => list(value).map((one) => id(one, what, nodes));
+  const status: { -readonly [name in keyof Status]: Status[name] } = {};
   const { section } = fields;
-  return {
-    ...(section === "remainder" || section === "waiting" || section === "critical" ? { section } : {}),
-    ...("permits" in fields ? { permits: permits(fields.permits) } : {}),
-    ...("queue" in fields ? { queue: ids(fields.queue, "the queue") } : {}),
-    ...("waits_on" in fields ? { waitsOn: ids(fields.waits_on, "whom it waits on") } : {}),
-    ...("height" in fields ? { height: numbers(fields.height) } : {}),
-  };
+  if (section === "remainder" || section === "waiting" || section === "critical") status.section = section;
+  if (fields.permits !== undefined) status.permits = permits(fields.permits);
+  if (fields.queue !== undefined) status.queue = ids(fields.queue, "the queue", nodes);
+  if (fields.waits_on !== undefined) status.waitsOn = ids(fields.waits_on, "whom it waits on", nodes);
+  if (fields.height !== undefined) status.height = numbers(fields.height);
+  return status;
+}
+
+function ids(value: Json, what: string, nodes: number): readonly number[] {
+  return list(value).map((one) => id(one, what, nodes));
 }
 
 function parseField(value: Json): Field {

@@ -3,6 +3,7 @@
 import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
 import { type Flight, LinkTable, State } from "../model/state";
 import { counts, kinds, times } from "./columns";
+import { LineStore } from "./line-store";
 import { type Header, type Line, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
 import type { RawLine } from "./split";
 
@@ -49,7 +50,7 @@ export class Trace {
   readonly bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
 
   readonly #kind = kinds();
-  readonly #bytes: Uint8Array[] = [];
+  readonly #text = new LineStore();
   readonly #arrivals = times();
   readonly #fates = kinds();
   readonly #head: State;
@@ -76,7 +77,7 @@ export class Trace {
 
   /** The text of a line, once more. */
   line(index: number): Line {
-    return parseLine(parseJson(this.#decoder.decode(this.#bytes[index])), this.header.nodes);
+    return parseLine(parseJson(this.#decoder.decode(this.#text.at(index))), this.header.nodes);
   }
 
   kind(index: number): Line["kind"] {
@@ -132,7 +133,7 @@ export class Trace {
     this.waiting.push(this.#head.waiting);
     this.inUse.push(this.#head.inUse);
     this.inFlight.push(this.#head.flightCount);
-    this.#bytes.push(bytes);
+    this.#text.push(bytes);
     if ((index + 1) % this.#spacing === 0) this.#addKeyframe();
     if (this.#head.flightCount >= FLIGHTS_MAX && !this.#crowded) {
       this.#crowded = true;

@@ -1,12 +1,18 @@
 // The page: its parts, and the clock that keeps them at the same instant.
 import { Feed } from "../feed";
+import { parseDemo } from "../model/demo";
+import { listWords } from "../model/words";
+import type { State } from "../model/state";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { ChartView } from "./chart-view";
 import { Clauses } from "./clauses";
+import { DemoPanel } from "./demo-panel";
 import { button, el, say } from "./dom";
 import { EventPanel } from "./event-panel";
 import { Keys } from "./keys";
+import { Legend } from "./legend";
+import { LogPanel } from "./log-panel";
 import { MapView } from "./map";
 import { NodePanel, sectionWords } from "./node-panel";
 import { Notices } from "./notices";
@@ -29,9 +35,12 @@ export class App {
   readonly #timeline: Timeline;
   readonly #verdict = new Verdict(() => this.#toViolation());
   readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
+  readonly #legend = new Legend();
+  readonly #log = new LogPanel((index) => this.#act(() => this.#player.goTo(index)));
   readonly #node = new NodePanel((node) => this.#select(node));
   readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
   readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
+  readonly #demo = new DemoPanel({ command: (command) => this.#feed.command(command), jamming: (on) => (this.#map.jamming = on) });
   readonly #notices: Notices;
   readonly #keys: Keys;
   readonly #theme: ThemeSwitch;
@@ -57,13 +66,13 @@ export class App {
     this.#theme = new ThemeSwitch(() => this.#recolour());
     this.#map = new MapView(this.#mapActions());
     this.#timeline = new Timeline({
-      toggle: () => this.#act(() => this.#player.toggle()),
+      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
       step: (direction) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
       toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
       toViolation: () => this.#toViolation(),
       seek: (now) => this.#act(() => this.#player.seek(now)),
-      speed: (speed) => this.#act(() => (this.#player.speed = speed)),
+      speed: (speed) => this.#setSpeed(speed),
       brush: (range) => this.#act(() => {
         this.#brush = range;
         if (range) this.#showChart(true);
@@ -87,15 +96,16 @@ export class App {
       button("Open…", { label: "Open a trace", onclick: () => this.#chooser.click() }),
       button("◐", { label: "Light or dark", attrs: { title: "Light or dark" }, onclick: () => this.#theme.toggle() }),
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
-    const stage = el("div", { class: "view" }, this.#map.canvas, legend(), this.#tip, this.#chart.element,
+    const stage = el("div", { class: "view" }, this.#map.canvas, this.#legend.element, this.#tip, this.#chart.element,
       el("div", { class: "tabs", label: "View", attrs: { role: "group" } }, this.#tabs.map, this.#tabs.chart), this.#notices.stage);
-    const side = el("aside", { class: "side" }, this.#node.element, this.#event.element);
+    const side = el("aside", { class: "side" }, this.#demo.element, this.#node.element, this.#event.element, this.#log.element);
     this.#root.append(head, this.#notices.bar, el("main", { class: "main" }, stage, side), this.#timeline.element, this.#keys.help, this.#chooser);
     this.#tip.hidden = true;
     this.#tabs.map.addEventListener("click", () => this.#showChart(false));
     this.#tabs.chart.addEventListener("click", () => this.#showChart(true));
     this.#showChart(false);
     this.#notices.stage.hidden = true;
+    this.#verdict.element.hidden = true;
     this.#root.classList.add("idle");
   }
 
@@ -123,30 +133,37 @@ export class App {
     return {
       changed: () => void (this.#dirty = true),
       select: (node: number | null) => this.#select(node),
+      gather: (node: number) => this.#act(() => {
+        const chosen = this.#chart.toggle(node, this.#trace?.header.nodes ?? 0);
+        this.#notices.brief(chosen.length > 0 ? `The chart shows ${chosen.length === 1 ? "node" : "nodes"} ${listWords(chosen)}.` : "The chart shows whoever takes part.");
+      }),
       selectLink: (ends: readonly [number, number] | null) => this.#act(() => {
         this.#selected = null;
         this.#selectedLink = ends;
       }),
       hover: () => void (this.#dirty = true),
-      canDrag: () => false,
-      drag: (_node: number, _to: Point) => undefined,
-      jam: (_centre: Point, _radius: number) => undefined,
+      canDrag: () => this.#demo.canAct && this.#trace?.header.field != null,
+      drag: (node: number, to: Point) => this.#feed.command({ drag: { node, to: [...to] } }),
+      jam: (centre: Point, radius: number) => {
+        this.#feed.command({ jam: { centre: [...centre], radius } });
+        this.#demo.jam(false);
+      },
     };
   }
 
   #keyActions() {
     return {
-      toggle: () => this.#act(() => this.#player.toggle()),
+      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
       step: (direction: 1 | -1) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
       toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
       toViolation: () => this.#toViolation(),
       selectNext: (direction: 1 | -1) => this.#selectNext(direction),
       deselect: () => this.#select(null),
-      faster: (direction: 1 | -1) => this.#act(() => {
+      faster: (direction: 1 | -1) => {
         const at = SPEEDS.indexOf(this.#player.speed) + direction;
-        this.#player.speed = SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))];
-      }),
+        this.#setSpeed(SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))]);
+      },
       fit: () => this.#act(() => this.#map.fit()),
       chart: () => this.#showChart(!this.#charting),
     };
@@ -173,7 +190,12 @@ export class App {
         if (!this.#trace) this.#notices.waiting();
         if (state !== "retrying") this.#notices.connection(state === "open");
       },
-      demo: (_settings: Fields) => undefined,
+      demo: (settings: Fields) => {
+        const demo = parseDemo(settings);
+        this.#demo.show(demo);
+        if (this.#player.following) this.#player.speed = demo.speed;
+        this.#act(() => undefined);
+      },
       refused: (reason: string) => this.#notices.brief(reason),
     };
   }
@@ -181,6 +203,7 @@ export class App {
   #adopt(trace: Trace, live: boolean): void {
     this.#trace = trace;
     this.#live = live;
+    if (!live) this.#demo.show(null);
     this.#selected = null;
     this.#selectedLink = null;
     this.#brush = null;
@@ -188,6 +211,7 @@ export class App {
     this.#notices.clear();
     this.#root.classList.remove("idle");
     this.#event.forget();
+    this.#log.forget();
     this.#timeline.adopt(trace);
     const { algorithm, nodes, k, without } = trace.header;
     say(this.#title, `${algorithm} · ${nodes.toLocaleString("en-GB")} nodes · k = ${k.toLocaleString("en-GB")}${without.length > 0 ? ` · without ${without.length === 1 ? without[0] : `${without.length} repairs`}` : ""}`);
@@ -208,6 +232,12 @@ export class App {
       this.#selected = node;
       this.#selectedLink = null;
     });
+  }
+
+  /** Whoever goes with a live run changes the pace of the run itself. */
+  #setSpeed(speed: number): void {
+    if (this.#live && this.#player.following) this.#feed.command({ speed });
+    else this.#act(() => (this.#player.speed = speed));
   }
 
   #selectNext(direction: 1 | -1): void {
@@ -246,6 +276,7 @@ export class App {
       this.#grown = false;
       this.#curvesAt = at;
       this.#timeline.grown();
+      if (this.#live) this.#notices.loaded(this.#trace, true);
       this.#dirty = true;
     }
     if (this.#player.pass(passed)) this.#dirty = true;
@@ -260,8 +291,10 @@ export class App {
     const moving = this.#player.playing || this.#player.following;
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
-      this.#node.show(state, this.#selected, `${state.index}`);
+      this.#showSelected(trace, state);
+      this.#legend.show(state);
       this.#event.show(trace, shownEvent(trace, index));
+      this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }
@@ -269,6 +302,14 @@ export class App {
     this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
     this.#timeline.draw(this.#player, this.#live);
     this.#showTip(trace, index);
+  }
+
+  #showSelected(trace: Trace, state: State): void {
+    const ends = this.#selectedLink;
+    if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => this.#demo.nodeButtons(state, node));
+    const slot = trace.table.find(...ends);
+    const isUp = slot !== undefined && state.links[slot] > 0;
+    this.#node.showLink(ends, isUp, this.#demo.linkButtons(ends, isUp));
   }
 
   #showTip(trace: Trace, index: number): void {
@@ -288,9 +329,4 @@ export class App {
 /** The panel tells the last line at which one would stop: a change of direction says nothing. */
 function shownEvent(trace: Trace, index: number): number {
   return index >= 0 && trace.isQuiet(index) ? trace.stop(index, -1) : index;
-}
-
-function legend(): HTMLElement {
-  const entry = (look: string, words: string) => el("li", {}, el("i", { class: `glyph ${look}`, attrs: { "aria-hidden": "true" } }), words);
-  return el("ul", { class: "legend", label: "Legend" }, entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"));
 }

@@ -4,7 +4,7 @@ import { timeWords } from "../model/words";
 import type { Trace } from "../trace/trace";
 import { button, el, say, svg } from "./dom";
 
-const TOP = 34;
+const TOP = 12;
 const ROW = 24;
 const LEFT = 74;
 const LIFELINES_CHOSEN_MAX = 40;
@@ -36,6 +36,16 @@ export class ChartView {
     this.element.append(el("div", { class: "chart-bar" }, el("label", {}, "nodes ", this.#field), all, this.#words), this.#paper);
   }
 
+  /** Takes a node among the lifelines, or out of them; says which are chosen now. */
+  toggle(node: number, nodes: number): readonly number[] {
+    const chosen = new Set(parseNodes(this.#field.value, nodes));
+    if (!chosen.delete(node)) chosen.add(node);
+    const sorted = [...chosen].sort((a, b) => a - b);
+    this.#field.value = sorted.join(", ");
+    this.#kept = null;
+    return sorted;
+  }
+
   show(trace: Trace, index: number, brush: readonly [number, number] | null): void {
     const [nodes, lines] = this.#choice(trace, index, brush);
     const name = `${nodes.join()} ${lines[0]} ${lines[lines.length - 1]} ${lines.length} ${trace.length}`;
@@ -62,19 +72,23 @@ export class ChartView {
   }
 
   #draw(chart: Chart): void {
-    const step = Math.max(64, Math.min(120, (this.#paper.clientWidth - LEFT - 20) / Math.max(chart.lifelines.length, 1)));
+    const step = Math.max(64, Math.min(170, (this.#paper.clientWidth - LEFT - 20) / Math.max(chart.lifelines.length, 1)));
     const x = new Map(chart.lifelines.map((id, at) => [id, LEFT + step * (at + 0.5)]));
-    const width = LEFT + step * chart.lifelines.length + 10;
+    const width = LEFT + step * chart.lifelines.length + 60;
     const height = TOP + ROW * (chart.rows.length + 1) + 10;
     const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Message sequence chart" });
+    const names = svg("svg", { width, height: 26, class: "names", "aria-hidden": "true" });
     for (const [id, at] of x) {
-      picture.append(svg("line", { x1: at, x2: at, y1: TOP - 6, y2: height, class: "life" }), svg("text", { x: at, y: 20, class: "life-name" }, String(id)));
+      picture.append(svg("line", { x1: at, x2: at, y1: 0, y2: height, class: "life" }));
+      names.append(svg("text", { x: at, y: 18, class: "life-name" }, String(id)));
     }
     for (const bar of chart.bars) picture.append(drawBar(bar, x.get(bar.node)!));
     picture.append(svg("rect", { x: 0, width, height: ROW, class: "chart-now", y: -100 }));
     for (const arrow of chart.arrows) picture.append(this.#arrow(chart, arrow, x));
     chart.rows.forEach((row, at) => picture.append(this.#row(chart, at, x, row.t)));
-    this.#paper.replaceChildren(chart.rows.length > 0 ? picture : el("p", { class: "quiet", text: "Nothing happens to these nodes here." }));
+    const violated = chart.violation ? [el("p", { class: "chart-end", text: `Violated: ${chart.violation}` })] : [];
+    if (chart.rows.length > 0) this.#paper.replaceChildren(names, picture, ...violated);
+    else this.#paper.replaceChildren(el("p", { class: "quiet", text: "Nothing happens to these nodes here." }));
   }
 
   #row(chart: Chart, at: number, x: ReadonlyMap<number, number>, t: number): SVGElement {

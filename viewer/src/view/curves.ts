@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import type { Series } from "../model/series";
 import { el, say } from "./dom";
 import { type Palette, readPalette } from "./palette";
-import { GUTTER, MARGIN } from "./timeline";
+import { MARGIN, gutter } from "./timeline";
 
 type Key = "waiting" | "inUse" | "inFlight";
 const CURVES: readonly { readonly key: Key; readonly name: string; readonly colour: "waiting" | "critical" | "soft" }[] = [
@@ -11,7 +11,7 @@ const CURVES: readonly { readonly key: Key; readonly name: string; readonly colo
   { key: "inUse", name: "units in use", colour: "critical" },
   { key: "inFlight", name: "messages under way", colour: "soft" },
 ];
-const HEIGHT = 40;
+const HEIGHT = 42;
 
 export class Curves {
   readonly element = el("div", { class: "curves" });
@@ -61,8 +61,9 @@ export class Curves {
   #fit(): void {
     const width = this.element.clientWidth;
     if (width === this.#width || width === 0) return;
+    const other = gutter(width) !== gutter(this.#width);
     this.#width = width;
-    if (this.#plots.length === 0) this.#build();
+    if (this.#plots.length === 0 || other) this.#build();
     else for (const plot of this.#plots) plot.setSize({ width, height: HEIGHT });
   }
 
@@ -104,17 +105,17 @@ export class Curves {
   #options(curve: (typeof CURVES)[number]): uPlot.Options {
     const palette = this.#palette;
     const stepped = uPlot.paths.stepped!({ align: 1 });
-    const axis = { stroke: palette.soft, font: "10px ui-sans-serif, system-ui, sans-serif", ticks: { show: false } };
+    const axis = { stroke: palette.soft, font: "9.5px ui-sans-serif, system-ui, sans-serif", ticks: { show: false } };
     return {
       width: this.#width,
       height: HEIGHT,
-      padding: [5, MARGIN, 3, 0],
+      padding: [7, MARGIN, 6, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: { x: { time: false, range: (_, low, high) => [Math.min(0, low), Math.max(high, 1e-9)] }, y: { range: (_, __, high) => [0, Math.max(1, high * 1.08)] } },
       axes: [
         { show: false },
-        { ...axis, size: GUTTER, gap: 6, grid: { show: false }, splits: (_, __, ___, high) => [0, high >= 2 ? Math.floor(high / 1.08 + 0.001) : 1] },
+        { ...axis, size: gutter(this.#width), gap: 6, grid: { show: false }, splits: (_, __, ___, high) => [0, high >= 2 ? Math.floor(high / 1.08 + 0.001) : 1] },
       ],
       series: [
         {},

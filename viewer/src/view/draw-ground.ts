@@ -80,6 +80,12 @@ export function drawFault(pen: Pen, fault: Fault, camera: Camera, palette: Palet
   pen.setLineDash([7, 4]);
   pen.stroke();
   pen.setLineDash([]);
+  const [x, y] = shape.form === "disc" ? [shape.centre[0], shape.centre[1] - shape.radius] : shape.form === "rectangle" ? [(shape.from[0] + shape.to[0]) / 2, Math.min(shape.from[1], shape.to[1])] : shape.from;
+  pen.fillStyle = palette.fault;
+  pen.font = "600 11px ui-sans-serif, system-ui, sans-serif";
+  pen.textAlign = "center";
+  pen.textBaseline = "top";
+  pen.fillText(fault.loss === null ? fault.kind : `${fault.kind} ${Math.round(fault.loss * 100)}%`, camera.screenX(x), camera.screenY(y) + 5);
 }
 
 /** How far a node's radio reaches. */

@@ -8,6 +8,8 @@ type Pen = CanvasRenderingContext2D;
 type Look = "remainder" | "waiting" | "critical" | "outside" | "crashed";
 
 const LOOKS: readonly Look[] = ["outside", "remainder", "waiting", "critical", "crashed"];
+/** Nodes in one path; see the links. */
+const SHAPES = 32;
 /** Tokens that are drawn one by one at a node; more are one disc with their number. */
 const TOKENS_APART = 4;
 
@@ -29,22 +31,17 @@ export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
 
 /** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */
 function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
-  if (ids.length === 0) return;
   const r = scene.radius;
-  pen.beginPath();
-  for (const id of ids) outline(pen, look, scene.x[id], scene.y[id], r);
-  pen.lineWidth = Math.max(1, Math.min(2, r * 0.16));
-  if (look === "crashed") {
-    pen.strokeStyle = palette.bad;
-    pen.lineWidth = Math.max(2, r * 0.3);
-    pen.stroke();
-    return;
-  }
-  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : palette[look];
-  pen.fill();
+  pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : Math.max(1, Math.min(2, r * 0.16));
+  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : look === "crashed" ? palette.bad : palette[look];
+  pen.strokeStyle = look === "crashed" ? palette.bad : look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
   if (look === "outside") pen.setLineDash([2, 3]);
-  pen.strokeStyle = look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
-  pen.stroke();
+  for (let start = 0; start < ids.length; start += SHAPES) {
+    pen.beginPath();
+    for (const id of ids.slice(start, start + SHAPES)) outline(pen, look, scene.x[id], scene.y[id], r);
+    if (look !== "crashed") pen.fill();
+    pen.stroke();
+  }
   pen.setLineDash([]);
 }
 
@@ -107,9 +104,9 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
   pen.font = `500 ${Math.round(Math.min(12, r))}px ui-sans-serif, system-ui, sans-serif`;
   for (let id = 0; id < scene.state.nodes.length; id++) {
     const look = lookOf(scene.state.nodes[id]);
-    if (look === "crashed") continue;
-    pen.fillStyle = look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? "#fff" : "#1b1400";
-    pen.fillText(String(id), scene.x[id], scene.y[id] + 0.5);
+    pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
+    // A cross has no room for its number.
+    pen.fillText(String(id), scene.x[id] + (look === "crashed" ? r * 1.6 : 0), scene.y[id] + 0.5);
   }
 }
 

@@ -1,5 +1,5 @@
 // The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
-import { type State, compareHeights, fromPair } from "../model/state";
+import { BOTH_ENDS, type State, compareHeights, fromPair } from "../model/state";
 import type { Palette } from "./palette";
 import { type Scene, progress } from "./scene";
 
@@ -7,51 +7,81 @@ type Pen = CanvasRenderingContext2D;
 
 /** Messages that are drawn; more are a cloud anyway. */
 const FLIGHTS_DRAWN_MAX = 4000;
+/** Links that are drawn: more are a grey plane that takes seconds. */
+const LINKS_DRAWN_MAX = 30_000;
 /** Shorter links than this, in pixels, have no room for an arrow. */
 const ARROW_MIN = 26;
+/** Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart. */
+const ARROWS_MAX = 1200;
+/** Links in one path: a path of thousands is slower to fill than many of some. */
+const SEGMENTS = 64;
 
 export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
-  const { state, trace, x, y } = scene;
+  const { state, trace } = scene;
   const { from, to } = trace.table;
-  const heads: [number, number, number, number][] = [];
-  pen.beginPath();
-  for (let slot = 0; slot < state.links.length; slot++) {
-    if (!state.links[slot]) continue;
-    const [a, b] = [from[slot], to[slot]];
-    pen.moveTo(x[a], y[a]);
-    pen.lineTo(x[b], y[b]);
-    const head = direction(state, a, b);
-    if (head) heads.push([x[head[0]], y[head[0]], x[head[1]], y[head[1]]]);
+  const seen: number[] = [];
+  const halves: number[] = [];
+  for (let slot = 0; slot < state.links.length && seen.length < LINKS_DRAWN_MAX; slot++) {
+    if (!state.links[slot] || !isInSight(scene, from[slot], to[slot])) continue;
+    if (state.links[slot] === BOTH_ENDS) seen.push(slot);
+    else halves.push(slot);
   }
   pen.strokeStyle = palette.link;
-  pen.lineWidth = state.links.length > 2000 ? 0.6 : 1.1;
-  pen.stroke();
-  arrowHeads(pen, heads, palette.soft, scene.radius);
+  pen.lineWidth = seen.length > 2000 ? 0.7 : 1.1;
+  strokeLinks(pen, seen, scene);
+  // Only one end knows of it.
+  pen.setLineDash([2, 4]);
+  strokeLinks(pen, halves, scene);
+  pen.setLineDash([]);
+  const pointed = (slot: number) => [scene.hovered, scene.selected].some((id) => id !== null && (from[slot] === id || to[slot] === id));
+  const directed = seen.length > ARROWS_MAX ? seen.filter(pointed) : seen;
+  arrowHeads(pen, directed.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []), scene, palette);
+}
+
+function strokeLinks(pen: Pen, slots: readonly number[], scene: Scene): void {
+  const { x, y } = scene;
+  const { from, to } = scene.trace.table;
+  for (let start = 0; start < slots.length; start += SEGMENTS) {
+    pen.beginPath();
+    for (const slot of slots.slice(start, start + SEGMENTS)) {
+      pen.moveTo(x[from[slot]], y[from[slot]]);
+      pen.lineTo(x[to[slot]], y[to[slot]]);
+    }
+    pen.stroke();
+  }
+}
+
+function isInSight(scene: Scene, a: number, b: number): boolean {
+  const { x, y, width, height } = scene;
+  return !((x[a] < 0 && x[b] < 0) || (y[a] < 0 && y[b] < 0) || (x[a] > width && x[b] > width) || (y[a] > height && y[b] > height));
 }
 
 /** From the higher to the lower end, where the algorithm has heights. */
-function direction(state: State, a: number, b: number): readonly [number, number] | null {
+function direction(state: State, a: number, b: number): (readonly [number, number])[] | null {
   const [one, other] = [state.nodes[a].height, state.nodes[b].height];
   if (!one || !other) return null;
-  return compareHeights(one, other) > 0 ? [a, b] : [b, a];
+  return [compareHeights(one, other) > 0 ? [a, b] : [b, a]];
 }
 
 /** A little beyond the middle, where neither the node nor its tokens cover them. */
-function arrowHeads(pen: Pen, heads: readonly [number, number, number, number][], colour: string, radius: number): void {
-  const size = Math.max(3.2, Math.min(6.5, radius * 0.55));
+function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], scene: Scene, palette: Palette): void {
+  const { x, y } = scene;
+  const size = Math.max(2.6, Math.min(5.5, scene.radius * 0.45)) * (heads.length > 100 ? 0.8 : 1);
+  pen.fillStyle = heads.length > 100 ? palette.faint : palette.soft;
   pen.beginPath();
-  for (const [fromX, fromY, toX, toY] of heads) {
-    const [dx, dy] = [toX - fromX, toY - fromY];
+  heads.forEach(([from, to], at) => {
+    const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
     const length = Math.hypot(dx, dy);
-    if (length < ARROW_MIN) continue;
+    if (length < ARROW_MIN) return;
     const [ux, uy] = [dx / length, dy / length];
-    const [tipX, tipY] = [fromX + dx * 0.58 + ux * size, fromY + dy * 0.58 + uy * size];
+    const [tipX, tipY] = [x[from] + dx * 0.58 + ux * size, y[from] + dy * 0.58 + uy * size];
     pen.moveTo(tipX, tipY);
     pen.lineTo(tipX - ux * size * 2 - uy * size * 0.8, tipY - uy * size * 2 + ux * size * 0.8);
     pen.lineTo(tipX - ux * size * 2 + uy * size * 0.8, tipY - uy * size * 2 - ux * size * 0.8);
-    pen.closePath();
-  }
-  pen.fillStyle = colour;
+    if (at % SEGMENTS !== SEGMENTS - 1) return;
+    pen.fill();
+    pen.beginPath();
+  });
   pen.fill();
 }
 
@@ -114,12 +144,15 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
   for (const flights of state.flights.values()) {
     for (const flight of flights) {
       const share = progress(trace, flight, now);
-      const [fromX, fromY, toX, toY] = [x[flight.from], y[flight.from], x[flight.to], y[flight.to]];
-      // Beside the line, so that two who cross are told apart.
-      const length = Math.hypot(toX - fromX, toY - fromY) || 1;
+      const [fromX, fromY] = [x[flight.from], y[flight.from]];
+      const [dx, dy] = [x[flight.to] - fromX, y[flight.to] - fromY];
+      const length = Math.hypot(dx, dy) || 1;
+      // From rim to rim, and beside the line, so that two who cross are told apart.
+      const rim = Math.min(scene.radius * 1.7, length * 0.4);
+      const along = rim + share * (length - 2 * rim);
       const aside = Math.min(5, scene.radius * 0.45);
-      const atX = fromX + (toX - fromX) * share - ((toY - fromY) / length) * aside;
-      const atY = fromY + (toY - fromY) * share + ((toX - fromX) / length) * aside;
+      const atX = fromX + (dx * along - dy * aside) / length;
+      const atY = fromY + (dy * along + dx * aside) / length;
       if (flight.content.isToken || flight.content.permits.length > 0) {
         tokens.push({ x: atX, y: atY, permits: flight.content.permits });
       } else if (drawn++ < FLIGHTS_DRAWN_MAX) {
@@ -135,12 +168,12 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
 
 /** A disc with the number of its unit; a ring says that it is not in use. */
 export function drawToken(pen: Pen, x: number, y: number, permits: readonly number[], radius: number, palette: Palette, idle: boolean): void {
-  const size = Math.max(3.4, radius * 0.62);
+  const size = Math.max(2.3, radius * 0.62);
   pen.beginPath();
   pen.arc(x, y, size, 0, 2 * Math.PI);
   pen.fillStyle = palette.token;
   pen.fill();
-  pen.lineWidth = idle ? 1.6 : 1;
+  pen.lineWidth = radius < 5 ? 0.8 : idle ? 1.6 : 1;
   pen.strokeStyle = idle ? palette["token-ink"] : palette.paper;
   pen.stroke();
   if (size < 6) return;

@@ -24,6 +24,7 @@ const HELP: readonly (readonly [string, string])[] = [
   ["Esc", "deselect"],
   ["c", "map or sequence chart"],
   ["0", "the whole field in sight (or double-click)"],
+  ["shift + click", "on a node: take it into the chart, or out of it"],
   ["shift + drag", "on the time line: the range of the chart"],
   ["?", "these keys"],
 ];

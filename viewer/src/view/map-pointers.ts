@@ -88,7 +88,7 @@ export class Pointers {
     } else if (this.#dragged !== null && this.#moved) {
       this.#actions.drag(this.#dragged, this.#map.camera.world(...at));
     } else if (!this.#moved && this.#down.size === 0) {
-      this.#click(at);
+      this.#click(at, event.shiftKey);
     }
     this.#dragged = null;
     this.#actions.changed();
@@ -100,9 +100,10 @@ export class Pointers {
     this.#dragged = null;
   }
 
-  #click(at: Point): void {
+  #click(at: Point, gathers: boolean): void {
     const node = this.#map.nodeAt(...at);
-    if (node === null) this.#actions.selectLink(this.#map.linkAt(...at));
+    if (node !== null && gathers) this.#actions.gather(node);
+    else if (node === null) this.#actions.selectLink(this.#map.linkAt(...at));
     else this.#actions.select(node);
   }
 

@@ -11,12 +11,14 @@ import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
 import { Pointers } from "./map-pointers";
 import { type Palette, readPalette } from "./palette";
-import { type Scene, extent, project, radiusOf } from "./scene";
+import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
 
 /** What the map tells the page. */
 export interface MapActions {
   changed(): void;
   select(node: number | null): void;
+  /** Takes a node into the chart, or out of it. */
+  gather(node: number): void;
   selectLink(ends: readonly [number, number] | null): void;
   hover(node: number | null): void;
   /** Whether nodes can be moved by hand. */
@@ -49,6 +51,7 @@ export class MapView {
   #areas: readonly (readonly Point[])[] = [];
   #x = new Float64Array(0);
   #y = new Float64Array(0);
+  #aspect = 1;
   #radius = 8;
   #shown: Shown | null = null;
   #box = "";
@@ -76,7 +79,7 @@ export class MapView {
   }
 
   fit(): void {
-    if (this.#trace) this.camera.fit(extent(this.#trace));
+    if (this.#trace) this.camera.fit(extent(this.#trace, this.#aspect));
   }
 
   draw(shown: Shown): void {
@@ -84,7 +87,7 @@ export class MapView {
     this.#shown = shown;
     const { state, now, trace } = shown;
     project(trace, state, now, this.camera, this.#layout, this.#x, this.#y);
-    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace));
+    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace, this.#aspect));
     const ratio = this.canvas.width / this.camera.width;
     this.#pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#pen.clearRect(0, 0, this.camera.width, this.camera.height);
@@ -94,7 +97,7 @@ export class MapView {
   #paint(shown: Shown): void {
     const [pen, palette, { state, trace }] = [this.#pen, this.#palette, shown];
     const { field } = trace.header;
-    const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, scale: this.camera.scale, hovered: this.hovered };
+    const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, width: this.camera.width, height: this.camera.height, hovered: this.hovered };
     if (field) drawField(pen, field, this.camera, this.#areas, palette);
     for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
     if (this.circle) drawFault(pen, { kind: "jam", node: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
@@ -126,14 +129,16 @@ export class MapView {
   #adopt(trace: Trace): void {
     if (this.#trace !== trace) {
       this.#trace = trace;
-      this.#layout = layOut(trace.header);
+      // As wide as the window is now; it stays so, whatever becomes of the window.
+      this.#aspect = Math.max(0.7, Math.min(1.6, (this.camera.width - 80) / Math.max(this.camera.height - 80, 1)));
+      this.#layout = isPlaced(trace) ? [] : layOut(trace.header, this.#aspect);
       this.#areas = trace.header.field ? areasOf(trace.header.field) : [];
       this.#x = new Float64Array(trace.header.nodes);
       this.#y = new Float64Array(trace.header.nodes);
       this.hovered = null;
       this.#box = "";
     }
-    const box = extent(trace);
+    const box = extent(trace, this.#aspect);
     const name = `${box.left} ${box.top} ${box.right} ${box.bottom}`;
     if (name === this.#box) return;
     this.#box = name;

@@ -22,7 +22,8 @@ export class NodePanel {
     return this.#why;
   }
 
-  show(state: State, id: number | null, version: string): void {
+  /** The node, with what can be done to it. */
+  show(state: State, id: number | null, version: string, acts: (node: number) => HTMLElement | null): void {
     this.element.hidden = id === null;
     const name = `${id} ${version}`;
     if (name === this.#shown) return;
@@ -43,7 +44,19 @@ export class NodePanel {
     const routes = state.routes[id];
     if (routes && routes.size > 0) facts.push(["routes", [document.createTextNode(routesWords(routes))]]);
     const table = el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", {}, ...value)]));
-    this.element.replaceChildren(head, table, ...(this.#why ? [whyWords(this.#why)] : []));
+    const buttons = acts(id);
+    this.element.replaceChildren(head, ...(buttons ? [buttons] : []), table, ...(this.#why ? [whyWords(this.#why)] : []));
+  }
+
+  /** A link, in place of a node. */
+  showLink(ends: readonly [number, number], isUp: boolean, acts: HTMLElement | null): void {
+    const name = `link ${ends.join()} ${isUp} ${acts !== null}`;
+    this.element.hidden = false;
+    this.#why = null;
+    if (name === this.#shown) return;
+    this.#shown = name;
+    const head = el("div", { class: "node-head" }, el("h2", { text: `Link ${ends[0]}–${ends[1]}` }), el("span", { class: "section", text: isUp ? "there" : "not there" }), button("Close", { class: "plain", label: "Deselect the link", onclick: () => this.#select(null) }));
+    this.element.replaceChildren(head, ...(acts ? [acts] : []));
   }
 
   #links(nodes: readonly number[]): Node[] {

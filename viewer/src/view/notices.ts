@@ -15,6 +15,8 @@ export class Notices {
   readonly #connection = el("div", { class: "notice lost" });
   readonly #brief = el("div", { class: "notice brief" });
   #timer = 0;
+  /** Problems of a stream that have been told already. */
+  #told = 0;
 
   constructor(choose: () => void, retry: () => void) {
     this.#progress.append(this.#read, this.#meter);
@@ -34,9 +36,11 @@ export class Notices {
     else this.#meter.value = bytes / Math.max(total, 1);
   }
 
-  /** What a file that has been read to its end leaves to say. */
+  /** What a file that has been read to its end, or a stream so far, leaves to say. */
   loaded(trace: Trace, live: boolean): void {
     this.#progress.hidden = true;
+    if (live && trace.problemCount === this.#told) return;
+    this.#told = trace.problemCount;
     const words: string[] = [];
     if (!live && !trace.end) words.push(`The file ends at line ${trace.lineCount.toLocaleString("en-GB")} without an end: shown as far as it goes.`);
     const lines = trace.problemCount;
@@ -61,6 +65,7 @@ export class Notices {
   }
 
   clear(): void {
+    this.#told = 0;
     for (const notice of [this.#progress, this.#problems, this.#brief]) notice.hidden = true;
     this.stage.hidden = true;
   }

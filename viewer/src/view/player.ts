@@ -51,10 +51,18 @@ export class Player {
     if (live) this.playing = false;
   }
 
-  toggle(): void {
-    if (!this.#trace) return;
-    if (!this.playing && this.now >= this.#trace.last) this.goTo(-1);
-    this.following = false;
+  /** Plays or pauses. Whoever goes with a live run stands still first; at the end of one it is followed again. */
+  toggle(live: boolean): void {
+    const trace = this.#trace;
+    if (!trace) return;
+    if (this.following) {
+      this.following = false;
+      return;
+    }
+    if (!this.playing && this.now >= trace.last) {
+      if (live) return this.toEnd(true);
+      this.goTo(-1);
+    }
     this.playing = !this.playing;
   }
 

@@ -14,15 +14,21 @@ export interface Scene {
   readonly y: Float64Array;
   /** The radius of a node. */
   readonly radius: number;
-  readonly scale: number;
+  readonly width: number;
+  readonly height: number;
   readonly selected: number | null;
   readonly hovered: number | null;
   readonly why: Why | null;
   readonly current: number | null;
 }
 
-/** What has to be in sight. */
-export function extent(trace: Trace): Box {
+/** Whether the trace says where nodes are. */
+export function isPlaced(trace: Trace): boolean {
+  return trace.hasPlaces || trace.header.field !== null;
+}
+
+/** What has to be in sight; without places, a rectangle that is so many times as wide as high. */
+export function extent(trace: Trace, aspect = 1): Box {
   const { field } = trace.header;
   if (field) return { left: 0, top: 0, right: field.width, bottom: field.height };
   if (trace.hasPlaces) {
@@ -30,12 +36,12 @@ export function extent(trace: Trace): Box {
     const slack = Math.max(right - left, bottom - top, 1) * 0.05;
     return { left: left - slack, top: top - slack, right: right + slack, bottom: bottom + slack };
   }
-  return { left: 0, top: 0, right: 1000, bottom: 1000 };
+  return { left: 0, top: 0, right: 1000 * aspect, bottom: 1000 };
 }
 
 /** Pixels of all nodes; whoever has no place yet stands at the edge. */
 export function project(trace: Trace, state: State, now: number, camera: Camera, layout: readonly Point[], x: Float64Array, y: Float64Array): void {
-  const placed = trace.hasPlaces || trace.header.field !== null;
+  const placed = isPlaced(trace);
   const box = extent(trace);
   for (let id = 0; id < state.nodes.length; id++) {
     const motion = state.motions[id];

@@ -18,9 +18,13 @@ export interface TimelineActions {
   brush(range: readonly [number, number] | null): void;
 }
 
-/** Left of the track and the curves, in pixels: the curves' numbers stand there. */
-export const GUTTER = 44;
+/** Right of the track and the curves, in pixels. */
 export const MARGIN = 14;
+
+/** Left of them: names and numbers stand there, where there is room for both. */
+export function gutter(width: number): number {
+  return width > 760 ? 190 : 44;
+}
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -35,7 +39,8 @@ export class Timeline {
   readonly #actions: TimelineActions;
   #palette: Palette = readPalette();
   #trace: Trace | null = null;
-  #ticks: Float64Array | null = null;
+  readonly #marks = document.createElement("canvas");
+  #isStale = true;
   #brush: readonly [number, number] | null = null;
   #brushFrom: number | null = null;
 
@@ -56,7 +61,6 @@ export class Timeline {
       el("span", { class: "spring" }), this.#place, this.#clock);
     this.element = el("section", { class: "timeline", label: "Time line" }, bar, this.#track, this.#curves.element);
     this.#listen();
-    new ResizeObserver(() => this.redraw()).observe(this.#track);
   }
 
   #listen(): void {
@@ -82,14 +86,15 @@ export class Timeline {
   }
 
   #timeAt(x: number): number {
-    const width = this.#track.clientWidth - GUTTER - MARGIN;
-    return Math.max(0, Math.min(1, (x - GUTTER) / Math.max(width, 1))) * (this.#trace?.last ?? 0);
+    const left = gutter(this.#track.clientWidth);
+    const width = this.#track.clientWidth - left - MARGIN;
+    return Math.max(0, Math.min(1, (x - left) / Math.max(width, 1))) * (this.#trace?.last ?? 0);
   }
 
   recolour(): void {
     this.#palette = readPalette();
     this.#curves.recolour();
-    this.redraw();
+    this.#isStale = true;
   }
 
   adopt(trace: Trace): void {
@@ -101,13 +106,9 @@ export class Timeline {
   /** There are more lines than before. */
   grown(): void {
     if (!this.#trace) return;
-    this.#ticks = null;
+    this.#isStale = true;
     this.#curves.show(seriesOf(this.#trace), this.#trace.header.k);
     this.#violation.hidden = !this.#trace.end?.violation;
-  }
-
-  redraw(): void {
-    this.#ticks = null;
   }
 
   draw(player: Player, live: boolean): void {
@@ -129,40 +130,53 @@ export class Timeline {
     const canvas = this.#track;
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (wide === 0 || high === 0) return;
+    if (canvas.width !== wide || canvas.height !== high) {
+      [canvas.width, canvas.height] = [wide, high];
+      this.#isStale = true;
     }
+    const left = gutter(width);
+    const span = width - left - MARGIN;
+    if (this.#isStale) this.#drawMarks(trace, span, height, ratio);
+    const x = (t: number) => left + (t / Math.max(trace.last, 1)) * span;
     const pen = canvas.getContext("2d")!;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, wide, high);
+    pen.drawImage(this.#marks, 0, 0);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    const span = width - GUTTER - MARGIN;
-    const x = (t: number) => GUTTER + (t / Math.max(trace.last, 1)) * span;
-    const middle = Math.round(height / 2);
-    pen.fillStyle = this.#palette.line;
-    pen.fillRect(GUTTER, middle, span, 1);
     if (this.#brush) {
       pen.fillStyle = this.#palette.accent;
       pen.globalAlpha = 0.2;
       pen.fillRect(x(this.#brush[0]), 2, Math.max(1, x(this.#brush[1]) - x(this.#brush[0])), height - 4);
       pen.globalAlpha = 1;
     }
-    this.#drawTicks(pen, trace, span, height);
-    if (trace.end?.violation) this.#drawViolation(pen, x(trace.end.t ?? trace.last), height);
     this.#drawHandle(pen, x(now), height);
   }
 
-  /** Every grant is a tick; where there are more than pixels, a darker one. */
-  #drawTicks(pen: CanvasRenderingContext2D, trace: Trace, span: number, height: number): void {
-    this.#ticks ??= ticks(trace, Math.max(1, Math.floor(span)));
+  /** What stays while time passes, drawn once. Every grant is a tick; where there are more than pixels, a darker one. */
+  #drawMarks(trace: Trace, span: number, height: number, ratio: number): void {
+    this.#isStale = false;
+    [this.#marks.width, this.#marks.height] = [this.#track.width, this.#track.height];
+    const pen = this.#marks.getContext("2d")!;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const left = gutter(this.#track.clientWidth);
+    pen.fillStyle = this.#palette.soft;
+    pen.font = "11px ui-sans-serif, system-ui, sans-serif";
+    pen.textBaseline = "middle";
+    if (left > 100) pen.fillText("grants", 14, height / 2 + 0.5);
+    pen.fillStyle = this.#palette.line;
+    pen.fillRect(left, Math.round(height / 2), span, 1);
+    const counts = ticks(trace, Math.max(1, Math.floor(span)));
+    const most = counts.reduce((most, count) => Math.max(most, count), 1);
     pen.fillStyle = this.#palette.critical;
-    const most = this.#ticks.reduce((most, count) => Math.max(most, count), 1);
-    for (let at = 0; at < this.#ticks.length; at++) {
-      if (this.#ticks[at] === 0) continue;
-      pen.globalAlpha = 0.35 + 0.65 * (this.#ticks[at] / most);
-      pen.fillRect(GUTTER + at, height / 2 - 5, 1, 10);
-    }
+    counts.forEach((count, at) => {
+      if (count === 0) return;
+      pen.globalAlpha = 0.35 + 0.65 * (count / most);
+      pen.fillRect(left + at, height / 2 - 5, 1, 10);
+    });
     pen.globalAlpha = 1;
+    if (trace.end?.violation) this.#drawViolation(pen, left + ((trace.end.t ?? trace.last) / Math.max(trace.last, 1)) * span, height);
   }
 
   #drawViolation(pen: CanvasRenderingContext2D, x: number, height: number): void {

@@ -1,0 +1,115 @@
+// The controls of a run that is still going on.
+import type { Demo } from "../model/demo";
+import type { State } from "../model/state";
+import type { Fields } from "../trace/record";
+import { button, el, say } from "./dom";
+import { SPEEDS } from "./player";
+
+export interface DemoActions {
+  command(command: Fields): void;
+  /** Whether the next circle on the map is a jammed area. */
+  jamming(on: boolean): void;
+}
+
+export class DemoPanel {
+  readonly element = el("section", { class: "panel demo", label: "Controls of the run" });
+  readonly #actions: DemoActions;
+  readonly #hold = button("Hold the clock");
+  readonly #speed = el("select", { label: "Speed of the run" });
+  readonly #jam = button("Jam an area", { attrs: { "aria-pressed": "false", title: "Then drag a circle on the map: no message gets through in it" } });
+  readonly #algorithm = el("select", { label: "Algorithm" });
+  readonly #repairs = el("div", { class: "repairs" });
+  readonly #acts: HTMLElement;
+  #demo: Demo | null = null;
+  #off = new Set<string>();
+
+  constructor(actions: DemoActions) {
+    this.#actions = actions;
+    this.element.hidden = true;
+    for (const speed of SPEEDS) this.#speed.append(el("option", { text: `${speed}×`, attrs: { value: String(speed) } }));
+    this.#speed.addEventListener("change", () => actions.command({ speed: Number(this.#speed.value) }));
+    this.#hold.addEventListener("click", () => actions.command({ hold: !this.#demo?.isHeld }));
+    this.#jam.addEventListener("click", () => this.jam(this.#jam.getAttribute("aria-pressed") !== "true"));
+    this.#algorithm.addEventListener("change", () => this.#chooseAlgorithm());
+    const restart = button("Restart", { class: "primary", onclick: () => actions.command({ restart: { algorithm: this.#algorithm.value, without: [...this.#off] } }) });
+    this.#acts = el("div", { class: "acts" },
+      el("div", { class: "line" }, this.#jam, button("End jams and cuts", { onclick: () => actions.command({ clear: true }) })),
+      el("label", { class: "line wide" }, el("span", { text: "algorithm" }), this.#algorithm),
+      el("details", {}, el("summary", { text: "Repairs of the paper’s text" }), this.#repairs),
+      el("div", { class: "line" }, restart, el("span", { class: "quiet", text: "with these settings" })),
+      el("p", { class: "quiet", text: "Click a node to make it ask, release, crash or pause; drag it to move it. Click a link to cut it." }));
+    this.element.append(el("div", { class: "line" }, this.#hold, el("label", {}, "speed ", this.#speed)), this.#acts);
+  }
+
+  get canAct(): boolean {
+    return this.#demo?.canAct ?? false;
+  }
+
+  show(demo: Demo | null): void {
+    const restarted = demo?.algorithm !== this.#demo?.algorithm || demo?.without.join() !== this.#demo?.without.join();
+    this.#demo = demo;
+    this.element.hidden = demo === null;
+    if (!demo) return this.jam(false);
+    say(this.#hold, demo.isHeld ? "Let the clock go" : "Hold the clock");
+    this.#hold.classList.toggle("on", demo.isHeld);
+    if (!SPEEDS.includes(demo.speed) && ![...this.#speed.options].some((option) => Number(option.value) === demo.speed)) {
+      this.#speed.append(el("option", { text: `${demo.speed}×`, attrs: { value: String(demo.speed) } }));
+    }
+    this.#speed.value = String(demo.speed);
+    this.#acts.hidden = !demo.canAct;
+    if (!restarted) return;
+    this.#algorithm.replaceChildren(...demo.algorithms.map(({ tag, title }) => el("option", { text: `${tag}: ${title}`, attrs: { value: tag } })));
+    this.#algorithm.value = demo.algorithm;
+    this.#off = new Set(demo.without);
+    this.#showRepairs();
+  }
+
+  #chooseAlgorithm(): void {
+    this.#off.clear();
+    this.#showRepairs();
+  }
+
+  /** A switch for each repair, with what it is for. */
+  #showRepairs(): void {
+    const chosen = this.#demo?.algorithms.find(({ tag }) => tag === this.#algorithm.value);
+    const switches = (chosen?.repairs ?? []).map(({ name, what }) => {
+      const box = el("input", { attrs: { type: "checkbox" } });
+      box.checked = !this.#off.has(name);
+      box.addEventListener("change", () => (box.checked ? this.#off.delete(name) : this.#off.add(name)));
+      return el("label", {}, box, el("span", {}, el("code", { text: name }), ` ${what}`));
+    });
+    this.#repairs.replaceChildren(...(switches.length > 0 ? switches : [el("p", { class: "quiet", text: "It has none." })]));
+  }
+
+  jam(on: boolean): void {
+    this.#jam.setAttribute("aria-pressed", String(on));
+    this.#jam.classList.toggle("on", on);
+    this.#actions.jamming(on);
+  }
+
+  /** What can be done to a node now. */
+  nodeButtons(state: State, node: number): HTMLElement | null {
+    if (!this.canAct) return null;
+    const { section, presence, paused } = state.nodes[node];
+    const act = (words: string, command: Fields, enabled = true) => {
+      const made = button(words, { onclick: () => this.#actions.command(command) });
+      made.disabled = !enabled;
+      return made;
+    };
+    const crashed = presence === "crashed";
+    return el("div", { class: "line node-acts" },
+      act("Request", { request: { node } }, section === "remainder" && !crashed),
+      act("Release", { release: node }, section === "critical"),
+      crashed ? act("Revive", { revive: node }) : act("Crash", { crash: node }),
+      paused ? act("Resume", { resume: node }) : act("Pause", { pause: node }, !crashed));
+  }
+
+  linkButtons(ends: readonly [number, number], isUp: boolean): HTMLElement | null {
+    if (!this.canAct) return null;
+    const [a, b] = ends;
+    return el("div", { class: "line node-acts" },
+      button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) }),
+      button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }),
+      el("span", { class: "quiet", text: isUp ? "It is there now." : "It is not there now." }));
+  }
+}

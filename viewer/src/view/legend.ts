@@ -1,0 +1,33 @@
+// What the marks on the map mean; of the rare ones, those that are there.
+import type { State } from "../model/state";
+import { el } from "./dom";
+
+type Rare = "outside" | "crashed" | "paused" | "doubt" | "fault";
+
+export class Legend {
+  readonly element = el("ul", { class: "legend", label: "Legend" });
+  readonly #rare: Readonly<Record<Rare, HTMLElement>> = {
+    outside: entry("outside", "outside"),
+    crashed: entry("crashed", "crashed"),
+    paused: entry("paused", "paused"),
+    doubt: entry("doubt", "token in doubt"),
+    fault: entry("fault", "fault"),
+  };
+
+  constructor() {
+    this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
+  }
+
+  show(state: State): void {
+    const { nodes } = state;
+    this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
+    this.#rare.crashed.hidden = !nodes.some((node) => node.presence === "crashed");
+    this.#rare.paused.hidden = !nodes.some((node) => node.paused);
+    this.#rare.doubt.hidden = state.doubts.size === 0;
+    this.#rare.fault.hidden = ![...state.faults.values()].some((fault) => fault.shape !== null);
+  }
+}
+
+function entry(look: string, words: string): HTMLElement {
+  return el("li", {}, el("i", { class: `glyph ${look}`, attrs: { "aria-hidden": "true" } }), words);
+}

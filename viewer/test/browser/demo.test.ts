@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { text, withPage } from "./browser";
+import { serve } from "./server";
+import type { Socket } from "./socket";
+
+const header = {
+  format: "driftlock-trace", version: 2, algorithm: "krl", without: [], world: {},
+  deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] },
+  field: { width: 300, height: 300, range: 150, sites: [] },
+};
+const places = [[50, 150], [150, 150], [250, 150]].map((at, move) => ({ t: 0, move, at, velocity: [0, 0] }));
+const demo = {
+  algorithms: [{ tag: "krl", title: "k tokens", repairs: [{ name: "pace", what: "slows down" }] }, { tag: "hok", title: "several", repairs: [] }],
+  algorithm: "krl", without: [], nodes: 3, k: 1, speed: 1, paused: false, canAct: true,
+};
+
+test("a demo is followed and controlled, and a lost connection comes back", { timeout: 120_000 }, async () => {
+  const sockets: Socket[] = [];
+  const served = await serve("dist", null, (socket) => {
+    sockets.push(socket);
+    socket.send(header, { demo }, ...places);
+    socket.send({ now: 5e8, checked: 12 });
+  });
+  await withPage(served, { width: 1280, height: 800 }, async (page) => {
+    await page.goto(served.address);
+    await page.waitForFunction(() => document.querySelector(".verdict-words")?.textContent?.includes("12 events checked"));
+    const command = async (name: string, act: () => Promise<void>) => {
+      await act();
+      await page.waitForTimeout(150);
+      const last = sockets[sockets.length - 1].received.at(-1) as Record<string, unknown>;
+      assert.ok(last && name in last, `${name}: ${JSON.stringify(last)}`);
+      return last[name];
+    };
+    assert.deepEqual(await command("hold", () => page.getByRole("button", { name: "Hold the clock" }).click()), true);
+    await page.keyboard.press("j");
+    assert.deepEqual(await command("request", () => page.getByRole("button", { name: "Request" }).click()), { node: 0 });
+    assert.deepEqual(await command("crash", () => page.getByRole("button", { name: "Crash" }).click()), 0);
+    assert.deepEqual(await command("pause", () => page.locator(".node-acts").getByRole("button", { name: "Pause" }).click()), 0);
+    const map = (await page.locator(".map-canvas").boundingBox())!;
+    const middle = { x: map.x + map.width / 2, y: map.y + map.height / 2 };
+    const dragged = (await command("drag", async () => {
+      await page.mouse.move(middle.x, middle.y);
+      await page.mouse.down();
+      await page.mouse.move(middle.x + 30, middle.y + 60, { steps: 4 });
+      await page.mouse.up();
+    })) as { node: number };
+    assert.equal(dragged.node, 1);
+    await page.getByRole("button", { name: "Jam an area" }).click();
+    const jam = (await command("jam", async () => {
+      await page.mouse.move(middle.x + 20, middle.y - 100);
+      await page.mouse.down();
+      await page.mouse.move(middle.x + 80, middle.y - 100, { steps: 4 });
+      await page.mouse.up();
+    })) as { radius: number };
+    assert.ok(jam.radius > 10);
+    const scale = Math.min(map.width - 68, map.height - 68) / 300;
+    await page.mouse.click(middle.x + 50 * scale, middle.y);
+    assert.deepEqual(await command("cut", () => page.getByRole("button", { name: "Cut", exact: true }).click()), [1, 2]);
+    await page.getByText("Repairs of the paper’s text").click();
+    await page.locator(".repairs input").first().uncheck();
+    assert.deepEqual(await command("restart", () => page.getByRole("button", { name: "Restart" }).click()), { algorithm: "krl", without: ["pace"] });
+    sockets[0].send({ refused: "node 0 waits already" });
+    await page.waitForFunction(() => document.querySelector(".brief")?.textContent === "node 0 waits already");
+    sockets[0].drop();
+    await page.waitForSelector(".lost:not([hidden])");
+    assert.match(await text(page, ".lost"), /connection is lost/);
+    await page.waitForFunction(() => (document.querySelector(".lost") as HTMLElement).hidden, null, { timeout: 8000 });
+    assert.equal(sockets.length, 2);
+  });
+});

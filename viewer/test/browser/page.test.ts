@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { loaded, text, withPage } from "./browser";
+import { serve, view } from "./server";
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+function file(...lines: readonly (object | string)[]): string {
+  const path = join(mkdtempSync(join(tmpdir(), "viewer-")), "run.jsonl");
+  writeFileSync(path, lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"));
+  return path;
+}
+
+const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: {} };
+
+test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/krl.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^krl · 6 nodes · k = 3/);
+    assert.match(await text(page, ".verdict"), /Held to the end/);
+    await page.keyboard.press("ArrowRight");
+    const first = await text(page, ".event h2");
+    await page.keyboard.press("ArrowRight");
+    assert.notEqual(await text(page, ".event .when"), "");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await text(page, ".event h2"), first);
+    const track = (await page.locator(".track").boundingBox())!;
+    await page.mouse.click(track.x + track.width * 0.6, track.y + 12);
+    await page.waitForTimeout(100);
+    const middle = Number(await page.locator(".track").getAttribute("aria-valuenow"));
+    assert.ok(middle > 1);
+    await page.keyboard.press("Space");
+    await page.waitForTimeout(600);
+    await page.keyboard.press("Space");
+    assert.ok(Number(await page.locator(".track").getAttribute("aria-valuenow")) > middle);
+    await page.keyboard.press("Home");
+    await page.waitForTimeout(100);
+    assert.match(await text(page, ".event h2"), /The start/);
+  });
+});
+
+test("a counterexample shows its violation, and a button leads there", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/krl-deadlock.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".verdict"), /Violated at/);
+    await page.getByRole("button", { name: "Go there" }).click();
+    assert.match(await text(page, ".event h2"), /^Violated: /);
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    assert.match(await text(page, ".node .why"), /Why is it waiting\?/);
+  });
+});
+
+test("a clause opens to what the paper says", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/hok-counterexample.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".deeds summary", { hasText: "request.1" }).click();
+    assert.match(await text(page, ".deeds blockquote"), /enqueues the message REQUEST/);
+  });
+});
+
+test("the chart shows the messages, and a click on one goes there", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/krl.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    await page.keyboard.press("c");
+    await page.waitForSelector(".chart .message");
+    assert.ok((await page.locator(".chart .message").count()) > 5);
+    await page.locator(".chart .message .hit-line").nth(3).dispatchEvent("click");
+    await page.waitForTimeout(100);
+    assert.match(await text(page, ".event h2"), /receives|Returned|forms|fails|has/);
+    await page.getByLabel("Nodes of the chart").fill("0-2");
+    await page.getByLabel("Nodes of the chart").press("Enter");
+    await page.waitForTimeout(100);
+    assert.equal(await page.locator(".chart .life-name").count(), 3);
+  });
+});
+
+test("on a phone nothing is wider than the screen", { timeout: 120_000 }, async () => {
+  for (const name of ["krl", "moving", "krl-deadlock"]) {
+    const served = await view(`test/traces/${name}.jsonl`);
+    await withPage(served, { ...PHONE, scheme: "dark" }, async (page) => {
+      await page.goto(served.address);
+      await loaded(page);
+      await page.keyboard.press("j");
+      await page.waitForTimeout(100);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width);
+    });
+  }
+});
+
+test("without a trace the page says what to do, and a chosen file is shown", { timeout: 120_000 }, async () => {
+  const served = await serve("dist", null);
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await page.waitForSelector(".card");
+    assert.match(await text(page, ".card h1"), /No trace yet/);
+    await page.locator("input[type=file]").setInputFiles("test/traces/klme.jsonl");
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^klme/);
+    await page.locator("input[type=file]").setInputFiles({ name: "run.jsonl.zst", mimeType: "application/zstd", buffer: Buffer.from("x") });
+    assert.match(await text(page, ".card"), /driftlock view run.jsonl.zst/);
+  });
+});
+
+test("what is wrong with a file is said in words", { timeout: 120_000 }, async () => {
+  const served = await serve("dist", null);
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [file(""), /file is empty|no first line/],
+    [file("hello"), /not JSON/],
+    [file({ ...header, version: 9 }), /version 9/],
+    [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
+  ];
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await page.waitForSelector(".card");
+    for (const [path, words] of cases) {
+      await page.locator("input[type=file]").setInputFiles(path);
+      await page.waitForFunction((source) => new RegExp(source, "i").test(document.querySelector(".card")?.textContent ?? ""), words.source);
+    }
+    await page.locator("input[type=file]").setInputFiles(file(header, '{"t":1,"node":0,"in":"rel'));
+    await loaded(page);
+    assert.match(await text(page, ".problems"), /ends at line 2 without an end.*Line 2: it is not JSON/s);
+  });
+});
+
+test("markup in a trace is never run", { timeout: 120_000 }, async () => {
+  const evil = "<img src=x onerror=alert(1)><script>alert(1)</script>";
+  const step = { t: 1e9, node: 0, in: { [evil]: 1 }, out: [{ clause: evil }, { send: { to: 1, message: { [evil]: {} } } }], refused: evil };
+  const path = file({ ...header, algorithm: evil, without: [evil] }, step, { t: 2e9, fault: evil, is: { kind: evil } }, { end: { steps: 1, violation: evil } });
+  const served = await view(path);
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    for (let at = 0; at < 4; at++) {
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("c");
+      await page.waitForTimeout(50);
+    }
+    assert.equal(await page.locator("img, body script").count(), 0);
+    assert.match(await text(page, ".verdict"), /<img src=x/);
+  });
+});

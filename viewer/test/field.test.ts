@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { header, readLines, step } from "./reading";
+
+const below = (node: number, t: number, what: "up" | "down", peer: number) => step(node, t, { in: { below: { [what]: { peer, incarnation: 0 } } } });
+const token = { token: { token: { permit: 0 } } };
+const none = { deployment: { nodes: 3, k: 1, links: [] } };
+
+test("on a field a link is there for one end before it is for the other", () => {
+  const trace = readLines(header(3, none), below(0, 1, "up", 2), below(2, 2, "up", 0), below(0, 3, "down", 2));
+  const slot = trace.table.find(0, 2)!;
+  assert.deepEqual([0, 1, 2].map((index) => trace.stateAt(index).links[slot]), [1, 3, 2]);
+});
+
+test("what was sent before a link failed is under way no more, and is found when it comes back", () => {
+  const sent = step(0, 2, { out: [{ send: { to: 1, message: token } }] });
+  const back = step(0, 4, { in: { undelivered: { to: 1, message: token } } });
+  const trace = readLines(header(2), sent, below(0, 3, "down", 1), back);
+  const flight = [...trace.stateAt(0).flights.values()][0][0];
+  assert.equal(trace.stateAt(1).flightCount, 0);
+  assert.deepEqual(trace.fateOf(flight), { t: 4, fate: "returned" });
+});
+
+test("a message that arrives although one end has given the link up is the one that was sent", () => {
+  const sent = step(0, 2, { out: [{ send: { to: 1, message: token } }] });
+  const late = step(1, 4, { in: { message: { from: 0, incarnation: 0, message: token } } });
+  const trace = readLines(header(2), sent, below(0, 3, "down", 1), late);
+  const flight = [...trace.stateAt(0).flights.values()][0][0];
+  assert.deepEqual(trace.fateOf(flight), { t: 4, fate: "arrived" });
+});
+
+test("faults come and go; a crash takes everything a node had", () => {
+  const trace = readLines(header(2),
+    { t: 1, fault: 1, is: { kind: "crash", node: 0 } }, { t: 2, fault: 2, is: { kind: "pause", node: 1 } },
+    { t: 3, fault: "j", is: { kind: "jam", disc: { centre: [1, 2], radius: 3 } } }, { t: 4, fault: 1, is: null }, { t: 5, fault: 2, is: null });
+  assert.deepEqual([trace.stateAt(0).nodes[0].presence, trace.stateAt(0).nodes[0].permits], ["crashed", []]);
+  assert.equal(trace.stateAt(1).nodes[1].paused, true);
+  assert.equal(trace.stateAt(3).nodes[0].presence, "inside");
+  assert.deepEqual([...trace.stateAt(4).faults.keys()], ["j"]);
+});
+
+test("doubts and routes are told and taken back", () => {
+  const trace = readLines(header(3), { t: 1, doubt: [0, 1], permits: [0] }, { t: 1, route: [0, 2], via: 1 }, { t: 2, doubt: [0, 1], permits: [] }, { t: 2, route: [0, 2], via: null });
+  assert.equal(trace.stateAt(1).doubts.size, 1);
+  assert.equal(trace.stateAt(1).routes[0]?.get(2), 1);
+  assert.equal(trace.stateAt(3).doubts.size, 0);
+  assert.equal(trace.stateAt(3).routes[0]?.size, 0);
+});
+
+test("of a stream the clock and what was checked are kept, not the lines", () => {
+  const trace = readLines(header(2), step(0, 1, {}), { now: 5, checked: 7 }, { now: 9, checked: 8 });
+  assert.deepEqual([trace.length, trace.last, trace.checked], [1, 9, 8]);
+});

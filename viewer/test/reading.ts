@@ -1,0 +1,35 @@
+// Traces for tests, from files and from lines.
+import { readFileSync } from "node:fs";
+import { Splitter } from "../src/trace/split";
+import { Trace, headerOf } from "../src/trace/trace";
+
+/** As a file of these bytes would be read. */
+export function readBytes(bytes: Uint8Array, chunk = 65_536): Trace {
+  const splitter = new Splitter();
+  let trace: Trace | null = null;
+  const take = (raw: { bytes: Uint8Array; tooLong: boolean }) => {
+    if (trace) trace.append(raw);
+    else trace = new Trace(headerOf(raw));
+  };
+  for (let at = 0; at < bytes.length; at += chunk) for (const raw of splitter.push(bytes.subarray(at, at + chunk))) take(raw);
+  for (const raw of splitter.finish()) take(raw);
+  if (!trace) throw new Error("no lines");
+  return trace;
+}
+
+export function readTrace(name: string): Trace {
+  return readBytes(readFileSync(`test/traces/${name}.jsonl`));
+}
+
+export function readLines(...lines: readonly (object | string)[]): Trace {
+  const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
+  return readBytes(new TextEncoder().encode(text));
+}
+
+export function header(nodes: number, more: object = {}, algorithm = "krl"): object {
+  return { format: "driftlock-trace", version: 2, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
+}
+
+export function step(node: number, t: number, more: object): object {
+  return { t, node, in: "release", out: [], ...more };
+}

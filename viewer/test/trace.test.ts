@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LINE_MAX, Splitter } from "../src/trace/split";
+import { readBytes, readTrace } from "./reading";
+import { readFileSync } from "node:fs";
+
+const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "moving"];
+
+for (const name of NAMES) {
+  test(`${name}: every line is understood, and the end is there`, () => {
+    const trace = readTrace(name);
+    assert.deepEqual(trace.problems, []);
+    assert.ok(trace.end);
+  });
+
+  test(`${name}: a state is the same whichever way one comes to it`, () => {
+    const trace = readTrace(name);
+    const forwards = Array.from({ length: trace.length }, (_, index) => JSON.stringify(plain(trace.stateAt(index))));
+    for (let index = trace.length - 1; index >= 0; index--) {
+      assert.equal(JSON.stringify(plain(trace.stateAt(index))), forwards[index], `line ${index}`);
+    }
+    const again = readTrace(name);
+    for (let at = 0; at < 200; at++) {
+      const index = (at * 7919) % again.length;
+      assert.equal(JSON.stringify(plain(again.stateAt(index))), forwards[index], `line ${index}`);
+    }
+  });
+}
+
+function plain(state: ReturnType<ReturnType<typeof readTrace>["stateAt"]>): object {
+  return { ...state, flights: [...state.flights], cutOff: [...state.cutOff], faults: [...state.faults], doubts: [...state.doubts] };
+}
+
+test("it does not matter where the chunks of a file end", () => {
+  const bytes = readFileSync("test/traces/krl.jsonl");
+  const whole = readBytes(bytes);
+  for (const chunk of [1, 7, 1000]) {
+    const trace = readBytes(bytes, chunk);
+    assert.equal(trace.length, whole.length);
+    assert.deepEqual(plain(trace.stateAt(trace.length - 1)), plain(whole.stateAt(whole.length - 1)));
+  }
+});
+
+test("units are never made or lost in a krl run, and at most k are in use", () => {
+  const trace = readTrace("krl");
+  for (let index = -1; index < trace.length; index++) {
+    const state = trace.stateAt(index);
+    const held = state.nodes.flatMap((node) => node.permits);
+    const flying = [...state.flights.values(), ...state.cutOff.values()].flat().flatMap((flight) => flight.content.permits);
+    assert.deepEqual([...held, ...flying].sort(), [0, 1, 2], `after line ${index}`);
+    assert.ok(state.inUse <= 3);
+  }
+});
+
+test("stepping passes over moves, and stops at both ends", () => {
+  const trace = readTrace("moving");
+  assert.equal(trace.kind(0), "move");
+  const first = trace.stop(-1, 1);
+  assert.notEqual(trace.kind(first), "move");
+  assert.equal(trace.stop(first, -1), -1);
+  assert.equal(trace.stop(trace.length - 1, 1), trace.length - 1);
+});
+
+test("a node is where its last move leads", () => {
+  const trace = readTrace("moving");
+  const state = trace.stateAt(11);
+  const motion = state.motions[3]!;
+  assert.deepEqual(state.placeOf(3, 2e9), [motion.at[0] + 2 * motion.velocity[0], motion.at[1] + 2 * motion.velocity[1]]);
+});
+
+test("a line over the limit is given up on, and the next one is read", () => {
+  const splitter = new Splitter();
+  const part = new Uint8Array(1024 * 1024).fill(120);
+  for (let at = 0; at <= LINE_MAX / part.length; at++) assert.deepEqual([...splitter.push(part)], []);
+  const lines = [...splitter.push(new TextEncoder().encode("x\nshort\n"))];
+  assert.deepEqual(lines.map((line) => [line.tooLong, line.bytes.length]), [[true, 0], [false, 5]]);
+});
