@@ -4,6 +4,7 @@ mod outside;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use outside::{Said, Scratch, driftlock};
 use serde_json::Value;
