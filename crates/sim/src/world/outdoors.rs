@@ -109,12 +109,13 @@ impl<P: Protocol> World<P> {
             match held {
                 Held::Event(event @ Event::Timer { .. }) => self.put_off(node, event),
                 Held::Event(event) => self.queue.schedule(self.now, event),
-                Held::Indication(entered @ Indication::Crossing(Crossing::Entered { .. })) => {
-                    self.tell(node, entered)?;
+                Held::Indication(indication) => {
+                    // Who has come or gone meanwhile is of no interest to one that has left when it woke.
+                    let enters = matches!(indication, Indication::Crossing(Crossing::Entered { .. }));
+                    if enters || *self.nodes[node.index()].reach() != Reach::Outside {
+                        self.tell(node, indication)?;
+                    }
                 }
-                // Who has come or gone meanwhile is of no interest to one that has left when it woke.
-                Held::Indication(_) if *self.nodes[node.index()].reach() == Reach::Outside => {}
-                Held::Indication(indication) => self.tell(node, indication)?,
             }
         }
         Ok(())
