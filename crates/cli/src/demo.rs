@@ -48,7 +48,7 @@ Examples:
   driftlock demo
   driftlock demo --algorithm hok --nodes 30 --speed 4
   driftlock demo --seconds 30 --headless             no page, no waiting: the summary, and whether all held
-  driftlock demo --seconds 3600 --headless --without link-info
+  driftlock demo --seconds 600 --headless --without reclaim
 
 Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";
 
@@ -57,7 +57,7 @@ Exit codes: 0 everything held, 1 something was violated, 2 it could not be run."
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The algorithm: see driftlock list
-    #[arg(long, default_value = "krl")]
+    #[arg(long, default_value = "krlf")]
     algorithm: String,
     /// The number of nodes
     #[arg(long, default_value_t = 20)]

@@ -46,7 +46,7 @@ export async function serve(dist: string, trace: string | null, stream?: (socket
 }
 
 async function viewWith(program: string, trace: string): Promise<Served> {
-  const child = spawn(program, ["view", trace, "--port", "0", "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["view", trace], { stdio: ["ignore", "pipe", "pipe"] });
   const address = await new Promise<string>((resolve, reject) => {
     let said = "";
     const hear = (data: Buffer) => {

@@ -11,7 +11,7 @@ use crate::world::{Step, World};
 /// How often one looks.
 const LOOKS_APART: Time = Time(1_000_000_000);
 /// So long nobody has to wait whom all others can reach: far longer than it takes to serve everybody once.
-const PATIENCE: Time = Time(120_000_000_000);
+const PATIENCE: Time = Time(600_000_000_000);
 
 /// Since when everybody has been reachable by everybody, with all nodes awake and the air undisturbed. Nobody is owed anything before.
 #[derive(Clone, Copy, Debug)]
