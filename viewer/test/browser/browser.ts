@@ -47,6 +47,16 @@ export async function loaded(page: Page): Promise<void> {
   await page.waitForFunction(() => /Held|Violated|No violation/.test(document.querySelector(".verdict-words")?.textContent ?? ""), null, { timeout: 60_000 });
 }
 
+/** Presses a key, and waits until the page has drawn what follows from it: it draws once a frame. */
+export async function press(page: Page, key: string): Promise<void> {
+  await page.keyboard.press(key);
+  await drawn(page);
+}
+
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+}
+
 export async function text(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().textContent()) ?? "";
 }

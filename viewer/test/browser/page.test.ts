@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { loaded, text, withPage } from "./browser";
+import { drawn, loaded, press, text, withPage } from "./browser";
 import { serve, view } from "./server";
 
 const DESK = { width: 1280, height: 800 };
@@ -24,23 +24,23 @@ test("a trace is loaded, stepped through both ways, scrubbed and played", { time
     await loaded(page);
     assert.match(await text(page, ".run"), /^krl · 6 nodes · k = 3/);
     assert.match(await text(page, ".verdict"), /Held to the end/);
-    await page.keyboard.press("ArrowRight");
+    await press(page, "ArrowRight");
     const first = await text(page, ".event h2");
-    await page.keyboard.press("ArrowRight");
+    await press(page, "ArrowRight");
     assert.notEqual(await text(page, ".event .when"), "");
-    await page.keyboard.press("ArrowLeft");
+    await press(page, "ArrowLeft");
     assert.equal(await text(page, ".event h2"), first);
     const track = (await page.locator(".track").boundingBox())!;
     await page.mouse.click(track.x + track.width * 0.6, track.y + 12);
-    await page.waitForTimeout(100);
+    await drawn(page);
     const middle = Number(await page.locator(".track").getAttribute("aria-valuenow"));
     assert.ok(middle > 1);
-    await page.keyboard.press("Space");
+    await press(page, "Space");
     await page.waitForTimeout(600);
-    await page.keyboard.press("Space");
+    await press(page, "Space");
     assert.ok(Number(await page.locator(".track").getAttribute("aria-valuenow")) > middle);
-    await page.keyboard.press("Home");
-    await page.waitForTimeout(100);
+    await press(page, "Home");
+    await drawn(page);
     assert.match(await text(page, ".event h2"), /The start/);
   });
 });
@@ -52,10 +52,11 @@ test("a counterexample shows its violation, and a button leads there", { timeout
     await loaded(page);
     assert.match(await text(page, ".verdict"), /Violated at/);
     await page.getByRole("button", { name: "Go there" }).click();
+    await drawn(page);
     assert.match(await text(page, ".event h2"), /^Violated: /);
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
+    await press(page, "j");
+    await press(page, "j");
+    await press(page, "j");
     assert.match(await text(page, ".node .why"), /Why is it waiting\?/);
   });
 });
@@ -65,7 +66,7 @@ test("a clause opens to what the paper says", { timeout: 120_000 }, async () => 
   await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
-    await page.keyboard.press("ArrowRight");
+    await press(page, "ArrowRight");
     await page.locator(".deeds summary", { hasText: "request.1" }).click();
     assert.match(await text(page, ".deeds blockquote"), /enqueues the message REQUEST/);
   });
@@ -76,15 +77,15 @@ test("the chart shows the messages, and a click on one goes there", { timeout: 1
   await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
-    await page.keyboard.press("c");
+    await press(page, "c");
     await page.waitForSelector(".chart .message");
     assert.ok((await page.locator(".chart .message").count()) > 5);
     await page.locator(".chart .message .hit-line").nth(3).dispatchEvent("click");
-    await page.waitForTimeout(100);
+    await drawn(page);
     assert.match(await text(page, ".event h2"), /receives|Returned|forms|fails|has/);
     await page.getByLabel("Nodes of the chart").fill("0-2");
     await page.getByLabel("Nodes of the chart").press("Enter");
-    await page.waitForTimeout(100);
+    await drawn(page);
     assert.equal(await page.locator(".chart .life-name").count(), 3);
   });
 });
@@ -95,8 +96,8 @@ test("on a phone nothing is wider than the screen", { timeout: 120_000 }, async 
     await withPage(served, { ...PHONE, scheme: "dark" }, async (page) => {
       await page.goto(served.address);
       await loaded(page);
-      await page.keyboard.press("j");
-      await page.waitForTimeout(100);
+      await press(page, "j");
+      await drawn(page);
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width);
     });
   }
@@ -146,9 +147,9 @@ test("markup in a trace is never run", { timeout: 120_000 }, async () => {
     await page.goto(served.address);
     await loaded(page);
     for (let at = 0; at < 4; at++) {
-      await page.keyboard.press("ArrowRight");
-      await page.keyboard.press("c");
-      await page.waitForTimeout(50);
+      await press(page, "ArrowRight");
+      await press(page, "c");
+      await drawn(page);
     }
     assert.equal(await page.locator("img, body script").count(), 0);
     assert.match(await text(page, ".verdict"), /<img src=x/);
