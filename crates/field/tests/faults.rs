@@ -203,7 +203,7 @@ fn faults_can_be_added_and_ended_by_hand() {
     let (mut faults, mut out) = (Faults::new(&Schedule::default(), 2, Faults::STEP).unwrap(), Vec::new());
     let mut acts = |faults: &mut Faults, now: f64| {
         faults.act(s(now), |_| at(0.0, 0.0), &mut out);
-        out.drain(..).collect::<Vec<_>>()
+        std::mem::take(&mut out)
     };
     assert_eq!(faults.add(Fault { at: s(1.0), kind: pause(NodeId(2), 1.0) }).unwrap_err().number, 1);
     let pause = faults.add(Fault { at: s(1.0), kind: pause(A, 100.0) }).unwrap();

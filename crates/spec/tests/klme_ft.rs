@@ -278,3 +278,24 @@ fn a_leader_that_missed_an_election_is_heard_when_the_other_rests() {
     place.heal();
     place.pass_until(|place| place.is_critical(0), 2 * regenerate_seconds());
 }
+
+#[test]
+fn a_copy_holder_that_knows_only_members_who_have_gone_is_heard_by_those_who_came() {
+    let mut place = neighbourhood(6, 1, &[0, 1, 2, 3, 4, 5]);
+    place.request(3);
+    place.pass(1);
+    place.request(2);
+    // It keeps a copy, and does not hear that everybody else who did is replaced, nor that they are new when they are back.
+    place.cut(&[2], &[0, 1, 3, 4, 5]);
+    place.pass(2 * reclaim_seconds());
+    for former in [0, 1] {
+        place.leave(former);
+        place.pass(2 * reclaim_seconds());
+        place.join(former);
+        place.pass(2 * reclaim_seconds());
+    }
+    place.release(3);
+    place.pass(2 * regenerate_seconds());
+    place.heal();
+    place.pass_until(|place| place.is_critical(2), 3 * regenerate_seconds());
+}

@@ -116,7 +116,7 @@ impl KlmeFt {
         }
     }
 
-    fn claim_of(&self, want: Want) -> Message {
+    pub(super) fn claim_of(&self, want: Want) -> Message {
         let (number, round) = match &self.copy {
             Some(copy) => (Some(copy.number), copy.round),
             None => (None, Round::default()),

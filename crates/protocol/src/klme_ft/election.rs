@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::token::Token;
-use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage};
+use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage, Want};
 use crate::tenure::{LeaderNo, Member, is_majority};
 use crate::{NodeId, Out};
 
@@ -29,7 +29,12 @@ impl KlmeFt {
         out.clause("stand");
         let (me, taken) = (self.me(), self.promise.number());
         let stands_already = matches!(&self.role, Role::Candidate(own) if Some(own.number) > taken);
-        if !stands_already {
+        if stands_already {
+            // Those whom it asks may all have gone since it last heard of them. Whoever leads now hears it so.
+            if matches!(self.usage, Usage::Waiting { .. }) && !self.leaving {
+                out.broadcast(self.claim_of(Want::Wait));
+            }
+        } else {
             self.resign(out);
             let number = taken.map_or(LeaderNo { counter: 1, stay: me.stay }, |taken| taken.next(me.stay));
             self.role = Role::Candidate(Candidacy { number, votes: alloc::vec![me], inheritance: None });
