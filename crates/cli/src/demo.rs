@@ -40,14 +40,14 @@ const STRIDE: f64 = 0.5;
 const HISTORY_MAX: usize = 256 << 20;
 
 const EXAMPLES: &str = "\
-Twenty nodes drive about a field and share three docks, over simulated radios and the real link layer. Open the address that it prints: you can ask for
-a dock, release it, crash and revive a node, drag it, cut a link, jam an area, choose another algorithm, and switch a repair of its paper
-off and watch it break. The oracle watches every event.
+Twenty nodes drive about a field and share three docks, over simulated radios and the real link layer. Open the address that it \
+prints: you can ask for a dock, release it, crash and revive a node, drag it, cut a link, jam an area, choose another algorithm, and \
+switch a repair of its paper off and watch it break. The oracle watches every event.
 
 Examples:
   driftlock demo
   driftlock demo --algorithm hok --nodes 30 --speed 4
-  driftlock demo --seconds 30 --headless             no page, no waiting: the summary, and whether all held
+  driftlock demo --seconds 30 --headless           no page, no waiting: a summary and a verdict
   driftlock demo --seconds 600 --headless --without reclaim
 
 Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";

@@ -11,14 +11,15 @@ use crate::failure::{Failure, Outcome};
 use crate::results::print;
 
 const EXAMPLES: &str = "\
-The page is part of this program and needs no network. It is served on 127.0.0.1 only, at an address with a secret in it, until
+The page is part of this program and needs no network. It is served on 127.0.0.1 only, at an address with a secret in it, until \
 you press ctrl-c.
 
 Examples:
-  driftlock sim --field walkers --nodes 20 --entries 100 --replications 1 --trace run.jsonl && driftlock view run.jsonl
-  driftlock check krl --as-published --view          a counterexample, step by step
-  driftlock sim --field walkers --view               a simulation while it runs
-  driftlock demo                                     one to meddle with
+  driftlock sim --field walkers --entries 100 --replications 1 --trace run.jsonl
+  driftlock view run.jsonl
+  driftlock check krl --as-published --view        a counterexample, step by step
+  driftlock sim --field walkers --view             a simulation while it runs
+  driftlock demo                                   one to meddle with
 
 docs/viewer.md says what the page shows.";
 
