@@ -54,26 +54,26 @@ fn with_margin(ticks: u32) -> Variant {
 #[test]
 fn three_nodes_survive_a_crash_and_a_lost_message() {
     let setup = Setup { crashes: ONCE, losses: ONCE, ..setup() };
-    assert_eq!(holds(&setup, Variant::SMALL), 455_395);
+    assert_eq!(holds(&setup, Variant::SMALL), 456_323);
 }
 
 #[test]
 fn messages_may_be_late() {
     let setup = Setup { crashes: ONCE, requests_in_all: ONCE, lateness: Bound::Most(3), ..setup() };
-    assert_eq!(holds(&setup, Variant::SMALL), 132_602);
+    assert_eq!(holds(&setup, Variant::SMALL), 132_745);
 }
 
 #[test]
 fn a_node_may_sleep_for_any_time() {
     let mut setup = Setup { crashes: ONCE, requests_in_all: Bound::Most(2), ..setup() };
     setup.timing = Timing::Timed { tick: TICK, drift: 0, pauses: 1 };
-    assert_eq!(holds(&setup, Variant::SMALL), 542_232);
+    assert_eq!(holds(&setup, Variant::SMALL), 542_336);
 }
 
 #[test]
 fn members_may_leave_and_enter_meanwhile() {
     let setup = Setup { leaves: ONCE, joins: ONCE, crashes: ONCE, requests_in_all: ONCE, ..setup() };
-    assert_eq!(holds(&setup, Variant::SMALL), 46_478);
+    assert_eq!(holds(&setup, Variant::SMALL), 46_643);
 }
 
 #[test]
