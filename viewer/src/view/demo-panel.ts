@@ -1,6 +1,6 @@
 // The controls of a run that is still going on.
 import type { Demo } from "../model/demo";
-import type { State } from "../model/state";
+import { type State, isDown } from "../model/state";
 import type { Fields } from "../trace/record";
 import { button, el, say } from "./dom";
 import { SPEEDS } from "./player";
@@ -90,26 +90,24 @@ export class DemoPanel {
   /** What can be done to a node now. */
   nodeButtons(state: State, node: number): HTMLElement | null {
     if (!this.canAct) return null;
-    const { section, presence, paused } = state.nodes[node];
+    const { section, paused } = state.nodes[node];
     const act = (words: string, command: Fields, enabled = true) => {
       const made = button(words, { onclick: () => this.#actions.command(command) });
       made.disabled = !enabled;
       return made;
     };
-    const crashed = presence === "crashed";
+    const crashed = isDown(state.nodes[node]);
     return el("div", { class: "line node-acts" },
       act("Request", { request: { node } }, section === "remainder" && !crashed),
-      act("Release", { release: node }, section === "critical"),
+      act("Release", { release: node }, section === "critical" && !crashed),
       crashed ? act("Revive", { revive: node }) : act("Crash", { crash: node }),
       paused ? act("Resume", { resume: node }) : act("Pause", { pause: node }, !crashed));
   }
 
-  linkButtons(ends: readonly [number, number], isUp: boolean): HTMLElement | null {
+  linkButtons([a, b]: readonly [number, number], isCut: boolean): HTMLElement | null {
     if (!this.canAct) return null;
-    const [a, b] = ends;
-    return el("div", { class: "line node-acts" },
-      button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) }),
-      button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }),
-      el("span", { class: "quiet", text: isUp ? "It is there now." : "It is not there now." }));
+    const act = isCut ? button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }) : button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) });
+    const words = isCut ? "Neither hears the other, whatever their distance." : "As if a wall stood between the two.";
+    return el("div", { class: "line node-acts" }, act, el("span", { class: "quiet", text: words }));
   }
 }

@@ -1,5 +1,5 @@
 // Nodes: what they do is told by shape and by colour, so that either is enough.
-import type { NodeState } from "../model/state";
+import { type NodeState, isDown } from "../model/state";
 import { drawToken } from "./draw";
 import type { Palette } from "./palette";
 import type { Scene } from "./scene";
@@ -14,7 +14,7 @@ const SHAPES = 32;
 const TOKENS_APART = 4;
 
 function lookOf(node: NodeState): Look {
-  if (node.presence === "crashed") return "crashed";
+  if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   return node.section;
 }
@@ -106,7 +106,7 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
     const look = lookOf(scene.state.nodes[id]);
     pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     // A cross has no room for its number.
-    pen.fillText(String(id), scene.x[id] + (look === "crashed" ? r * 1.6 : 0), scene.y[id] + 0.5);
+    pen.fillText(String(id), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
   }
 }
 

@@ -1,5 +1,5 @@
 // The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
-import { BOTH_ENDS, type State, compareHeights, fromPair } from "../model/state";
+import { BOTH_ENDS, type State, compareHeights, cutsOf, fromPair } from "../model/state";
 import type { Palette } from "./palette";
 import { type Scene, progress } from "./scene";
 
@@ -83,6 +83,30 @@ function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], sce
     pen.beginPath();
   });
   pen.fill();
+}
+
+/** Two that somebody has cut off from each other: a dashed line with a bar across. */
+export function drawCuts(pen: Pen, scene: Scene, palette: Palette): void {
+  const { x, y } = scene;
+  pen.strokeStyle = palette.fault;
+  for (const [a, b] of cutsOf(scene.state)) {
+    const [dx, dy] = [x[b] - x[a], y[b] - y[a]];
+    const length = Math.hypot(dx, dy) || 1;
+    const [midX, midY] = [x[a] + dx / 2, y[a] + dy / 2];
+    const [barX, barY] = [(-dy / length) * 9, (dx / length) * 9];
+    pen.beginPath();
+    pen.moveTo(x[a], y[a]);
+    pen.lineTo(x[b], y[b]);
+    pen.lineWidth = 1.5;
+    pen.setLineDash([6, 5]);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.moveTo(midX - barX, midY - barY);
+    pen.lineTo(midX + barX, midY + barY);
+    pen.lineWidth = 3;
+    pen.stroke();
+  }
 }
 
 export function drawDoubts(pen: Pen, scene: Scene, palette: Palette): void {

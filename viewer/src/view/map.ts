@@ -1,12 +1,12 @@
 // The map: a canvas that shows one instant, and what a pointer can do with it.
 import { layOut } from "../model/layout";
-import type { State } from "../model/state";
+import { type State, cutsOf } from "../model/state";
 import type { Why } from "../model/why";
 import type { Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { Camera } from "./camera";
 import { el } from "./dom";
-import { drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
+import { drawCuts, drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
 import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
 import { Pointers } from "./map-pointers";
@@ -100,7 +100,7 @@ export class MapView {
     const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, width: this.camera.width, height: this.camera.height, hovered: this.hovered };
     if (field) drawField(pen, field, this.camera, this.#areas, palette);
     for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
-    if (this.circle) drawFault(pen, { kind: "jam", node: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
+    if (this.circle) drawFault(pen, { kind: "jam", node: null, ends: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
     const pointed = this.hovered ?? shown.selected;
     if (pointed !== null && field?.range && pointed < state.nodes.length) {
       drawRange(pen, this.#x[pointed], this.#y[pointed], field.range * this.camera.scale, palette);
@@ -109,6 +109,7 @@ export class MapView {
     drawWhy(pen, scene, palette);
     drawLinks(pen, scene, palette);
     this.#drawSelectedLink(shown);
+    drawCuts(pen, scene, palette);
     drawDoubts(pen, scene, palette);
     drawNodes(pen, scene, palette);
     drawFlights(pen, scene, palette);
@@ -156,16 +157,17 @@ export class MapView {
     return best;
   }
 
-  /** The link under a pixel, whether it is there now or was. */
+  /** The link under a pixel: one that is there, or that somebody has cut. */
   linkAt(x: number, y: number): readonly [number, number] | null {
     if (!this.#shown) return null;
-    const { trace } = this.#shown;
+    const { state, trace } = this.#shown;
     let [best, nearest] = [null as readonly [number, number] | null, 7];
-    for (let slot = 0; slot < trace.table.from.length; slot++) {
-      const [a, b] = [trace.table.from[slot], trace.table.to[slot]];
+    const consider = (a: number, b: number) => {
       const distance = toSegment(x, y, this.#x[a], this.#y[a], this.#x[b], this.#y[b]);
       if (distance < nearest) [best, nearest] = [[a, b], distance];
-    }
+    };
+    for (const [a, b] of cutsOf(state)) consider(a, b);
+    state.links.forEach((ends, slot) => ends > 0 && consider(trace.table.from[slot], trace.table.to[slot]));
     return best;
   }
 
