@@ -23,6 +23,8 @@ import { Verdict } from "./verdict";
 
 /** Milliseconds between two turns of the panels while the run plays: nobody reads faster. */
 const PANEL_PAUSE = 120;
+/** Nanoseconds, at the pace of life, for which a token's way and a grant are still seen. */
+const GLOW = 0.9e9;
 /** Milliseconds between two turns of the curves while lines arrive. */
 const CURVES_PAUSE = 400;
 
@@ -299,7 +301,7 @@ export class App {
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }
     const current = index >= 0 && !trace.isQuiet(index) ? trace.who.at(index) : -1;
-    this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
+    this.#map.draw({ trace, state, now, glow: GLOW * this.#player.speed, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
     this.#timeline.draw(this.#player, this.#live);
     this.#showTip(trace, index);
   }

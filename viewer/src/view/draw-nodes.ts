@@ -22,11 +22,25 @@ function lookOf(node: NodeState): Look {
 export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
   const groups = new Map<Look, number[]>(LOOKS.map((look) => [look, []]));
   scene.state.nodes.forEach((node, id) => groups.get(lookOf(node))!.push(id));
+  drawHalos(pen, groups.get("waiting")!, scene, palette);
   for (const look of LOOKS) drawGroup(pen, look, groups.get(look)!, scene, palette);
   drawPaused(pen, scene, palette);
   drawRings(pen, scene, palette);
   drawLabels(pen, scene, palette);
   scene.state.nodes.forEach((node, id) => drawHeld(pen, node, id, scene, palette));
+}
+
+/** Whoever waits is seen first. */
+function drawHalos(pen: Pen, ids: readonly number[], scene: Scene, palette: Palette): void {
+  pen.fillStyle = palette.waiting;
+  pen.globalAlpha = 0.24;
+  pen.beginPath();
+  for (const id of ids) {
+    pen.moveTo(scene.x[id] + scene.radius * 2.1, scene.y[id]);
+    pen.arc(scene.x[id], scene.y[id], scene.radius * 2.1, 0, 2 * Math.PI);
+  }
+  pen.fill();
+  pen.globalAlpha = 1;
 }
 
 /** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */

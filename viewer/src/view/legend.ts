@@ -16,7 +16,7 @@ export class Legend {
   };
 
   constructor() {
-    this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
+    this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical section"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
   }
 
   show(state: State): void {

@@ -6,9 +6,10 @@ import type { Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { Camera } from "./camera";
 import { el } from "./dom";
-import { drawCuts, drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
+import { drawCuts, drawDoubted, drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
 import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
+import { drawGrants, drawHops } from "./draw-recent";
 import { Pointers } from "./map-pointers";
 import { type Palette, readPalette } from "./palette";
 import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
@@ -31,6 +32,7 @@ export interface Shown {
   readonly trace: Trace;
   readonly state: State;
   readonly now: number;
+  readonly glow: number;
   readonly selected: number | null;
   readonly selectedLink: readonly [number, number] | null;
   readonly why: Why | null;
@@ -109,9 +111,12 @@ export class MapView {
     drawWhy(pen, scene, palette);
     drawLinks(pen, scene, palette);
     this.#drawSelectedLink(shown);
+    drawHops(pen, scene, palette);
     drawCuts(pen, scene, palette);
     drawDoubts(pen, scene, palette);
     drawNodes(pen, scene, palette);
+    drawDoubted(pen, scene, palette);
+    drawGrants(pen, scene, palette);
     drawFlights(pen, scene, palette);
   }
 

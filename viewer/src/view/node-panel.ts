@@ -75,8 +75,12 @@ function ids(list: readonly number[]): Text {
 }
 
 function routesWords(routes: ReadonlyMap<number, number>): string {
-  const some = [...routes].slice(0, 8).map(([to, via]) => `${to} by ${via}`);
-  return some.join(", ") + (routes.size > 8 ? ` and ${routes.size - 8} more` : "");
+  const others = [...routes].filter(([to, via]) => to !== via);
+  const direct = routes.size - others.length;
+  const words = others.slice(0, 8).map(([to, via]) => `to ${to} by ${via}`);
+  if (others.length > 8) words.push(`${others.length - 8} more`);
+  if (direct > 0) words.push(`${direct} directly`);
+  return words.join(", ");
 }
 
 export function sectionWords(state: State, id: number): string {
