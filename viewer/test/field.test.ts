@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cutsOf, isDown } from "../src/model/state";
+import { whyWaits } from "../src/model/why";
+import { tell } from "../src/model/words";
 import { header, readLines, step } from "./reading";
 
 const below = (node: number, t: number, what: "up" | "down", peer: number) => step(node, t, { in: { below: { [what]: { peer, incarnation: 0 } } } });
@@ -29,13 +32,42 @@ test("a message that arrives although one end has given the link up is the one t
   assert.deepEqual(trace.fateOf(flight), { t: 4, fate: "arrived" });
 });
 
-test("faults come and go; a crash takes everything a node had", () => {
+test("on a field the ends' own steps count, not the line that tells of a link", () => {
+  const field = { field: { width: 10, height: 10, range: null } };
+  const trace = readLines(header(3, { ...none, ...field }), below(0, 1, "up", 2), { t: 2, link: [0, 2], up: true, incarnation: 0 }, below(2, 2, "up", 0), { t: 3, link: [0, 2], up: false, incarnation: 0 }, below(0, 3, "down", 2));
+  assert.deepEqual([2, 4].map((index) => trace.stateAt(index).links[trace.table.find(0, 2)!]), [3, 2]);
+  assert.deepEqual(trace.problems, []);
+});
+
+test("a node that was off is back with what it had; one that has forgotten it is not", () => {
+  const start = [{ section: "remainder", permits: [0], queue: [1], waits_on: null, height: [0, 0, 0] }, { section: "waiting", permits: [], queue: [], waits_on: 0 }];
+  const crash = { kind: "crash", node: 0, "back-after": 5, memory: "kept" };
+  const trace = readLines(header(2, { start }), { t: 1, fault: 1, is: crash }, { t: 2, fault: 1, is: null }, { t: 3, fault: 2, is: crash }, { t: 3, member: 0, presence: "crashed" }, { t: 4, fault: 2, is: null }, { t: 4, member: 0, presence: "inside" });
+  assert.deepEqual(whyWaits(trace.stateAt(0), 1).sentences.at(-1), "Node 0 has crashed: nothing goes on there until it is back. It has unit 0, and nobody gets it meanwhile.");
+  const seen = [0, 1, 3, 5].map((index) => trace.stateAt(index).nodes[0]).map((node) => [isDown(node), node.permits.length]);
+  assert.deepEqual(seen, [[true, 1], [false, 1], [true, 0], [false, 0]]);
+});
+
+test("the header says what nodes know at the start; of version 1 nothing is known", () => {
+  const start = [{ section: "waiting", permits: [1], queue: [0], waits_on: 2, height: [1, 2, 0] }];
+  const first = readLines(header(3, { start })).stateAt(-1);
+  assert.deepEqual([first.nodes[0].waitsOn, first.nodes[0].height, first.waiting, first.nodes[1].permits], [[2], [1, 2, 0], 1, []]);
+  assert.equal(readLines({ ...header(2), version: 1 }).stateAt(-1).nodes[0].height, null);
+});
+
+test("a cut is between two nodes, and ends", () => {
+  const trace = readLines(header(3), { t: 1, fault: 1, is: { kind: "cut", nodes: [0, 2], lasts: 1.8e10 } }, { t: 2, fault: 1, is: null });
+  assert.deepEqual([0, 1].map((index) => cutsOf(trace.stateAt(index))), [[[0, 2]], []]);
+  assert.equal(tell(trace.line(0)).what, "Cut between 0 and 2 begins");
+});
+
+test("faults come and go", () => {
   const trace = readLines(header(2),
     { t: 1, fault: 1, is: { kind: "crash", node: 0 } }, { t: 2, fault: 2, is: { kind: "pause", node: 1 } },
     { t: 3, fault: "j", is: { kind: "jam", disc: { centre: [1, 2], radius: 3 } } }, { t: 4, fault: 1, is: null }, { t: 5, fault: 2, is: null });
-  assert.deepEqual([trace.stateAt(0).nodes[0].presence, trace.stateAt(0).nodes[0].permits], ["crashed", []]);
+  assert.equal(isDown(trace.stateAt(0).nodes[0]), true);
   assert.equal(trace.stateAt(1).nodes[1].paused, true);
-  assert.equal(trace.stateAt(3).nodes[0].presence, "inside");
+  assert.equal(isDown(trace.stateAt(3).nodes[0]), false);
   assert.deepEqual([...trace.stateAt(4).faults.keys()], ["j"]);
 });
 

@@ -38,7 +38,9 @@ for (let tick = 0; written < lines; tick++) {
       if (near(a, b) === up.has(a * 32768 + b)) continue;
       const isUp = near(a, b);
       isUp ? up.add(a * 32768 + b) : up.delete(a * 32768 + b);
-      put({ t, link: [a, b], up: isUp, incarnation: incarnation++ });
+      put({ t, link: [a, b], up: isUp, incarnation });
+      for (const [node, peer] of [[a, b], [b, a]]) put({ t, node, in: { below: { [isUp ? "up" : "down"]: { peer, incarnation } } }, out: [] });
+      incarnation++;
     }
   }
   if (tick === 40) put({ t, fault: 1, is: { kind: "jam", disc: { centre: [side / 3, side / 2], radius: side / 8 } } });

@@ -26,6 +26,8 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
     case "step":
       return step(state, line, table, watch);
     case "link":
+      // On a field the ends' own steps say more: one of them may take the link for granted for a while.
+      if (state.isField) return;
       state.links[table.slot(line.ends[0], line.ends[1])] = line.up ? BOTH_ENDS : 0;
       if (line.up) return;
       // What was cut off when it failed before is not heard of again.
@@ -42,7 +44,7 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
       state.motions[line.node] = { t: line.t, at: line.at, velocity: line.velocity };
       return;
     case "fault":
-      return fault(state, line, watch);
+      return fault(state, line);
     case "doubt":
       if (line.permits.length > 0) state.doubts.set(pairOf(line.ends[0], line.ends[1]), line.permits);
       else state.doubts.delete(pairOf(line.ends[0], line.ends[1]));
@@ -207,14 +209,15 @@ function member(state: State, id: number, presence: NodeState["presence"], watch
   change(state, id, { presence, section: "remainder", since: state.t, permits: [], granted: [], queue: [], waitsOn: [], hasToken: false });
 }
 
-function fault(state: State, line: Extract<Line, { kind: "fault" }>, watch: Watch): void {
+function fault(state: State, line: Extract<Line, { kind: "fault" }>): void {
   const former = state.faults.get(line.id);
   if (line.is) state.faults.set(line.id, line.is);
   else state.faults.delete(line.id);
   const about = line.is ?? former;
   if (!about || about.node === null) return;
   if (about.kind === "pause") change(state, about.node, { paused: line.is !== null });
-  if (about.kind === "crash") member(state, about.node, line.is ? "crashed" : "inside", watch);
+  // What it forgets, if anything, is told by another line.
+  if (about.kind === "crash") change(state, about.node, { isOff: line.is !== null });
 }
 
 function isNode(state: State, value: Json | undefined): value is number {

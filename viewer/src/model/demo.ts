@@ -16,6 +16,8 @@ export interface Demo {
   readonly algorithms: readonly Algorithm[];
   readonly algorithm: string;
   readonly without: readonly string[];
+  readonly nodes: number;
+  readonly k: number;
   readonly speed: number;
   readonly isHeld: boolean;
   /** Whether more than the clock can be controlled. */
@@ -34,6 +36,8 @@ export function parseDemo(fields: Fields): Demo {
     })),
     algorithm: text(fields.algorithm),
     without: list(fields.without).map(text),
+    nodes: count(fields.nodes),
+    k: count(fields.k),
     speed: typeof fields.speed === "number" && fields.speed > 0 && fields.speed < 1e6 ? fields.speed : 1,
     isHeld: fields.paused === true,
     canAct: fields.canAct === true,
@@ -42,6 +46,10 @@ export function parseDemo(fields: Fields): Demo {
 
 function list(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value.slice(0, ENTRIES_MAX) : [];
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === "number" && value >= 0 && value < 1e6 ? Math.floor(value) : 0;
 }
 
 function text(value: Json | undefined): string {

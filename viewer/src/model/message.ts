@@ -18,6 +18,10 @@ export class Content {
     this.isToken = kind === "token" || this.#token !== null || (kind.includes("grant") && this.permits.length > 0);
   }
 
+  get carriesUnits(): boolean {
+    return this.isToken || this.permits.length > 0;
+  }
+
   /** Its kind and what it carries, in a few words. Made when it is read: most messages are never looked at. */
   get label(): string {
     return clipped(words(this.kind, this.#fields, this.#token), 48);

@@ -2,7 +2,6 @@
 // copy of a state is a copy of references and keyframes cost little.
 import type { Fault, Header, Point, Presence, Section } from "../trace/record";
 import type { Content } from "./message";
-import { atStart } from "./start";
 
 export interface NodeState {
   readonly section: Section;
@@ -16,6 +15,8 @@ export interface NodeState {
   readonly waitsOn: readonly number[];
   readonly height: readonly number[] | null;
   readonly presence: Presence;
+  /** Off for now: it keeps what it has, and nobody hears of it. */
+  readonly isOff: boolean;
   readonly paused: boolean;
   /** Whether it has the one token of an algorithm that has only one. */
   readonly hasToken: boolean;
@@ -71,6 +72,9 @@ export function fromPair(pair: number): readonly [number, number] {
 
 export const BOTH_ENDS = 3;
 
+/** Algorithms that have one token for all units, which can be somewhere without any. */
+const ONE_TOKEN = /^(hok|klme$)/;
+
 export class State {
   /** The line that was applied last; -1 at the start. */
   index = -1;
@@ -97,27 +101,32 @@ export class State {
   singleToken = false;
   /** Whether everybody inside reaches everybody, and there are no links. */
   isNeighbourhood = false;
+  /** Whether nodes move on a plane, where the two ends learn of a link one by one. */
+  isField = false;
   violation: string | null = null;
 
   static first(header: Header, table: LinkTable): State {
     const state = new State();
-    const start = atStart(header);
-    state.singleToken = start.tokenAt !== null;
+    state.singleToken = ONE_TOKEN.test(header.algorithm);
     state.isNeighbourhood = header.members.length > 0;
+    state.isField = header.field !== null;
     const inside = header.members.length > 0 ? new Set(header.members) : null;
     for (let id = 0; id < header.nodes; id++) {
+      const { section, permits, queue, waitsOn, height } = header.start[id] ?? {};
       state.nodes.push({
-        section: "remainder",
+        section: section ?? "remainder",
         since: 0,
-        permits: start.permits[id] ?? [],
+        permits: permits ?? [],
         granted: [],
-        queue: [],
-        waitsOn: [],
-        height: start.heights?.[id] ?? null,
+        queue: queue ?? [],
+        waitsOn: waitsOn ?? [],
+        height: height ?? null,
         presence: inside === null || inside.has(id) ? "inside" : "outside",
+        isOff: false,
         paused: false,
-        hasToken: start.tokenAt === id,
+        hasToken: state.singleToken && permits !== undefined && permits.length > 0,
       });
+      state.waiting += Number(section === "waiting");
       state.motions.push(null);
     }
     for (const [a, b] of header.links) state.links[table.slot(a, b)] = BOTH_ENDS;
@@ -145,6 +154,16 @@ export class State {
     const seconds = (now - motion.t) / 1e9;
     return [motion.at[0] + motion.velocity[0] * seconds, motion.at[1] + motion.velocity[1] * seconds];
   }
+}
+
+/** Whether nothing can be expected of a node, for now or at all. */
+export function isDown(node: NodeState): boolean {
+  return node.isOff || node.presence === "crashed";
+}
+
+/** The pairs that somebody has cut off from each other. */
+export function cutsOf(state: State): (readonly [number, number])[] {
+  return [...state.faults.values()].flatMap((fault) => (fault.ends ? [fault.ends] : []));
 }
 
 /** The units that a node holds and does not use. */

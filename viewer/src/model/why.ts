@@ -51,6 +51,7 @@ class Chain {
     const at = this.#path[this.#path.length - 1];
     const node = this.#state.nodes[at];
     if (node.presence === "crashed") return this.#end("lost", `Node ${at} has crashed: whatever it knew of the request is gone.`);
+    if (node.isOff) return this.#offline(at);
     const token = tokenTo(this.#state, at);
     if (token) {
       this.#token = token;
@@ -93,6 +94,13 @@ class Chain {
     const paused = node.paused ? [`Node ${at} is paused, and does nothing until it wakes.`] : [];
     const users = idle.length > 0 ? [] : [usersWords(this.#state)];
     return this.#end(idle.length > 0 ? "served" : "held", `Node ${at} ${held}. ${first}`, ...users, ...paused);
+  }
+
+  /** It remembers everything, but does nothing with it. */
+  #offline(at: number): true {
+    const { permits } = this.#state.nodes[at];
+    const had = permits.length > 0 ? ` It has ${unitWords(permits)}, and nobody gets ${permits.length === 1 ? "it" : "them"} meanwhile.` : "";
+    return this.#end("held", `Node ${at} has crashed: nothing goes on there until it is back.${had}`);
   }
 
   #inUse(at: number): true {

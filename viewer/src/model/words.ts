@@ -47,7 +47,7 @@ export function tell(line: Line): Told {
 }
 
 export function faultWords(fault: Fault): string {
-  const where = fault.node === null ? "" : ` of node ${fault.node}`;
+  const where = fault.ends ? ` between ${fault.ends[0]} and ${fault.ends[1]}` : fault.node === null ? "" : ` of node ${fault.node}`;
   const share = fault.loss === null ? "" : ` (${Math.round(fault.loss * 100)}%)`;
   const name = spoken(fault.kind);
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}${where}${share}`;

@@ -31,6 +31,8 @@ export interface Header {
   readonly links: readonly (readonly [number, number])[];
   /** Who is inside at the start; empty if the algorithm has links instead. */
   readonly members: readonly number[];
+  /** What each node knows at the start; empty in traces of version 1. */
+  readonly start: readonly Status[];
   readonly field: Field | null;
   /** The command that finds a counterexample. */
   readonly command: string | null;
@@ -64,6 +66,8 @@ export type Shape =
 export interface Fault {
   readonly kind: string;
   readonly node: number | null;
+  /** The two that a cut is between. */
+  readonly ends: readonly [number, number] | null;
   readonly shape: Shape | null;
   readonly loss: number | null;
 }
@@ -134,6 +138,7 @@ export function parseHeader(fields: Fields): Header {
     k: whole(deployment.k, "k", 1e9),
     links: list(deployment.links).map((pair) => ends(pair, "a link", nodes)),
     members: list(deployment.members).map((member) => id(member, "a member", nodes)),
+    start: list(fields.start).slice(0, nodes).map((status) => (isFields(status) ? parseStatus(status, nodes) : {})),
     field: fields.field === undefined || fields.field === null ? null : parseField(fields.field),
     command: isFields(world) && typeof world.command === "string" ? clipped(world.command, 400) : null,
   };
@@ -198,7 +203,8 @@ function parseStatus(fields: Fields, nodes: number): Status {
   if (section === "remainder" || section === "waiting" || section === "critical") status.section = section;
   if (fields.permits !== undefined) status.permits = permits(fields.permits);
   if (fields.queue !== undefined) status.queue = ids(fields.queue, "the queue", nodes);
-  if (fields.waits_on !== undefined) status.waitsOn = ids(fields.waits_on, "whom it waits on", nodes);
+  const { waits_on: waitsOn } = fields;
+  if (waitsOn !== undefined) status.waitsOn = ids(typeof waitsOn === "number" ? [waitsOn] : waitsOn, "whom it waits on", nodes);
   if (fields.height !== undefined) status.height = numbers(fields.height);
   return status;
 }
@@ -223,6 +229,7 @@ function parseFault(value: Json, nodes: number): Fault {
   return {
     kind: typeof value.kind === "string" ? clipped(value.kind, 24) : "fault",
     node: value.node === undefined || value.node === null ? null : id(value.node, "the node", nodes),
+    ends: value.nodes === undefined || value.nodes === null ? null : ends(value.nodes, "the cut", nodes),
     shape: parseShape(value),
     loss: typeof value.loss === "number" && value.loss >= 0 && value.loss <= 1 ? value.loss : null,
   };

@@ -37,6 +37,8 @@ export class Trace {
   readonly inFlight = counts();
   /** Lines at which somebody was granted. */
   readonly grants = counts();
+  /** Tokens that have arrived: when, and between whom. */
+  readonly hops = { end: times(), from: counts(), to: counts() };
   readonly problems: Problem[] = [];
   problemCount = 0;
   /** Lines of the file so far, the header among them. */
@@ -156,12 +158,19 @@ export class Trace {
       this.#fates.push(0);
     },
     ended: (flight, fate) => {
+      if (fate === "arrived" && flight.content.carriesUnits) this.#hop(flight);
       if (flight.id < 0 || flight.id >= this.#arrivals.length) return;
       this.#arrivals.set(flight.id, this.#head.t);
       this.#fates.set(flight.id, FATE_CODES.indexOf(fate));
     },
     granted: () => this.grants.push(this.#at),
   };
+
+  #hop({ from, to }: Flight): void {
+    this.hops.end.push(this.#head.t);
+    this.hops.from.push(from);
+    this.hops.to.push(to);
+  }
 
   #stretch([x, y]: readonly [number, number]): void {
     this.hasPlaces = true;

@@ -2,7 +2,7 @@
 import { Feed } from "../feed";
 import { parseDemo } from "../model/demo";
 import { listWords } from "../model/words";
-import type { State } from "../model/state";
+import { BOTH_ENDS, type State, cutsOf } from "../model/state";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { ChartView } from "./chart-view";
@@ -14,7 +14,7 @@ import { Keys } from "./keys";
 import { Legend } from "./legend";
 import { LogPanel } from "./log-panel";
 import { MapView } from "./map";
-import { NodePanel, sectionWords } from "./node-panel";
+import { type LinkLook, NodePanel, sectionWords } from "./node-panel";
 import { Notices } from "./notices";
 import { Player, SPEEDS } from "./player";
 import { ThemeSwitch } from "./theme";
@@ -23,6 +23,8 @@ import { Verdict } from "./verdict";
 
 /** Milliseconds between two turns of the panels while the run plays: nobody reads faster. */
 const PANEL_PAUSE = 120;
+/** Nanoseconds, at the pace of life, for which a token's way and a grant are still seen. */
+const GLOW = 0.9e9;
 /** Milliseconds between two turns of the curves while lines arrive. */
 const CURVES_PAUSE = 400;
 
@@ -299,7 +301,7 @@ export class App {
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }
     const current = index >= 0 && !trace.isQuiet(index) ? trace.who.at(index) : -1;
-    this.#map.draw({ trace, state, now, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
+    this.#map.draw({ trace, state, now, glow: GLOW * this.#player.speed, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
     this.#timeline.draw(this.#player, this.#live);
     this.#showTip(trace, index);
   }
@@ -307,9 +309,8 @@ export class App {
   #showSelected(trace: Trace, state: State): void {
     const ends = this.#selectedLink;
     if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => this.#demo.nodeButtons(state, node));
-    const slot = trace.table.find(...ends);
-    const isUp = slot !== undefined && state.links[slot] > 0;
-    this.#node.showLink(ends, isUp, this.#demo.linkButtons(ends, isUp));
+    const look = linkLook(trace, state, ends);
+    this.#node.showLink(ends, look, this.#demo.linkButtons(ends, look === "cut"));
   }
 
   #showTip(trace: Trace, index: number): void {
@@ -324,6 +325,12 @@ export class App {
     const [x, y] = this.#map.pixel(id);
     this.#tip.style.transform = `translate(${Math.max(4, Math.min(x + 16, this.#map.camera.width - 230))}px, ${Math.max(4, Math.min(y + 14, this.#map.camera.height - 60))}px)`;
   }
+}
+
+function linkLook(trace: Trace, state: State, [a, b]: readonly [number, number]): LinkLook {
+  if (cutsOf(state).some((ends) => ends.includes(a) && ends.includes(b))) return "cut";
+  const known = state.links[trace.table.find(a, b) ?? -1] ?? 0;
+  return known === BOTH_ENDS ? "there" : known > 0 ? "half" : "none";
 }
 
 /** The panel tells the last line at which one would stop: a change of direction says nothing. */

@@ -39,7 +39,8 @@ export class Curves {
     this.#series = series;
     this.#k = k;
     if (rebuild) this.#build();
-    else this.#plots.forEach((plot, at) => plot.setData(this.#data(CURVES[at].key)));
+    // As a batch it is done at once: the mark needs the new scale.
+    else this.#plots.forEach((plot, at) => plot.batch(() => plot.setData(this.#data(CURVES[at].key))));
   }
 
   /** Moves the line that marks the instant, and says the values there. */

@@ -1,6 +1,6 @@
 // The controls of a run that is still going on.
 import type { Demo } from "../model/demo";
-import type { State } from "../model/state";
+import { type State, isDown } from "../model/state";
 import type { Fields } from "../trace/record";
 import { button, el, say } from "./dom";
 import { SPEEDS } from "./player";
@@ -19,7 +19,10 @@ export class DemoPanel {
   readonly #jam = button("Jam an area", { attrs: { "aria-pressed": "false", title: "Then drag a circle on the map: no message gets through in it" } });
   readonly #algorithm = el("select", { label: "Algorithm" });
   readonly #repairs = el("div", { class: "repairs" });
+  readonly #intro = el("div", { class: "intro" });
   readonly #acts: HTMLElement;
+  readonly #setting = el("details", { class: "setting" });
+  readonly #set = el("summary");
   #demo: Demo | null = null;
   #off = new Set<string>();
 
@@ -31,14 +34,25 @@ export class DemoPanel {
     this.#hold.addEventListener("click", () => actions.command({ hold: !this.#demo?.isHeld }));
     this.#jam.addEventListener("click", () => this.jam(this.#jam.getAttribute("aria-pressed") !== "true"));
     this.#algorithm.addEventListener("change", () => this.#chooseAlgorithm());
-    const restart = button("Restart", { class: "primary", onclick: () => actions.command({ restart: { algorithm: this.#algorithm.value, without: [...this.#off] } }) });
-    this.#acts = el("div", { class: "acts" },
-      el("div", { class: "line" }, this.#jam, button("End jams and cuts", { onclick: () => actions.command({ clear: true }) })),
-      el("label", { class: "line wide" }, el("span", { text: "algorithm" }), this.#algorithm),
-      el("details", {}, el("summary", { text: "Repairs of the paper’s text" }), this.#repairs),
-      el("div", { class: "line" }, restart, el("span", { class: "quiet", text: "with these settings" })),
-      el("p", { class: "quiet", text: "Click a node to make it ask, release, crash or pause; drag it to move it. Click a link to cut it." }));
-    this.element.append(el("div", { class: "line" }, this.#hold, el("label", {}, "speed ", this.#speed)), this.#acts);
+    this.#acts = el("div", { class: "line" }, this.#jam, button("End jams and cuts", { onclick: () => actions.command({ clear: true }) }));
+    const clock = el("div", { class: "line" }, this.#hold, el("label", { class: "pace" }, "speed ", this.#speed));
+    this.element.append(this.#intro, clock, this.#acts, this.#setting);
+    this.#fillSetting();
+  }
+
+  #fillSetting(): void {
+    const restart = button("Restart", { class: "primary", onclick: () => this.#actions.command({ restart: { algorithm: this.#algorithm.value, without: [...this.#off] } }) });
+    this.#setting.append(this.#set, el("label", { class: "line wide" }, el("span", { text: "algorithm" }), this.#algorithm),
+      el("p", { class: "quiet", text: "What was added to the paper’s text, and what for. Switch one off, restart, and watch:" }), this.#repairs,
+      el("div", { class: "line" }, restart, el("span", { class: "quiet", text: "with these settings" })));
+  }
+
+  /** What a newcomer has to know. */
+  #introduce(demo: Demo): void {
+    const docks = `${demo.k.toLocaleString("en-GB")} ${demo.k === 1 ? "dock" : "docks"}`;
+    const what = el("p", { text: "A node that wants a dock waits until one of the tokens comes to it, from neighbour to neighbour. Every event is checked: never more docks in use than there are, and none forgotten." });
+    const tries = el("ul", {}, el("li", { text: "Click a node: let it ask, crash it, pause it." }), el("li", { text: "Drag a node, click a link to cut it, jam an area." }));
+    this.#intro.replaceChildren(el("h2", { text: demo.canAct ? `${demo.nodes.toLocaleString("en-GB")} nodes share ${docks}` : "A simulation as it runs" }), ...(demo.canAct ? [what, tries] : []));
   }
 
   get canAct(): boolean {
@@ -56,8 +70,10 @@ export class DemoPanel {
       this.#speed.append(el("option", { text: `${demo.speed}×`, attrs: { value: String(demo.speed) } }));
     }
     this.#speed.value = String(demo.speed);
-    this.#acts.hidden = !demo.canAct;
+    this.#acts.hidden = this.#setting.hidden = !demo.canAct;
     if (!restarted) return;
+    this.#introduce(demo);
+    say(this.#set, `Algorithm ${demo.algorithm}, ${demo.without.length === 0 ? "all repairs on" : `without ${demo.without.join(", ")}`}`);
     this.#algorithm.replaceChildren(...demo.algorithms.map(({ tag, title }) => el("option", { text: `${tag}: ${title}`, attrs: { value: tag } })));
     this.#algorithm.value = demo.algorithm;
     this.#off = new Set(demo.without);
@@ -90,26 +106,24 @@ export class DemoPanel {
   /** What can be done to a node now. */
   nodeButtons(state: State, node: number): HTMLElement | null {
     if (!this.canAct) return null;
-    const { section, presence, paused } = state.nodes[node];
+    const { section, paused } = state.nodes[node];
     const act = (words: string, command: Fields, enabled = true) => {
       const made = button(words, { onclick: () => this.#actions.command(command) });
       made.disabled = !enabled;
       return made;
     };
-    const crashed = presence === "crashed";
+    const crashed = isDown(state.nodes[node]);
     return el("div", { class: "line node-acts" },
       act("Request", { request: { node } }, section === "remainder" && !crashed),
-      act("Release", { release: node }, section === "critical"),
+      act("Release", { release: node }, section === "critical" && !crashed),
       crashed ? act("Revive", { revive: node }) : act("Crash", { crash: node }),
       paused ? act("Resume", { resume: node }) : act("Pause", { pause: node }, !crashed));
   }
 
-  linkButtons(ends: readonly [number, number], isUp: boolean): HTMLElement | null {
+  linkButtons([a, b]: readonly [number, number], isCut: boolean): HTMLElement | null {
     if (!this.canAct) return null;
-    const [a, b] = ends;
-    return el("div", { class: "line node-acts" },
-      button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) }),
-      button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }),
-      el("span", { class: "quiet", text: isUp ? "It is there now." : "It is not there now." }));
+    const act = isCut ? button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }) : button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) });
+    const words = isCut ? "Neither hears the other, whatever their distance." : "As if a wall stood between the two.";
+    return el("div", { class: "line node-acts" }, act, el("span", { class: "quiet", text: words }));
   }
 }

@@ -1,5 +1,5 @@
 // Nodes: what they do is told by shape and by colour, so that either is enough.
-import type { NodeState } from "../model/state";
+import { type NodeState, isDown } from "../model/state";
 import { drawToken } from "./draw";
 import type { Palette } from "./palette";
 import type { Scene } from "./scene";
@@ -14,7 +14,7 @@ const SHAPES = 32;
 const TOKENS_APART = 4;
 
 function lookOf(node: NodeState): Look {
-  if (node.presence === "crashed") return "crashed";
+  if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   return node.section;
 }
@@ -22,11 +22,25 @@ function lookOf(node: NodeState): Look {
 export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
   const groups = new Map<Look, number[]>(LOOKS.map((look) => [look, []]));
   scene.state.nodes.forEach((node, id) => groups.get(lookOf(node))!.push(id));
+  drawHalos(pen, groups.get("waiting")!, scene, palette);
   for (const look of LOOKS) drawGroup(pen, look, groups.get(look)!, scene, palette);
   drawPaused(pen, scene, palette);
   drawRings(pen, scene, palette);
   drawLabels(pen, scene, palette);
   scene.state.nodes.forEach((node, id) => drawHeld(pen, node, id, scene, palette));
+}
+
+/** Whoever waits is seen first. */
+function drawHalos(pen: Pen, ids: readonly number[], scene: Scene, palette: Palette): void {
+  pen.fillStyle = palette.waiting;
+  pen.globalAlpha = 0.24;
+  pen.beginPath();
+  for (const id of ids) {
+    pen.moveTo(scene.x[id] + scene.radius * 2.1, scene.y[id]);
+    pen.arc(scene.x[id], scene.y[id], scene.radius * 2.1, 0, 2 * Math.PI);
+  }
+  pen.fill();
+  pen.globalAlpha = 1;
 }
 
 /** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */
@@ -106,7 +120,7 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
     const look = lookOf(scene.state.nodes[id]);
     pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     // A cross has no room for its number.
-    pen.fillText(String(id), scene.x[id] + (look === "crashed" ? r * 1.6 : 0), scene.y[id] + 0.5);
+    pen.fillText(String(id), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
   }
 }
 

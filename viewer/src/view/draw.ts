@@ -1,5 +1,5 @@
 // The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
-import { BOTH_ENDS, type State, compareHeights, fromPair } from "../model/state";
+import { BOTH_ENDS, type State, compareHeights, cutsOf, fromPair } from "../model/state";
 import type { Palette } from "./palette";
 import { type Scene, progress } from "./scene";
 
@@ -13,6 +13,8 @@ const LINKS_DRAWN_MAX = 30_000;
 const ARROW_MIN = 26;
 /** Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart. */
 const ARROWS_MAX = 1200;
+/** Of more than these the arrows are small: one looks at nodes and tokens first. */
+const MANY = 30;
 /** Links in one path: a path of thousands is slower to fill than many of some. */
 const SEGMENTS = 64;
 
@@ -27,15 +29,26 @@ export function drawLinks(pen: Pen, scene: Scene, palette: Palette): void {
     else halves.push(slot);
   }
   pen.strokeStyle = palette.link;
-  pen.lineWidth = seen.length > 2000 ? 0.7 : 1.1;
+  pen.lineWidth = seen.length > 2000 ? 0.7 : 1;
   strokeLinks(pen, seen, scene);
   // Only one end knows of it.
   pen.setLineDash([2, 4]);
   strokeLinks(pen, halves, scene);
   pen.setLineDash([]);
-  const pointed = (slot: number) => [scene.hovered, scene.selected].some((id) => id !== null && (from[slot] === id || to[slot] === id));
-  const directed = seen.length > ARROWS_MAX ? seen.filter(pointed) : seen;
-  arrowHeads(pen, directed.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []), scene, palette);
+  const heads = (slots: readonly number[]) => slots.flatMap((slot) => direction(state, from[slot], to[slot]) ?? []);
+  const pointed = seen.filter((slot) => isPointedAt(scene, from[slot], to[slot]));
+  const size = Math.max(2.4, Math.min(5.2, scene.radius * 0.42));
+  pen.fillStyle = palette.arrow;
+  if (seen.length <= ARROWS_MAX) arrowHeads(pen, heads(seen), scene, seen.length > MANY ? size * 0.7 : size);
+  pen.strokeStyle = pen.fillStyle = palette.soft;
+  pen.lineWidth = 1.2;
+  strokeLinks(pen, pointed, scene);
+  arrowHeads(pen, heads(pointed), scene, size);
+}
+
+/** Links of the node that is selected or pointed at are the ones that one wants to follow. */
+function isPointedAt({ hovered, selected }: Scene, a: number, b: number): boolean {
+  return a === hovered || b === hovered || a === selected || b === selected;
 }
 
 function strokeLinks(pen: Pen, slots: readonly number[], scene: Scene): void {
@@ -64,10 +77,8 @@ function direction(state: State, a: number, b: number): (readonly [number, numbe
 }
 
 /** A little beyond the middle, where neither the node nor its tokens cover them. */
-function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], scene: Scene, palette: Palette): void {
+function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], scene: Scene, size: number): void {
   const { x, y } = scene;
-  const size = Math.max(2.6, Math.min(5.5, scene.radius * 0.45)) * (heads.length > 100 ? 0.8 : 1);
-  pen.fillStyle = heads.length > 100 ? palette.faint : palette.soft;
   pen.beginPath();
   heads.forEach(([from, to], at) => {
     const [dx, dy] = [x[to] - x[from], y[to] - y[from]];
@@ -85,6 +96,30 @@ function arrowHeads(pen: Pen, heads: readonly (readonly [number, number])[], sce
   pen.fill();
 }
 
+/** Two that somebody has cut off from each other: a dashed line with a bar across. */
+export function drawCuts(pen: Pen, scene: Scene, palette: Palette): void {
+  const { x, y } = scene;
+  pen.strokeStyle = palette.fault;
+  for (const [a, b] of cutsOf(scene.state)) {
+    const [dx, dy] = [x[b] - x[a], y[b] - y[a]];
+    const length = Math.hypot(dx, dy) || 1;
+    const [midX, midY] = [x[a] + dx / 2, y[a] + dy / 2];
+    const [barX, barY] = [(-dy / length) * 9, (dx / length) * 9];
+    pen.beginPath();
+    pen.moveTo(x[a], y[a]);
+    pen.lineTo(x[b], y[b]);
+    pen.lineWidth = 1.5;
+    pen.setLineDash([6, 5]);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.moveTo(midX - barX, midY - barY);
+    pen.lineTo(midX + barX, midY + barY);
+    pen.lineWidth = 3;
+    pen.stroke();
+  }
+}
+
 export function drawDoubts(pen: Pen, scene: Scene, palette: Palette): void {
   if (scene.state.doubts.size === 0) return;
   pen.beginPath();
@@ -95,18 +130,34 @@ export function drawDoubts(pen: Pen, scene: Scene, palette: Palette): void {
   }
   pen.setLineDash([5, 4]);
   pen.strokeStyle = palette.doubt;
-  pen.lineWidth = 2;
+  pen.lineWidth = 1.6;
   pen.stroke();
   pen.setLineDash([]);
 }
 
-/** From whom the selected node would go where: the next hops of its routing table. */
+/** The units of a token in doubt are between the two: neither has them. */
+export function drawDoubted(pen: Pen, scene: Scene, palette: Palette): void {
+  for (const [pair, permits] of scene.state.doubts) {
+    const [a, b] = fromPair(pair);
+    const [x, y] = [(scene.x[a] + scene.x[b]) / 2, (scene.y[a] + scene.y[b]) / 2];
+    drawToken(pen, x, y, permits, scene.radius, palette, true);
+    pen.beginPath();
+    pen.arc(x, y, scene.radius * 0.62 + 3, 0, 2 * Math.PI);
+    pen.setLineDash([3, 2]);
+    pen.strokeStyle = palette.doubt;
+    pen.lineWidth = 1.6;
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+}
+
+/** By whom the selected node reaches others; that a neighbour is reached directly goes without saying. */
 export function drawRoutes(pen: Pen, scene: Scene, palette: Palette): void {
   const at = scene.selected;
   const routes = at === null ? undefined : scene.state.routes[at];
   if (at === null || !routes) return;
   pen.beginPath();
-  for (const next of new Set(routes.values())) {
+  for (const next of new Set([...routes].flatMap(([to, via]) => (to === via ? [] : [via])))) {
     pen.moveTo(scene.x[at], scene.y[at]);
     pen.lineTo(scene.x[next], scene.y[next]);
   }
@@ -138,7 +189,7 @@ export function drawWhy(pen: Pen, scene: Scene, palette: Palette): void {
 export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
   const { state, trace, now, x, y } = scene;
   const size = Math.max(1.8, scene.radius * 0.24);
-  const tokens: { x: number; y: number; permits: readonly number[] }[] = [];
+  const tokens: { x: number; y: number; backX: number; backY: number; permits: readonly number[] }[] = [];
   let drawn = 0;
   pen.beginPath();
   for (const flights of state.flights.values()) {
@@ -153,8 +204,9 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
       const aside = Math.min(5, scene.radius * 0.45);
       const atX = fromX + (dx * along - dy * aside) / length;
       const atY = fromY + (dy * along + dx * aside) / length;
-      if (flight.content.isToken || flight.content.permits.length > 0) {
-        tokens.push({ x: atX, y: atY, permits: flight.content.permits });
+      if (flight.content.carriesUnits) {
+        const back = Math.min(scene.radius * 4, share * (length - 2 * rim));
+        tokens.push({ x: atX, y: atY, backX: atX - (dx / length) * back, backY: atY - (dy / length) * back, permits: flight.content.permits });
       } else if (drawn++ < FLIGHTS_DRAWN_MAX) {
         pen.moveTo(atX + size, atY);
         pen.arc(atX, atY, size, 0, 2 * Math.PI);
@@ -163,7 +215,23 @@ export function drawFlights(pen: Pen, scene: Scene, palette: Palette): void {
   }
   pen.fillStyle = palette.soft;
   pen.fill();
-  for (const token of tokens.slice(0, FLIGHTS_DRAWN_MAX)) drawToken(pen, token.x, token.y, token.permits, scene.radius, palette, true);
+  for (const token of tokens.slice(0, FLIGHTS_DRAWN_MAX)) {
+    if (scene.radius > 4) drawTrail(pen, token, scene.radius, palette);
+    drawToken(pen, token.x, token.y, token.permits, scene.radius * 1.2, palette, true);
+  }
+}
+
+/** Where a token under way comes from. */
+function drawTrail(pen: Pen, token: { readonly x: number; readonly y: number; readonly backX: number; readonly backY: number }, radius: number, palette: Palette): void {
+  const fade = pen.createLinearGradient(token.backX, token.backY, token.x, token.y);
+  fade.addColorStop(0, `${palette.trail}00`);
+  fade.addColorStop(1, palette.trail);
+  pen.strokeStyle = fade;
+  pen.lineWidth = radius * 0.8;
+  pen.beginPath();
+  pen.moveTo(token.backX, token.backY);
+  pen.lineTo(token.x, token.y);
+  pen.stroke();
 }
 
 /** A disc with the number of its unit; a ring says that it is not in use. */

@@ -1,8 +1,8 @@
 // What the marks on the map mean; of the rare ones, those that are there.
-import type { State } from "../model/state";
+import { type State, isDown } from "../model/state";
 import { el } from "./dom";
 
-type Rare = "outside" | "crashed" | "paused" | "doubt" | "fault";
+type Rare = "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
 
 export class Legend {
   readonly element = el("ul", { class: "legend", label: "Legend" });
@@ -11,20 +11,23 @@ export class Legend {
     crashed: entry("crashed", "crashed"),
     paused: entry("paused", "paused"),
     doubt: entry("doubt", "token in doubt"),
+    cut: entry("cut", "cut"),
     fault: entry("fault", "fault"),
   };
 
   constructor() {
-    this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
+    this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical section"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
   }
 
   show(state: State): void {
     const { nodes } = state;
     this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
-    this.#rare.crashed.hidden = !nodes.some((node) => node.presence === "crashed");
+    this.#rare.crashed.hidden = !nodes.some(isDown);
     this.#rare.paused.hidden = !nodes.some((node) => node.paused);
     this.#rare.doubt.hidden = state.doubts.size === 0;
-    this.#rare.fault.hidden = ![...state.faults.values()].some((fault) => fault.shape !== null);
+    const faults = [...state.faults.values()];
+    this.#rare.cut.hidden = !faults.some((fault) => fault.ends !== null);
+    this.#rare.fault.hidden = !faults.some((fault) => fault.shape !== null);
   }
 }
 

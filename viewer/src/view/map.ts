@@ -1,14 +1,15 @@
 // The map: a canvas that shows one instant, and what a pointer can do with it.
 import { layOut } from "../model/layout";
-import type { State } from "../model/state";
+import { type State, cutsOf } from "../model/state";
 import type { Why } from "../model/why";
 import type { Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { Camera } from "./camera";
 import { el } from "./dom";
-import { drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
+import { drawCuts, drawDoubted, drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
 import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
+import { drawGrants, drawHops } from "./draw-recent";
 import { Pointers } from "./map-pointers";
 import { type Palette, readPalette } from "./palette";
 import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
@@ -31,6 +32,7 @@ export interface Shown {
   readonly trace: Trace;
   readonly state: State;
   readonly now: number;
+  readonly glow: number;
   readonly selected: number | null;
   readonly selectedLink: readonly [number, number] | null;
   readonly why: Why | null;
@@ -100,7 +102,7 @@ export class MapView {
     const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, width: this.camera.width, height: this.camera.height, hovered: this.hovered };
     if (field) drawField(pen, field, this.camera, this.#areas, palette);
     for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
-    if (this.circle) drawFault(pen, { kind: "jam", node: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
+    if (this.circle) drawFault(pen, { kind: "jam", node: null, ends: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
     const pointed = this.hovered ?? shown.selected;
     if (pointed !== null && field?.range && pointed < state.nodes.length) {
       drawRange(pen, this.#x[pointed], this.#y[pointed], field.range * this.camera.scale, palette);
@@ -109,8 +111,12 @@ export class MapView {
     drawWhy(pen, scene, palette);
     drawLinks(pen, scene, palette);
     this.#drawSelectedLink(shown);
+    drawHops(pen, scene, palette);
+    drawCuts(pen, scene, palette);
     drawDoubts(pen, scene, palette);
     drawNodes(pen, scene, palette);
+    drawDoubted(pen, scene, palette);
+    drawGrants(pen, scene, palette);
     drawFlights(pen, scene, palette);
   }
 
@@ -156,16 +162,17 @@ export class MapView {
     return best;
   }
 
-  /** The link under a pixel, whether it is there now or was. */
+  /** The link under a pixel: one that is there, or that somebody has cut. */
   linkAt(x: number, y: number): readonly [number, number] | null {
     if (!this.#shown) return null;
-    const { trace } = this.#shown;
+    const { state, trace } = this.#shown;
     let [best, nearest] = [null as readonly [number, number] | null, 7];
-    for (let slot = 0; slot < trace.table.from.length; slot++) {
-      const [a, b] = [trace.table.from[slot], trace.table.to[slot]];
+    const consider = (a: number, b: number) => {
       const distance = toSegment(x, y, this.#x[a], this.#y[a], this.#x[b], this.#y[b]);
       if (distance < nearest) [best, nearest] = [[a, b], distance];
-    }
+    };
+    for (const [a, b] of cutsOf(state)) consider(a, b);
+    state.links.forEach((ends, slot) => ends > 0 && consider(trace.table.from[slot], trace.table.to[slot]));
     return best;
   }
 

@@ -1,10 +1,14 @@
 // The selected node: what it knows, and why it waits.
-import { type State, idlePermits } from "../model/state";
+import { type State, idlePermits, isDown } from "../model/state";
 import { whyWaits, type Why } from "../model/why";
 import { timeWords } from "../model/words";
 import { button, el } from "./dom";
 
 const IDS_MAX = 40;
+
+/** Whether a link is there, is known to one end only, or not there; or whether somebody has cut it. */
+export type LinkLook = "there" | "half" | "none" | "cut";
+const LINK_WORDS: Readonly<Record<LinkLook, string>> = { there: "there", half: "only one end knows of it", none: "not there", cut: "cut" };
 
 export class NodePanel {
   readonly element = el("section", { class: "panel node", label: "The selected node" });
@@ -49,13 +53,13 @@ export class NodePanel {
   }
 
   /** A link, in place of a node. */
-  showLink(ends: readonly [number, number], isUp: boolean, acts: HTMLElement | null): void {
-    const name = `link ${ends.join()} ${isUp} ${acts !== null}`;
+  showLink(ends: readonly [number, number], state: LinkLook, acts: HTMLElement | null): void {
+    const name = `link ${ends.join()} ${state} ${acts !== null}`;
     this.element.hidden = false;
     this.#why = null;
     if (name === this.#shown) return;
     this.#shown = name;
-    const head = el("div", { class: "node-head" }, el("h2", { text: `Link ${ends[0]}–${ends[1]}` }), el("span", { class: "section", text: isUp ? "there" : "not there" }), button("Close", { class: "plain", label: "Deselect the link", onclick: () => this.#select(null) }));
+    const head = el("div", { class: "node-head" }, el("h2", { text: `Link ${ends[0]}–${ends[1]}` }), el("span", { class: "section", text: LINK_WORDS[state] }), button("Close", { class: "plain", label: "Deselect the link", onclick: () => this.#select(null) }));
     this.element.replaceChildren(head, ...(acts ? [acts] : []));
   }
 
@@ -71,13 +75,17 @@ function ids(list: readonly number[]): Text {
 }
 
 function routesWords(routes: ReadonlyMap<number, number>): string {
-  const some = [...routes].slice(0, 8).map(([to, via]) => `${to} by ${via}`);
-  return some.join(", ") + (routes.size > 8 ? ` and ${routes.size - 8} more` : "");
+  const others = [...routes].filter(([to, via]) => to !== via);
+  const direct = routes.size - others.length;
+  const words = others.slice(0, 8).map(([to, via]) => `to ${to} by ${via}`);
+  if (others.length > 8) words.push(`${others.length - 8} more`);
+  if (direct > 0) words.push(`${direct} directly`);
+  return words.join(", ");
 }
 
 export function sectionWords(state: State, id: number): string {
   const node = state.nodes[id];
-  if (node.presence === "crashed") return "crashed";
+  if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   const paused = node.paused ? ", paused" : "";
   if (node.section === "remainder") return `idle${paused}`;

@@ -1,6 +1,6 @@
 // The colours of the style sheet, for what is drawn on canvases.
 
-const NAMES = ["paper", "ink", "soft", "faint", "line", "link", "remainder", "waiting", "critical", "token", "token-ink", "bad", "doubt", "accent", "fault", "area", "on-waiting", "on-critical"] as const;
+const NAMES = ["paper", "ink", "soft", "faint", "line", "link", "arrow", "remainder", "waiting", "critical", "token", "token-ink", "trail", "bad", "doubt", "accent", "fault", "area", "on-waiting", "on-critical"] as const;
 
 export type Palette = Readonly<Record<(typeof NAMES)[number], string>>;
 

@@ -1,7 +1,7 @@
 // Where in the run one is: a line and an instant. Several lines happen at the same instant, so neither is enough.
 import type { Trace } from "../trace/trace";
 
-export const SPEEDS: readonly number[] = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100];
+export const SPEEDS: readonly number[] = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
 export class Player {
   index = -1;

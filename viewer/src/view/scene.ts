@@ -9,6 +9,8 @@ export interface Scene {
   readonly trace: Trace;
   readonly state: State;
   readonly now: number;
+  /** For how many nanoseconds what has happened is still seen. */
+  readonly glow: number;
   /** Where each node is on the screen. */
   readonly x: Float64Array;
   readonly y: Float64Array;

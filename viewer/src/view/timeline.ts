@@ -34,6 +34,7 @@ export class Timeline {
   readonly #clock = el("output", { class: "clock", label: "Time" });
   readonly #place = el("span", { class: "place" });
   readonly #speed = el("select", { label: "Speed" });
+  readonly #pace = el("label", { class: "speed" }, "speed ", this.#speed);
   readonly #track = el("canvas", { class: "track", attrs: { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0" } });
   readonly #curves: Curves;
   readonly #actions: TimelineActions;
@@ -57,9 +58,9 @@ export class Timeline {
     const bar = el("div", { class: "controls" },
       button("Start", { label: "To the start", onclick: actions.toStart }),
       step("‹", "One event back", -1), this.#play, step("›", "One event on", 1),
-      this.#end, el("label", { class: "speed" }, "speed ", this.#speed), this.#violation,
+      this.#end, this.#pace, this.#violation,
       el("span", { class: "spring" }), this.#place, this.#clock);
-    this.element = el("section", { class: "timeline", label: "Time line" }, bar, this.#track, this.#curves.element);
+    this.element = el("section", { class: "timeline", label: "Time line" }, el("div", { class: "transport" }, bar, this.#track), this.#curves.element);
     this.#listen();
   }
 
@@ -114,7 +115,9 @@ export class Timeline {
   draw(player: Player, live: boolean): void {
     const trace = this.#trace;
     if (!trace) return;
-    say(this.#play, player.playing ? "Pause" : "Play");
+    say(this.#play, player.playing || player.following ? "Pause" : "Play");
+    // The run's own speed is among its controls.
+    this.#pace.hidden = live && player.following;
     say(this.#end, live ? (player.following ? "Live" : "Go live") : "End");
     this.#end.classList.toggle("on", live && player.following);
     say(this.#clock, `${timeWords(player.now)} / ${timeWords(trace.last)}`);

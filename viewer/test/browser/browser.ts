@@ -1,6 +1,6 @@
 // A browser for the tests. Every page is watched: an error in the console fails the test that caused it.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, type Page, chromium } from "playwright-core";
@@ -32,6 +32,7 @@ export async function withPage(served: Served, look: Look, run: (page: Page) => 
       // What is not there, such as feed.json, is no fault of the page.
       if (message.type() === "error" && !message.text().includes("404") && !message.text().includes("WebSocket")) errors.push(message.text());
     });
+    if (process.env.PAGE === "dist") await replacePage(page);
     page.on("dialog", () => errors.push("a script of a trace was run"));
     await run(page);
     assert.deepEqual(errors, []);
@@ -40,6 +41,14 @@ export async function withPage(served: Served, look: Look, run: (page: Page) => 
     await context.close();
     rmSync(profile, { recursive: true, force: true });
   }
+}
+
+/** The page as it was built last, whatever page the program was built with. */
+async function replacePage(page: Page): Promise<void> {
+  await page.route(/\/(viewer\.js|viewer\.css|clauses\.json)$/, async (route) => {
+    const name = route.request().url().split("/").at(-1)!;
+    await route.fulfill({ response: await route.fetch(), body: readFileSync(`dist/${name}`) });
+  });
 }
 
 /** Until the whole file has been read. */

@@ -57,7 +57,7 @@ test("a demo is followed and controlled, and a lost connection comes back", { ti
     const scale = Math.min(map.width - 68, map.height - 68) / 300;
     await page.mouse.click(middle.x + 50 * scale, middle.y);
     assert.deepEqual(await command("cut", () => page.getByRole("button", { name: "Cut", exact: true }).click()), [1, 2]);
-    await page.getByText("Repairs of the paper’s text").click();
+    await page.locator(".setting summary").click();
     await page.locator(".repairs input").first().uncheck();
     assert.deepEqual(await command("restart", () => page.getByRole("button", { name: "Restart" }).click()), { algorithm: "krl", without: ["pace"] });
     sockets[0].send({ refused: "node 0 waits already" });

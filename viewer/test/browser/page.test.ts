@@ -15,7 +15,7 @@ function file(...lines: readonly (object | string)[]): string {
   return path;
 }
 
-const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: {} };
+const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
 
 test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");

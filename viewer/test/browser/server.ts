@@ -1,6 +1,6 @@
 // The page with something to show: by `driftlock view` if the variable DRIFTLOCK names the program, else by the smallest server
 // that speaks as it does.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createReadStream, existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,7 +17,15 @@ export interface Served {
 
 export async function view(trace: string): Promise<Served> {
   const program = process.env.DRIFTLOCK;
-  return program ? viewWith(program, trace) : serve("dist", trace);
+  return program ? started("view", trace) : serve("dist", trace);
+}
+
+/** What a test says that can do nothing without the program. */
+export const WITHOUT_PROGRAM = process.env.DRIFTLOCK ? false : "DRIFTLOCK does not name the program";
+
+/** Lets the program do something that ends by itself. */
+export function driftlock(...args: readonly string[]): void {
+  execFileSync(process.env.DRIFTLOCK!, args, { stdio: "ignore" });
 }
 
 /** Serves the page with this trace, with a stream, or without anything. */
@@ -42,11 +50,12 @@ export async function serve(dist: string, trace: string | null, stream?: (socket
     server.close();
     server.closeAllConnections();
     for (const socket of upgraded) socket.destroy();
-  }  };
+  } };
 }
 
-async function viewWith(program: string, trace: string): Promise<Served> {
-  const child = spawn(program, ["view", trace], { stdio: ["ignore", "pipe", "pipe"] });
+/** The program, serving its page. */
+export async function started(...args: readonly string[]): Promise<Served> {
+  const child = spawn(process.env.DRIFTLOCK!, args, { stdio: ["ignore", "pipe", "pipe"] });
   const address = await new Promise<string>((resolve, reject) => {
     let said = "";
     const hear = (data: Buffer) => {
