@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use driftlock_net::neighbourhood::{Point, Sites, SitesError};
+use driftlock_trace::Plane;
 use serde::{Deserialize, Serialize};
 
 /// From where a site's resources can be reached. Written `cells` or `discs:60`.
@@ -65,6 +66,15 @@ pub fn plane(neighbourhoods: u32, areas: Areas, spacing: f64, margin: f64) -> Re
         }
     };
     Ok((sites, Point { x: f64::from(columns) * spacing, y: f64::from(rows) * spacing }))
+}
+
+/// The same, as a trace tells of it.
+pub fn traced(neighbourhoods: u32, areas: Areas, spacing: f64) -> Plane {
+    let (columns, rows) = rectangle(neighbourhoods);
+    let middle = |number: u32| spacing * (f64::from(number) + 0.5);
+    let sites = (0..rows).flat_map(|row| (0..columns).map(move |column| [middle(column), middle(row)])).collect();
+    let reach = if let Areas::Discs(range) = areas { Some(range) } else { None };
+    Plane { width: f64::from(columns) * spacing, height: f64::from(rows) * spacing, range: None, sites, reach }
 }
 
 /// The rectangle of so many squares that is closest to a square itself, as columns and rows.

@@ -54,6 +54,12 @@ impl Walk {
         self.walkers[node.index()].site
     }
 
+    /// The straight line that a node is on, and since when.
+    pub fn leg(&self, node: NodeId) -> (Time, Leg) {
+        let Walker { leg, started, .. } = self.walkers[node.index()];
+        (started, leg)
+    }
+
     /// When a node does something next, and what.
     pub fn next(&self, node: NodeId) -> (Time, Turn) {
         let Walker { leg, started, since, site, .. } = &self.walkers[node.index()];

@@ -1,7 +1,7 @@
 //! Who is in which neighbourhood, and when that changes: by rates, or by movement on a plane.
 
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Site;
+use driftlock_net::neighbourhood::{Leg, Site};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 
@@ -49,6 +49,14 @@ impl Roaming {
         match &self.way {
             Way::Churn(Rates { sites, .. }) => sites[node.index()],
             Way::Walk(walk) => walk.site(node),
+        }
+    }
+
+    /// The straight line that a node walks on, and since when, if it walks.
+    pub fn leg(&self, node: NodeId) -> Option<(Time, Leg)> {
+        match &self.way {
+            Way::Churn(_) => None,
+            Way::Walk(walk) => Some(walk.leg(node)),
         }
     }
 

@@ -10,6 +10,7 @@ use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
 use crate::afield::{Effort, Terrain};
+use crate::areas::traced;
 use crate::config::{Config, Plan};
 use crate::demand::Demands;
 use crate::meter::Tally;
@@ -91,7 +92,9 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let config = serde_json::to_value(&plan.config).unwrap_or_default();
     let origin = Origin::Sim { config, replication };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, replication), origin);
-    Header { field: plan.config.field.as_ref().map(Terrain::plane), ..header }
+    let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
+    let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
+    Header { field: plan.config.field.as_ref().map(Terrain::plane).or(walked), ..header }
 }
 
 /// Runs one replication. Fails only if what is to be recorded can not be written.

@@ -328,6 +328,10 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         if let Some(at) = self.roaming.next(node, self.now) {
             self.schedule(at, Errand::Move(node));
         }
+        if let Some((since, leg)) = self.roaming.leg(node).filter(|(since, _)| *since == self.now) {
+            // The record is one of the first neighbourhood.
+            self.worlds[0].record_leg(node, since, &leg);
+        }
     }
 
     fn schedule(&mut self, at: Time, errand: Errand) {

@@ -13,7 +13,7 @@ use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_sim::world::{Setting, World};
 use driftlock_trace::replay::{Outcome, replay};
-use driftlock_trace::{Reader, Writer};
+use driftlock_trace::{Line, Reader, Scene, Writer};
 
 /// The paper's T.
 const T: f64 = 0.01;
@@ -228,6 +228,27 @@ fn a_run_with_churn_can_be_replayed_step_by_step() {
         Outcome::Same { steps, violation } => assert!(steps > 1_000 && violation.is_none()),
         Outcome::Differs(difference) => panic!("{difference:?}"),
     }
+    std::fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn the_trace_of_walkers_tells_where_they_go_and_where_the_neighbourhood_is() {
+    let discs = |c: &mut Config| (c.speed, c.areas, c.entries) = (2.0, "discs:40".parse().unwrap(), 300);
+    let plan = plan(discs);
+    let file = std::env::temp_dir().join(format!("driftlock-walk-{}.jsonl", std::process::id()));
+    let writer = Writer::create(&file, &trace_header(&plan, 0)).expect("a file");
+    replicate(&plan, 0, writer.into()).expect("a trace");
+    let mut reader = Reader::open(&file).expect("a trace");
+    let plane = reader.header().field.clone().expect("a plane");
+    assert_eq!((plane.width, &plane.sites[..], plane.reach), (100.0, &[[50.0, 50.0]][..], Some(40.0)));
+    let (mut moves, mut last) = (0, 0);
+    while let Some(line) = reader.next_line().expect("sound") {
+        if let Line::Scene(Scene::Move { t, at: [x, y], .. }) = line {
+            assert!(t >= last && (0.0..=100.0).contains(&x) && (0.0..=100.0).contains(&y));
+            (moves, last) = (moves + 1, t);
+        }
+    }
+    assert!(moves > plan.config.nodes, "everybody starts, and goes elsewhere");
     std::fs::remove_file(&file).expect("it is there");
 }
 

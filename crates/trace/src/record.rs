@@ -66,6 +66,9 @@ pub struct Plane {
     /// The centres of the neighbourhoods: a place belongs to the nearest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sites: Vec<[f64; 2]>,
+    /// If it is not farther away than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<f64>,
 }
 
 /// The world that a trace comes from, and what that world needs to do the same again.

@@ -186,7 +186,7 @@ impl Terrain {
     /// The plane, as a trace tells of it.
     pub fn plane(&self) -> Plane {
         let range = self.radio.rules().ok().and_then(|rules| rules.range());
-        Plane { width: self.area.width, height: self.area.height, range, sites: Vec::new() }
+        Plane { width: self.area.width, height: self.area.height, range, ..Plane::default() }
     }
 
     /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing else, and so is the

@@ -1,9 +1,11 @@
 //! A world as one of several: what it takes to drive them side by side, and to get from one to another.
 
-use driftlock_net::Time;
 use std::mem;
 
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Leg;
 use driftlock_protocol::{Node, NodeId, Protocol, Reach};
+use driftlock_trace::Scene;
 
 use super::World;
 use crate::meter::Waiter;
@@ -34,6 +36,14 @@ impl<P: Protocol> World<P> {
         debug_assert!(self.now <= now && self.queue.next_time().is_none_or(|next| now <= next));
         self.now = now;
         self.meter.pass(now);
+    }
+
+    /// A node is on this straight line since then: for whoever reads the trace.
+    pub fn record_leg(&mut self, node: NodeId, since: Time, leg: &Leg) {
+        if let Some((_, recorder)) = self.recorder() {
+            let (at, velocity) = ([leg.from.x, leg.from.y], [leg.velocity.x, leg.velocity.y]);
+            recorder.scene(&Scene::Move { t: since.0, node, at, velocity });
+        }
     }
 
     /// Somebody from whom units were taken away since one last asked.
