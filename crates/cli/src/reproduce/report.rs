@@ -7,19 +7,34 @@ use driftlock_protocol::registry::Paper as Source;
 use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
-use super::claims::{Evidence, Judged, Verdict};
+use super::claims::Judged;
+use super::figure::{Figure, Inline};
+use super::markup::text;
 use super::paper::Paper;
-use crate::results::with_ci;
+use super::parameters::Parameters;
+use crate::check::grouped;
 
+mod contents;
+mod data;
 pub(crate) mod hok;
 pub(crate) mod klme;
 pub(crate) mod krl;
+mod page;
+mod study;
+mod verdicts;
 
-/// A figure that was drawn.
+/// An experiment that was drawn.
 pub(crate) struct Drawn {
+    /// What its files are called, and its place in the page.
+    pub name: String,
     pub title: String,
     pub about: String,
-    pub svg: String,
+    /// The command that does it again, and no other.
+    pub command: String,
+    /// The names of the results that it draws.
+    pub results: Vec<String>,
+    pub parameters: Parameters,
+    pub figures: Vec<(Figure, Inline)>,
 }
 
 /// All that goes into a report.
@@ -37,64 +52,46 @@ pub(crate) struct Section<'a> {
     pub drawn: Vec<Drawn>,
 }
 
-const STYLE: &str = "\
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
-h1 { font-size: 1.6rem; margin-bottom: 0 } h2 { font-size: 1.2rem; margin-top: 2.5rem }
-table { border-collapse: collapse; width: 100%; font-size: .92rem } th, td { border-bottom: 1px solid #ddd; padding: .35rem .6rem; text-align: left; vertical-align: top }
-th { border-bottom: 2px solid #888 } td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.verdict { white-space: nowrap; font-weight: 600 } .holds { color: #00664a } .does-not-hold { color: #a33c00 } .mixed { color: #6b4e00 }
-figure { margin: 1.5rem 0; overflow-x: auto } svg { max-width: 100%; height: auto } figcaption { color: #555; max-width: 60rem }
-code { background: #f2f2f2; padding: .1rem .3rem } details { font-size: .85rem; color: #444 } summary { cursor: pointer }
-@media print { body { margin: 0; max-width: none } details { display: none } figure { break-inside: avoid } }";
-
 impl Report<'_> {
     /// The page.
     pub(crate) fn to_html(&self) -> String {
-        let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-        page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.push_str("<title>driftlock: reproduced</title>\n");
-        let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>driftlock: reproduced</h1>\n");
-        for section in &self.sections {
-            if self.sections.len() > 1 {
-                let _ = writeln!(page, "<h1>{}</h1>", text(section.heading()));
+        let mut body =
+            String::from("<header class=\"head\"><span class=\"brand\">driftlock</span> reproduced</header>\n");
+        for (at, section) in self.sections.iter().enumerate() {
+            let _ = write!(body, "<section class=\"paper\">\n{}", section.opening());
+            if at == 0 {
+                let _ =
+                    write!(body, "<div class=\"again\"><p>The same again:</p>{}</div>\n", page::command(&self.command));
+                body.push_str(&contents::list(&self.sections));
             }
-            page.push_str(&section.to_html(&self.command));
+            body.push_str(&section.to_html(at));
+            body.push_str("</section>\n");
         }
-        page.push_str("</html>\n");
-        page
+        page::whole(&self.command, &body)
     }
 
     /// The claims, for a terminal.
     pub(crate) fn to_text(&self) -> String {
-        self.sections.iter().flat_map(|section| &section.judged).map(line).collect()
+        self.sections.iter().flat_map(|section| &section.judged).map(verdicts::line).collect()
     }
 }
 
-/// A claim, for a terminal.
-fn line(judged: &Judged) -> String {
-    let verdict = judged.verdict.words();
-    let under = judged.under.as_ref().map(|under| format!("{} {}; ", under.value, under.what)).unwrap_or_default();
-    format!("{verdict:>13}  {} [{under}{}]\n", judged.claim, judged.evidence)
-}
-
 impl Section<'_> {
-    fn to_html(&self, command: &str) -> String {
-        let mut page = self.setup(command);
-        page.push_str(self.paper.and_then(|paper| paper.note).unwrap_or_default());
-        page.push_str(&self.violations());
-        page.push_str(&self.claims());
+    /// Its title, and what was done.
+    fn opening(&self) -> String {
+        let source = |source: Source| format!("<p class=\"source\">{}, {}</p>\n", text(source.authors), source.year);
+        format!("<h1>{}</h1>\n{}{}", text(self.heading()), self.source().map(source).unwrap_or_default(), self.setup())
+    }
+
+    /// What comes after that.
+    fn to_html(&self, number: usize) -> String {
+        let mut html = self.violations();
+        html.push_str(&verdicts::table(self, &contents::claims_of(number)));
         if let Some(numbers) = self.paper.and_then(|paper| paper.numbers) {
-            page.push_str(&numbers(&self.results));
+            html.push_str(&numbers(&self.results));
         }
-        for Drawn { title, about, svg } in &self.drawn {
-            let _ = write!(
-                page,
-                "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n",
-                text(title),
-                text(about)
-            );
-        }
-        page
+        html.extend(self.drawn.iter().map(study::to_html));
+        html
     }
 
     /// Where the algorithms come from.
@@ -105,7 +102,7 @@ impl Section<'_> {
     }
 
     fn heading(&self) -> &'static str {
-        self.source().map_or("", |source| source.title)
+        self.source().map_or("Experiments", |source| source.title)
     }
 
     /// A parameter of the simulations: its value, or its values.
@@ -119,15 +116,12 @@ impl Section<'_> {
         values.join(" or ")
     }
 
-    fn setup(&self, command: &str) -> String {
-        let source = |source: Source| format!("{}: “{}”, {}. ", source.authors, source.title, source.year);
+    fn setup(&self) -> String {
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(
-            "<p>{}{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
-             warm-up, seed {}; intervals are 95% confidence. {} simulations, {entries} entries, {events} events. \
-             The same again: <code>{}</code></p>\n",
-            text(&self.source().map_or_else(String::new, source)),
+            "<p>{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
+             warm-up, seed {}; intervals are 95% confidence. {} simulations, {} entries, {} events.</p>\n{}",
             self.parameter(|config| &config.nodes),
             self.parameter(|config| &config.k),
             self.parameter(|config| &config.delay),
@@ -137,61 +131,21 @@ impl Section<'_> {
             self.parameter(|config| &config.warmup),
             self.parameter(|config| &config.seed),
             self.results.len(),
-            text(command),
+            grouped(entries),
+            grouped(events),
+            self.paper.and_then(|paper| paper.note).unwrap_or_default(),
         )
     }
 
     fn violations(&self) -> String {
-        let mut page = String::new();
+        let mut html = String::new();
         for (config, summary) in &self.results {
             for violated in &summary.violation_details {
                 let flags = crate::sim::flags(config);
                 let at = format!("driftlock sim{flags}: replication {}: {}", violated.replication, violated.what);
-                let _ = writeln!(page, "<p class=\"does-not-hold\">Violation: {}</p>", text(&at));
+                let _ = writeln!(html, "<p class=\"violation\">{} Violation: {}</p>", page::DIAMOND, text(&at));
             }
         }
-        page
+        html
     }
-
-    fn claims(&self) -> String {
-        if self.paper.is_none() {
-            return String::new();
-        }
-        if self.judged.is_empty() {
-            return String::from(
-                "<p>No claim of the paper is judged: that takes its experiments, and two replications or more.</p>\n",
-            );
-        }
-        let condition = self.judged.iter().find_map(|judged| judged.under.as_ref()).map(|under| under.what);
-        let column = condition.map(|what| format!("<th>{}", text(what))).unwrap_or_default();
-        let rows: String = self.judged.iter().map(row).collect();
-        format!(
-            "<h2>The paper's claims</h2>\n<table><tr><th>claim<th>where{column}<th>verdict<th>what was measured</tr>\n{rows}</table>\n"
-        )
-    }
-}
-
-/// A claim, in the table of claims.
-fn row(judged: &Judged) -> String {
-    let words = judged.verdict.words();
-    let under = judged.under.as_ref().map(|under| format!("<td>{}", text(&under.value))).unwrap_or_default();
-    let points: String = judged.points.iter().map(point).collect();
-    format!(
-        "<tr><td>{}<td>{}{under}<td class=\"verdict {}\">{words}<td>{}<details><summary>all points</summary>{points}</details></tr>\n",
-        text(judged.claim),
-        text(judged.place),
-        words.replace(' ', "-"),
-        text(&judged.evidence),
-    )
-}
-
-fn point(evidence: &Evidence) -> String {
-    let verdict = if evidence.holds { Verdict::Holds } else { Verdict::DoesNotHold };
-    let value = with_ci(evidence.value.mean, Some(evidence.value.ci95));
-    format!("{}: {value} ({})<br>", text(&evidence.at), verdict.words())
-}
-
-/// Text that can stand in a page.
-fn text(raw: &str) -> String {
-    raw.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
