@@ -202,8 +202,10 @@ impl<'a> Frame<'a> {
                 canvas.text(text, (left - 8.0, y + 0.36 * TICK.size), TICK, PANEL_WIDTH)?;
             }
         }
-        let corners = [(left, PLOT_TOP), (right, PLOT_TOP), (right, PLOT_BOTTOM), (left, PLOT_BOTTOM)];
-        canvas.line(&[corners.as_slice(), &corners[..2]].concat(), INK, 0.8, false)
+        // From the middle of an edge, so that all corners are joints and no edge is drawn twice.
+        let start = (self.x(0.5), PLOT_TOP);
+        let corners = [(right, PLOT_TOP), (right, PLOT_BOTTOM), (left, PLOT_BOTTOM), (left, PLOT_TOP)];
+        canvas.line(&[&[start], corners.as_slice(), &[start]].concat(), INK, 0.8, false)
     }
 
     /// The parts of the confidence interval that its mark does not hide, cut off at the frame.

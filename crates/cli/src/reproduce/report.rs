@@ -60,8 +60,8 @@ impl Report<'_> {
         for (at, section) in self.sections.iter().enumerate() {
             let _ = write!(body, "<section class=\"paper\">\n{}", section.opening());
             if at == 0 {
-                let _ =
-                    write!(body, "<div class=\"again\"><p>The same again:</p>{}</div>\n", page::command(&self.command));
+                let command = page::command(&self.command);
+                let _ = writeln!(body, "<div class=\"again\"><p>The same again:</p>{command}</div>");
                 body.push_str(&contents::list(&self.sections));
             }
             body.push_str(&section.to_html(at));
@@ -113,7 +113,11 @@ impl Section<'_> {
                 values.push(value);
             }
         }
-        values.join(" or ")
+        values.sort_by_key(|value| value.parse::<u64>().ok());
+        match values.split_last() {
+            Some((last, others)) if !others.is_empty() => text(&format!("{} or {last}", others.join(", "))),
+            _ => text(&values.concat()),
+        }
     }
 
     fn setup(&self) -> String {
@@ -147,5 +151,84 @@ impl Section<'_> {
             }
         }
         html
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::claims::{Evidence, Verdict};
+    use crate::reproduce::figure::{Panel, Point, Series, Style};
+    use crate::reproduce::named::Number;
+    use crate::reproduce::paper::PAPERS;
+
+    const MARKUP: &str = "<img src=x onerror=\"alert(1)\">";
+
+    /// Everything that can hold a text from outside holds markup.
+    fn drawn(name: &str) -> Drawn {
+        let point = Point { x: 1.0, y: 2.5, ci95: 0.5 };
+        let series = Series { label: MARKUP.into(), style: Style::of_colour(0), points: vec![point] };
+        let [title, part, x_label, y_label] = [MARKUP; 4].map(str::to_owned);
+        let panels = vec![Panel { title: MARKUP.into(), series: vec![series] }];
+        let figure = Figure { title, part, x_label, y_label, x_log: false, y_log: false, x_names: Vec::new(), panels };
+        let inline = Inline::of(&figure).unwrap();
+        let parameters = Parameters { varied: Vec::new(), fixed: vec![("seed".into(), "17".into())] };
+        let [title, about, command] = [MARKUP.into(), MARKUP.into(), format!("driftlock reproduce {name}.toml")];
+        let results = vec!["wait.mean".into()];
+        Drawn { name: name.into(), title, about, command, results, parameters, figures: vec![(figure, inline)] }
+    }
+
+    fn judged(claim: &'static str, verdict: Verdict) -> Judged {
+        let evidence = || Evidence { at: MARKUP.into(), value: Number { mean: 0.5, ci95: 0.1 }, holds: true };
+        let points = vec![evidence(), evidence()];
+        Judged { claim, place: "Section 6", under: None, verdict, evidence: MARKUP.into(), points }
+    }
+
+    fn page(figures: usize) -> String {
+        let judged = vec![judged("a < b", Verdict::Holds), judged(MARKUP, Verdict::Mixed)];
+        let drawn = (0..figures).map(|at| drawn(&format!("mine-{at}"))).collect();
+        let section = Section { paper: Some(&PAPERS[0]), results: Vec::new(), judged, drawn };
+        Report { command: format!("driftlock reproduce '{MARKUP}'"), sections: vec![section] }.to_html()
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        assert!(!page(1).contains("<img"));
+        assert!(page(1).contains("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;"));
+    }
+
+    #[test]
+    fn the_page_fetches_nothing() {
+        for banned in ["http:", "https:", " src=\"", "<link", "<iframe", "url(", "@import", " style=\""] {
+            assert!(!page(1).contains(banned), "{banned:?}");
+        }
+    }
+
+    #[test]
+    fn claims_have_verdicts_in_word_and_shape() {
+        let page = page(1);
+        assert!(page.contains("<th scope=\"rowgroup\" rowspan=\"1\">a &lt; b<td"));
+        for (class, shape, word) in [("holds", page::DISC, "holds"), ("mixed", page::HALF, "mixed")] {
+            assert!(page.contains(&format!("<td><span class=\"verdict {class}\">{shape}{word}</span>")), "{word}");
+        }
+    }
+
+    #[test]
+    fn every_experiment_says_how_to_do_it_again() {
+        let page = page(2);
+        for said in ["<code>driftlock reproduce mine-0.toml</code>", "<code>driftlock reproduce mine-1.toml</code>"] {
+            assert_eq!(page.matches(said).count(), 1, "{said}");
+        }
+        assert!(page.contains("<code>seed</code> 17") && page.contains("<code>wait.mean</code>"));
+        assert!(page.contains("<td class=\"number\">2.500 ± 0.500"), "the data behind the figure");
+    }
+
+    #[test]
+    fn many_figures_have_a_table_of_contents_whose_links_lead_somewhere() {
+        assert!(!page(3).contains("<nav"));
+        let page = page(4);
+        let links: Vec<_> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(links, ["claims-1", "mine-0", "mine-1", "mine-2", "mine-3"]);
+        assert!(links.iter().all(|id| page.matches(&format!("id=\"{id}\"")).count() == 1));
     }
 }

@@ -14,7 +14,7 @@ pub(super) const DISC: &str =
     r#"<svg class="shape" viewBox="0 0 12 12" aria-hidden="true"><circle cx="6" cy="6" r="5"/></svg>"#;
 pub(super) const DIAMOND: &str =
     r#"<svg class="shape" viewBox="0 0 12 12" aria-hidden="true"><path d="M6 0l6 6-6 6-6-6z"/></svg>"#;
-pub(super) const HALF: &str = r#"<svg class="shape" viewBox="0 0 12 12" aria-hidden="true"><circle class="rim" cx="6" cy="6" r="4.4"/><path d="M6 1.6a4.4 4.4 0 0 0 0 8.8z"/></svg>"#;
+pub(super) const HALF: &str = r#"<svg class="shape" viewBox="0 0 12 12" aria-hidden="true"><circle class="rim" cx="6" cy="6" r="4.9"/><path d="M6 1.1a4.9 4.9 0 0 0 0 9.8z"/></svg>"#;
 
 /// The page with this body.
 pub(super) fn whole(title: &str, body: &str) -> String {
