@@ -25,6 +25,7 @@ pub(crate) use flags::Args;
 use flags::Format;
 use indicatif::{ProgressBar, ProgressStyle};
 use verdict::Told;
+pub(crate) use verdict::grouped;
 
 use crate::failure::{Failure, Outcome};
 use crate::replay::Bytes;
@@ -180,8 +181,8 @@ impl Limits {
         let (seconds, memory) = (self.started.elapsed().as_secs_f64(), memory_now());
         self.bar.set_message(format!(
             "{what}: {} states, depth {depth}, {} waiting to be looked at, {} states/s, {} MiB",
-            verdict::grouped(states),
-            verdict::grouped(queue),
+            grouped(states),
+            grouped(queue),
             verdict::rate(states, seconds),
             memory >> 20,
         ));

@@ -407,10 +407,26 @@ fn reproduce_writes_figures_tables_and_a_report() {
     for part in ["does not hold", "At a load of 0.1", "2 replications of 100 entries after 500", "<svg", "± "] {
         assert!(report.contains(part), "{part:?} is missing in the report");
     }
-    assert!(
-        !report.contains("http://")
-            || report.matches("http://").count() == report.matches("http://www.w3.org/2000/svg").count()
-    );
+    for name in ["fig8", "fig9"] {
+        let again = format!("<code>driftlock reproduce {name} --entries 100 --replications 2 --out krl-{name}</code>");
+        assert!(report.contains(&again), "{again} is missing in the report");
+    }
+    let claims = said.out.lines().filter_map(|line| line.split_once(" [")).map(|(claim, _)| &claim[15..]);
+    assert!(claims.clone().count() > 3 && claims.clone().all(|claim| report.contains(claim)));
+    assert!(!report.contains("http:") && !report.contains("https:") && !report.contains(" src="));
+}
+
+#[test]
+fn the_command_of_a_figure_does_it_again() {
+    let scratch = Scratch::new("again");
+    let [all, one] = ["all", "one"].map(|folder| scratch.path(folder));
+    let few = ["--entries", "50", "--replications", "2"];
+    assert_eq!(driftlock(&[&["reproduce", "fig8", "fig9", "--out", &all], few.as_slice()].concat()).code, 0);
+    assert_eq!(driftlock(&[&["reproduce", "fig9", "--out", &one], few.as_slice()].concat()).code, 0);
+    for file in ["krl-fig9-repaired.svg", "krl-fig9-published.svg", "krl-fig9.csv"] {
+        let read = |folder: &str| fs::read(Path::new(folder).join(file)).expect("written");
+        assert!(read(&all) == read(&one), "{file} differs");
+    }
 }
 
 #[test]

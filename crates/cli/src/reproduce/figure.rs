@@ -7,11 +7,15 @@ use plotters::prelude::{DrawingAreaErrorKind, IntoDrawingArea, RGBColor, SVGBack
 
 mod axis;
 mod canvas;
+mod inline;
+mod legend;
 
 use axis::Axis;
-use canvas::{Canvas, Drawn, ENTRY, Font, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
+use canvas::{Canvas, Drawn, INK, LABEL, MARK_RADIUS, Pixel, RISING, TICK, TICK_BELOW, TITLE, units};
+use legend::Legend;
 
 pub(crate) use canvas::Style;
+pub(crate) use inline::{Inline, reading};
 
 const GRID: RGBColor = RGBColor(0xE2, 0xE2, 0xE2);
 /// A panel with its tick labels; the label of the y axis stands left of the first one.
@@ -21,12 +25,6 @@ const PLOT_TOP: f64 = 58.0;
 const PLOT_BOTTOM: f64 = PANELS_HEIGHT - 46.0;
 const Y_LABEL_WIDTH: f64 = 22.0;
 const MARGIN: f64 = 12.0;
-const LEGEND_ROW: f64 = 20.0;
-const LEGEND_LINE: f64 = 34.0;
-/// Between columns.
-const LEGEND_GAP: f64 = 20.0;
-/// How much smaller than usual the font may be.
-const LEGEND_SHRINK: f64 = 0.8;
 
 /// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +38,8 @@ pub(crate) enum FigureError {
 /// Panels side by side that share their axes.
 pub(crate) struct Figure {
     pub title: String,
+    /// What tells it apart from the other figures of this title, if there are any.
+    pub part: String,
     pub x_label: String,
     pub y_label: String,
     pub x_log: bool,
@@ -73,33 +73,41 @@ pub(crate) struct Point {
 impl Figure {
     /// The figure as an SVG document; the same figure gives the same bytes.
     pub(crate) fn to_svg(&self) -> Result<String, FigureError> {
-        let empty = || FigureError::Empty { title: self.title.clone() };
+        let (x_axis, y_axis) = self.axes()?;
+        let width = Y_LABEL_WIDTH + PANEL_WIDTH * self.panels.len() as f64;
+        let legend = Legend::new(&self.panels, width - 2.0 * MARGIN);
+        drawing((width, PANELS_HEIGHT + legend.height()), |canvas| {
+            canvas.0.fill(&WHITE)?;
+            canvas.text(&self.whole_title(), (width / 2.0, 22.0), TITLE, width - 2.0 * MARGIN)?;
+            self.draw_y_label(canvas)?;
+            for (index, panel) in self.panels.iter().enumerate() {
+                let frame = Frame::new(&x_axis, &y_axis, Y_LABEL_WIDTH + PANEL_WIDTH * index as f64);
+                self.draw_panel(canvas, &frame, panel)?;
+            }
+            legend.draw(canvas, width / 2.0)
+        })
+    }
+
+    /// The title, with what tells it apart from others.
+    pub(crate) fn whole_title(&self) -> String {
+        if self.part.is_empty() { self.title.clone() } else { format!("{} ({})", self.title, self.part) }
+    }
+
+    /// The axes that all panels share.
+    fn axes(&self) -> Result<(Axis, Axis), FigureError> {
+        let empty = || FigureError::Empty { title: self.whole_title() };
         let points = || self.panels.iter().flat_map(|p| &p.series).flat_map(|s| &s.points).filter(|p| self.holds(p));
         let x_axis = match self.x_names.as_slice() {
             [] => Axis::over(points().map(|p| p.x), self.x_log).ok_or_else(empty)?,
             names => Axis::of_names(names),
         };
         let y_axis = Axis::over(points().flat_map(|p| p.reach(self.y_log)), self.y_log).ok_or_else(empty)?;
-        let width = Y_LABEL_WIDTH + PANEL_WIDTH * self.panels.len() as f64;
-        let legend = Legend::new(&self.panels, width - 2.0 * MARGIN);
-        let height = PANELS_HEIGHT + legend.height();
+        Ok((x_axis, y_axis))
+    }
 
-        let mut svg = String::new();
-        let size = (units(width).unsigned_abs(), units(height).unsigned_abs());
-        let canvas = Canvas(SVGBackend::with_string(&mut svg, size).into_drawing_area());
-        canvas.0.fill(&WHITE)?;
-        canvas.text(&self.title, (width / 2.0, 22.0), TITLE, width - 2.0 * MARGIN)?;
+    fn draw_y_label(&self, canvas: &Canvas) -> Drawn {
         let middle = f64::midpoint(PLOT_TOP, PLOT_BOTTOM);
-        canvas.text(&self.y_label, (Y_LABEL_WIDTH - 4.0, middle), RISING, PANELS_HEIGHT - PLOT_TOP)?;
-        for (index, panel) in self.panels.iter().enumerate() {
-            let frame = Frame::new(&x_axis, &y_axis, Y_LABEL_WIDTH + PANEL_WIDTH * index as f64);
-            self.draw_panel(&canvas, &frame, panel)?;
-        }
-        legend.draw(&canvas, width / 2.0)?;
-        canvas.0.present()?;
-        drop(canvas);
-        let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
-        Ok(svg.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
+        canvas.text(&self.y_label, (Y_LABEL_WIDTH - 4.0, middle), RISING, PANELS_HEIGHT - PLOT_TOP)
     }
 
     /// Whether the point has a place on the axes.
@@ -124,6 +132,18 @@ impl Figure {
         }
         Ok(())
     }
+}
+
+/// An SVG document of this size, in pixels.
+fn drawing((width, height): (f64, f64), draw: impl FnOnce(&Canvas) -> Drawn) -> Result<String, FigureError> {
+    let mut svg = String::new();
+    let size = (units(width).unsigned_abs(), units(height).unsigned_abs());
+    let canvas = Canvas(SVGBackend::with_string(&mut svg, size).into_drawing_area());
+    draw(&canvas)?;
+    canvas.0.present()?;
+    drop(canvas);
+    let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    Ok(svg.replacen(&drawn, &format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
 impl Point {
@@ -182,8 +202,10 @@ impl<'a> Frame<'a> {
                 canvas.text(text, (left - 8.0, y + 0.36 * TICK.size), TICK, PANEL_WIDTH)?;
             }
         }
-        let corners = [(left, PLOT_TOP), (right, PLOT_TOP), (right, PLOT_BOTTOM), (left, PLOT_BOTTOM)];
-        canvas.line(&[corners.as_slice(), &corners[..2]].concat(), INK, 0.8, false)
+        // From the middle of an edge, so that all corners are joints and no edge is drawn twice.
+        let start = (self.x(0.5), PLOT_TOP);
+        let corners = [(right, PLOT_TOP), (right, PLOT_BOTTOM), (left, PLOT_BOTTOM), (left, PLOT_TOP)];
+        canvas.line(&[&[start], corners.as_slice(), &[start]].concat(), INK, 0.8, false)
     }
 
     /// The parts of the confidence interval that its mark does not hide, cut off at the frame.
@@ -207,55 +229,6 @@ fn height_of(share: f64) -> f64 {
     PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * share
 }
 
-/// The entries below the panels, in columns of one width.
-struct Legend<'a> {
-    entries: Vec<(&'a str, Style)>,
-    columns: usize,
-    pitch: f64,
-    font: Font,
-}
-
-impl<'a> Legend<'a> {
-    fn new(panels: &'a [Panel], room: f64) -> Self {
-        let mut entries: Vec<(&str, Style)> = Vec::new();
-        for series in panels.iter().flat_map(|panel| &panel.series) {
-            if !series.label.is_empty() && entries.iter().all(|entry| entry.0 != series.label) {
-                entries.push((&series.label, series.style));
-            }
-        }
-        // The lines of one colour stay in one row if they fit, if need be in a smaller font.
-        let lines = entries.iter().take_while(|entry| entry.1.hue == entries[0].1.hue).count().max(1);
-        let beside_text = LEGEND_LINE + 6.0 + LEGEND_GAP;
-        let widest = entries.iter().map(|entry| ENTRY.width(entry.0)).fold(0.0, f64::max);
-        let row_of_lines = (room + LEGEND_GAP) / lines as f64 - beside_text;
-        let shrink = if (LEGEND_SHRINK * widest..widest).contains(&row_of_lines) { row_of_lines / widest } else { 1.0 };
-        let pitch = (beside_text + shrink * widest).min(room);
-        let most = (1..=entries.len()).rev().find(|&n| n as f64 * pitch - LEGEND_GAP <= room + 0.01).unwrap_or(1);
-        let most = if most > lines { most - most % lines } else { most };
-        let rows = entries.len().div_ceil(most);
-        let columns = entries.len().div_ceil(rows.max(1)).max(1);
-        let columns = if columns > lines { columns.next_multiple_of(lines) } else { columns };
-        Self { entries, columns, pitch, font: ENTRY.scaled(shrink) }
-    }
-
-    fn height(&self) -> f64 {
-        LEGEND_ROW * (self.entries.len().div_ceil(self.columns) as f64 + 0.5)
-    }
-
-    fn draw(&self, canvas: &Canvas, centre: f64) -> Drawn {
-        let left = centre - (self.columns as f64 * self.pitch - LEGEND_GAP) / 2.0;
-        for (index, &(text, style)) in self.entries.iter().enumerate() {
-            let x = left + self.pitch * (index % self.columns) as f64;
-            let y = PANELS_HEIGHT + LEGEND_ROW * ((index / self.columns) as f64 + 0.5);
-            canvas.line(&[(x, y), (x + LEGEND_LINE, y)], style.colour(), 1.5, style.dash)?;
-            canvas.mark((x + LEGEND_LINE / 2.0, y), style)?;
-            let start = (x + LEGEND_LINE + 6.0, y + 0.36 * self.font.size);
-            canvas.text(text, start, self.font, self.pitch - LEGEND_LINE - 6.0)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,7 +243,8 @@ mod tests {
         let panels = ["(a) zero mobility", "(b) high mobility"]
             .map(|title| Panel { title: title.to_owned(), series: labels.iter().enumerate().map(series).collect() });
         let [title, x_label, y_label] = ["Waiting time", "load", "time per CS"].map(str::to_owned);
-        Figure { title, x_label, y_label, x_log: true, y_log: false, x_names: Vec::new(), panels: panels.into() }
+        let (part, x_names) = (String::new(), Vec::new());
+        Figure { title, part, x_label, y_label, x_log: true, y_log: false, x_names, panels: panels.into() }
     }
 
     #[test]
@@ -298,21 +272,6 @@ mod tests {
         for figure in [bare, figure(&[], &[1.0]), figure(&["KRL"], &[]), figure(&["KRL"], &[f64::NAN])] {
             assert!(matches!(figure.to_svg(), Err(FigureError::Empty { title }) if title == "Waiting time"));
         }
-    }
-
-    #[test]
-    fn the_lines_of_a_colour_share_a_row_of_the_legend() {
-        let series = |at: usize| Series {
-            label: format!("the algorithm {}, line {}", at / 2, at % 2),
-            style: Style::of_line(at / 2, at % 2),
-            points: Vec::new(),
-        };
-        let panels = [Panel { title: String::new(), series: (0..10).map(series).collect() }];
-        for room in [418.0, 838.0, 1000.0, 1200.0, 3000.0] {
-            let columns = Legend::new(&panels, room).columns;
-            assert!(columns.is_multiple_of(2) && columns <= 10, "{columns} columns in {room}");
-        }
-        assert_eq!(Legend::new(&[], 418.0).columns, 1);
     }
 
     #[test]

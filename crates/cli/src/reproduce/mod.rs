@@ -1,10 +1,13 @@
 //! `driftlock reproduce`: a paper's experiments, its figures, and whether its claims hold.
 
 mod claims;
+mod command;
 mod experiment;
 mod figure;
+mod markup;
 mod named;
 mod paper;
+mod parameters;
 mod report;
 
 use std::fs;
@@ -20,8 +23,10 @@ use crate::failure::{Failure, Outcome};
 use crate::progress;
 use crate::results::{print, to_table};
 use experiment::{Experiment, Run};
+use figure::{Figure, Inline};
 use named::Named;
 use paper::{PAPERS, Paper};
+use parameters::Parameters;
 use report::{Drawn, Report, Section};
 
 const EXAMPLES: &str = "\
@@ -74,6 +79,8 @@ struct Study {
     paper: Option<&'static Paper>,
     experiment: Experiment,
     runs: Vec<Run>,
+    /// The command that does it again, and no other.
+    command: String,
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
@@ -87,7 +94,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     fs::create_dir_all(&args.out).map_err(Failure::write(&args.out))?;
     let results = simulate(&studies, args.threads);
-    let report = Report { command: command(args), sections: sections(&studies, &args.out, &results)? };
+    let what: Vec<&str> = args.what.iter().map(String::as_str).collect();
+    let command = command::again(&what, &args.overrides(), None);
+    let report = Report { command, sections: sections(&studies, &args.out, &results)? };
     let path = args.out.join("report.html");
     fs::write(&path, report.to_html()).map_err(Failure::write(&path))?;
     print(&format!("{}report: {}\n", report.to_text(), path.display()))?;
@@ -100,8 +109,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn studies(args: &Args) -> Result<Vec<Study>, Failure> {
-    let overrides = args.overrides();
-    let overrides = overrides.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
+    let given = args.overrides();
+    let overrides = given.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
     let mut studies: Vec<Study> = Vec::new();
     for (paper, name, text) in files(&args.what)? {
         let experiment = Experiment::parse(&name, &text)?;
@@ -111,7 +120,9 @@ fn studies(args: &Args) -> Result<Vec<Study>, Failure> {
         }
         let runs = experiment.runs(&name, &overrides)?;
         let paper = paper.or_else(|| Paper::of_algorithm(&runs.first()?.plan.config.algorithm));
-        studies.push(Study { paper, experiment, runs });
+        // In a folder of its own, or its report would take the place of the one that names the command.
+        let command = command::again(&[&name], &given, Some(&experiment.name));
+        studies.push(Study { paper, experiment, runs, command });
     }
     Ok(studies)
 }
@@ -176,7 +187,7 @@ fn sections<'a>(
         let judged = study.paper.map_or_else(Vec::new, |paper| (paper.judge)(&results));
         let mut drawn = Vec::new();
         for study in of_paper {
-            drawn.extend(study.write(folder, &results)?);
+            drawn.push(study.write(folder, &results)?);
         }
         sections.push(Section { paper: study.paper, results, judged, drawn });
     }
@@ -200,7 +211,7 @@ impl Study {
     }
 
     /// Writes the tables and the figures.
-    fn write(&self, folder: &Path, results: &[&(Config, Summary)]) -> Result<Vec<Drawn>, Failure> {
+    fn write(&self, folder: &Path, results: &[&(Config, Summary)]) -> Result<Drawn, Failure> {
         let summary_of =
             |run: &Run| results.iter().find(|(config, _)| *config == run.plan.config).map(|found| &found.1);
         let runs: Vec<_> = self.runs.iter().filter_map(|run| Some((run, summary_of(run)?))).collect();
@@ -209,20 +220,30 @@ impl Study {
         let create = |path: &Path| fs::File::create(path).map_err(Failure::write(path));
         table.write_csv(create(&path(".csv"))?)?;
         table.write_parquet(create(&path(".parquet"))?)?;
-        let mut drawn = Vec::new();
+        let mut figures = Vec::new();
         let named: Vec<_> = runs.iter().map(|(run, summary)| (*run, Named::of(summary))).collect();
         for (suffix, figure) in self.experiment.figures(&named)? {
-            let svg = figure.to_svg().map_err(|error| Failure::Other(error.to_string()))?;
+            let failed = |error: figure::FigureError| Failure::Other(error.to_string());
             let path = path(&format!("{suffix}.svg"));
-            fs::write(&path, &svg).map_err(Failure::write(&path))?;
-            drawn.push(Drawn { title: figure.title, about: self.experiment.about.clone(), svg });
+            fs::write(&path, figure.to_svg().map_err(failed)?).map_err(Failure::write(&path))?;
+            let inline = Inline::of(&figure).map_err(failed)?;
+            figures.push((figure, inline));
         }
-        Ok(drawn)
+        Ok(self.drawn(figures))
     }
-}
 
-/// The command that does the same again.
-fn command(args: &Args) -> String {
-    let overrides: String = args.overrides().iter().map(|(name, value)| format!(" --{name} {value}")).collect();
-    format!("driftlock reproduce {}{overrides}", args.what.join(" "))
+    /// What the report says about it.
+    fn drawn(&self, figures: Vec<(Figure, Inline)>) -> Drawn {
+        let configs: Vec<_> = self.runs.iter().map(|run| &run.plan.config).collect();
+        let Experiment { name, title, about, figure, .. } = &self.experiment;
+        Drawn {
+            name: name.clone(),
+            title: title.clone(),
+            about: about.clone(),
+            command: self.command.clone(),
+            results: figure.drawn(),
+            parameters: Parameters::of(&configs),
+            figures,
+        }
+    }
 }

@@ -7,19 +7,34 @@ use driftlock_protocol::registry::Paper as Source;
 use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
-use super::claims::{Evidence, Judged, Verdict};
+use super::claims::Judged;
+use super::figure::{Figure, Inline};
+use super::markup::text;
 use super::paper::Paper;
-use crate::results::with_ci;
+use super::parameters::Parameters;
+use crate::check::grouped;
 
+mod contents;
+mod data;
 pub(crate) mod hok;
 pub(crate) mod klme;
 pub(crate) mod krl;
+mod page;
+mod study;
+mod verdicts;
 
-/// A figure that was drawn.
+/// An experiment that was drawn.
 pub(crate) struct Drawn {
+    /// What its files are called, and its place in the page.
+    pub name: String,
     pub title: String,
     pub about: String,
-    pub svg: String,
+    /// The command that does it again, and no other.
+    pub command: String,
+    /// The names of the results that it draws.
+    pub results: Vec<String>,
+    pub parameters: Parameters,
+    pub figures: Vec<(Figure, Inline)>,
 }
 
 /// All that goes into a report.
@@ -37,64 +52,46 @@ pub(crate) struct Section<'a> {
     pub drawn: Vec<Drawn>,
 }
 
-const STYLE: &str = "\
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 84rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
-h1 { font-size: 1.6rem; margin-bottom: 0 } h2 { font-size: 1.2rem; margin-top: 2.5rem }
-table { border-collapse: collapse; width: 100%; font-size: .92rem } th, td { border-bottom: 1px solid #ddd; padding: .35rem .6rem; text-align: left; vertical-align: top }
-th { border-bottom: 2px solid #888 } td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-.verdict { white-space: nowrap; font-weight: 600 } .holds { color: #00664a } .does-not-hold { color: #a33c00 } .mixed { color: #6b4e00 }
-figure { margin: 1.5rem 0; overflow-x: auto } svg { max-width: 100%; height: auto } figcaption { color: #555; max-width: 60rem }
-code { background: #f2f2f2; padding: .1rem .3rem } details { font-size: .85rem; color: #444 } summary { cursor: pointer }
-@media print { body { margin: 0; max-width: none } details { display: none } figure { break-inside: avoid } }";
-
 impl Report<'_> {
     /// The page.
     pub(crate) fn to_html(&self) -> String {
-        let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-        page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.push_str("<title>driftlock: reproduced</title>\n");
-        let _ = write!(page, "<style>\n{STYLE}\n</style>\n<h1>driftlock: reproduced</h1>\n");
-        for section in &self.sections {
-            if self.sections.len() > 1 {
-                let _ = writeln!(page, "<h1>{}</h1>", text(section.heading()));
+        let mut body =
+            String::from("<header class=\"head\"><span class=\"brand\">driftlock</span> reproduced</header>\n");
+        for (at, section) in self.sections.iter().enumerate() {
+            let _ = write!(body, "<section class=\"paper\">\n{}", section.opening());
+            if at == 0 {
+                let command = page::command(&self.command);
+                let _ = writeln!(body, "<div class=\"again\"><p>The same again:</p>{command}</div>");
+                body.push_str(&contents::list(&self.sections));
             }
-            page.push_str(&section.to_html(&self.command));
+            body.push_str(&section.to_html(at));
+            body.push_str("</section>\n");
         }
-        page.push_str("</html>\n");
-        page
+        page::whole(&self.command, &body)
     }
 
     /// The claims, for a terminal.
     pub(crate) fn to_text(&self) -> String {
-        self.sections.iter().flat_map(|section| &section.judged).map(line).collect()
+        self.sections.iter().flat_map(|section| &section.judged).map(verdicts::line).collect()
     }
 }
 
-/// A claim, for a terminal.
-fn line(judged: &Judged) -> String {
-    let verdict = judged.verdict.words();
-    let under = judged.under.as_ref().map(|under| format!("{} {}; ", under.value, under.what)).unwrap_or_default();
-    format!("{verdict:>13}  {} [{under}{}]\n", judged.claim, judged.evidence)
-}
-
 impl Section<'_> {
-    fn to_html(&self, command: &str) -> String {
-        let mut page = self.setup(command);
-        page.push_str(self.paper.and_then(|paper| paper.note).unwrap_or_default());
-        page.push_str(&self.violations());
-        page.push_str(&self.claims());
+    /// Its title, and what was done.
+    fn opening(&self) -> String {
+        let source = |source: Source| format!("<p class=\"source\">{}, {}</p>\n", text(source.authors), source.year);
+        format!("<h1>{}</h1>\n{}{}", text(self.heading()), self.source().map(source).unwrap_or_default(), self.setup())
+    }
+
+    /// What comes after that.
+    fn to_html(&self, number: usize) -> String {
+        let mut html = self.violations();
+        html.push_str(&verdicts::table(self, &contents::claims_of(number)));
         if let Some(numbers) = self.paper.and_then(|paper| paper.numbers) {
-            page.push_str(&numbers(&self.results));
+            html.push_str(&numbers(&self.results));
         }
-        for Drawn { title, about, svg } in &self.drawn {
-            let _ = write!(
-                page,
-                "<h2>{}</h2>\n<figure>{svg}\n<figcaption>{}</figcaption></figure>\n",
-                text(title),
-                text(about)
-            );
-        }
-        page
+        html.extend(self.drawn.iter().map(study::to_html));
+        html
     }
 
     /// Where the algorithms come from.
@@ -105,7 +102,7 @@ impl Section<'_> {
     }
 
     fn heading(&self) -> &'static str {
-        self.source().map_or("", |source| source.title)
+        self.source().map_or("Experiments", |source| source.title)
     }
 
     /// A parameter of the simulations: its value, or its values.
@@ -116,18 +113,19 @@ impl Section<'_> {
                 values.push(value);
             }
         }
-        values.join(" or ")
+        values.sort_by_key(|value| value.parse::<u64>().ok());
+        match values.split_last() {
+            Some((last, others)) if !others.is_empty() => text(&format!("{} or {last}", others.join(", "))),
+            _ => text(&values.concat()),
+        }
     }
 
-    fn setup(&self, command: &str) -> String {
-        let source = |source: Source| format!("{}: “{}”, {}. ", source.authors, source.title, source.year);
+    fn setup(&self) -> String {
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(
-            "<p>{}{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
-             warm-up, seed {}; intervals are 95% confidence. {} simulations, {entries} entries, {events} events. \
-             The same again: <code>{}</code></p>\n",
-            text(&self.source().map_or_else(String::new, source)),
+            "<p>{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
+             warm-up, seed {}; intervals are 95% confidence. {} simulations, {} entries, {} events.</p>\n{}",
             self.parameter(|config| &config.nodes),
             self.parameter(|config| &config.k),
             self.parameter(|config| &config.delay),
@@ -137,61 +135,100 @@ impl Section<'_> {
             self.parameter(|config| &config.warmup),
             self.parameter(|config| &config.seed),
             self.results.len(),
-            text(command),
+            grouped(entries),
+            grouped(events),
+            self.paper.and_then(|paper| paper.note).unwrap_or_default(),
         )
     }
 
     fn violations(&self) -> String {
-        let mut page = String::new();
+        let mut html = String::new();
         for (config, summary) in &self.results {
             for violated in &summary.violation_details {
                 let flags = crate::sim::flags(config);
                 let at = format!("driftlock sim{flags}: replication {}: {}", violated.replication, violated.what);
-                let _ = writeln!(page, "<p class=\"does-not-hold\">Violation: {}</p>", text(&at));
+                let _ = writeln!(html, "<p class=\"violation\">{} Violation: {}</p>", page::DIAMOND, text(&at));
             }
         }
-        page
-    }
-
-    fn claims(&self) -> String {
-        if self.paper.is_none() {
-            return String::new();
-        }
-        if self.judged.is_empty() {
-            return String::from(
-                "<p>No claim of the paper is judged: that takes its experiments, and two replications or more.</p>\n",
-            );
-        }
-        let condition = self.judged.iter().find_map(|judged| judged.under.as_ref()).map(|under| under.what);
-        let column = condition.map(|what| format!("<th>{}", text(what))).unwrap_or_default();
-        let rows: String = self.judged.iter().map(row).collect();
-        format!(
-            "<h2>The paper's claims</h2>\n<table><tr><th>claim<th>where{column}<th>verdict<th>what was measured</tr>\n{rows}</table>\n"
-        )
+        html
     }
 }
 
-/// A claim, in the table of claims.
-fn row(judged: &Judged) -> String {
-    let words = judged.verdict.words();
-    let under = judged.under.as_ref().map(|under| format!("<td>{}", text(&under.value))).unwrap_or_default();
-    let points: String = judged.points.iter().map(point).collect();
-    format!(
-        "<tr><td>{}<td>{}{under}<td class=\"verdict {}\">{words}<td>{}<details><summary>all points</summary>{points}</details></tr>\n",
-        text(judged.claim),
-        text(judged.place),
-        words.replace(' ', "-"),
-        text(&judged.evidence),
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::claims::{Evidence, Verdict};
+    use crate::reproduce::figure::{Panel, Point, Series, Style};
+    use crate::reproduce::named::Number;
+    use crate::reproduce::paper::PAPERS;
 
-fn point(evidence: &Evidence) -> String {
-    let verdict = if evidence.holds { Verdict::Holds } else { Verdict::DoesNotHold };
-    let value = with_ci(evidence.value.mean, Some(evidence.value.ci95));
-    format!("{}: {value} ({})<br>", text(&evidence.at), verdict.words())
-}
+    const MARKUP: &str = "<img src=x onerror=\"alert(1)\">";
 
-/// Text that can stand in a page.
-fn text(raw: &str) -> String {
-    raw.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    /// Everything that can hold a text from outside holds markup.
+    fn drawn(name: &str) -> Drawn {
+        let point = Point { x: 1.0, y: 2.5, ci95: 0.5 };
+        let series = Series { label: MARKUP.into(), style: Style::of_colour(0), points: vec![point] };
+        let [title, part, x_label, y_label] = [MARKUP; 4].map(str::to_owned);
+        let panels = vec![Panel { title: MARKUP.into(), series: vec![series] }];
+        let figure = Figure { title, part, x_label, y_label, x_log: false, y_log: false, x_names: Vec::new(), panels };
+        let inline = Inline::of(&figure).unwrap();
+        let parameters = Parameters { varied: Vec::new(), fixed: vec![("seed".into(), "17".into())] };
+        let [title, about, command] = [MARKUP.into(), MARKUP.into(), format!("driftlock reproduce {name}.toml")];
+        let results = vec!["wait.mean".into()];
+        Drawn { name: name.into(), title, about, command, results, parameters, figures: vec![(figure, inline)] }
+    }
+
+    fn judged(claim: &'static str, verdict: Verdict) -> Judged {
+        let evidence = || Evidence { at: MARKUP.into(), value: Number { mean: 0.5, ci95: 0.1 }, holds: true };
+        let points = vec![evidence(), evidence()];
+        Judged { claim, place: "Section 6", under: None, verdict, evidence: MARKUP.into(), points }
+    }
+
+    fn page(figures: usize) -> String {
+        let judged = vec![judged("a < b", Verdict::Holds), judged(MARKUP, Verdict::Mixed)];
+        let drawn = (0..figures).map(|at| drawn(&format!("mine-{at}"))).collect();
+        let section = Section { paper: Some(&PAPERS[0]), results: Vec::new(), judged, drawn };
+        Report { command: format!("driftlock reproduce '{MARKUP}'"), sections: vec![section] }.to_html()
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        assert!(!page(1).contains("<img"));
+        assert!(page(1).contains("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;"));
+    }
+
+    #[test]
+    fn the_page_fetches_nothing() {
+        for banned in ["http:", "https:", " src=\"", "<link", "<iframe", "url(", "@import", " style=\""] {
+            assert!(!page(1).contains(banned), "{banned:?}");
+        }
+    }
+
+    #[test]
+    fn claims_have_verdicts_in_word_and_shape() {
+        let page = page(1);
+        assert!(page.contains("<th scope=\"rowgroup\" rowspan=\"1\">a &lt; b<td"));
+        for (class, shape, word) in [("holds", page::DISC, "holds"), ("mixed", page::HALF, "mixed")] {
+            assert!(page.contains(&format!("<td><span class=\"verdict {class}\">{shape}{word}</span>")), "{word}");
+        }
+    }
+
+    #[test]
+    fn every_experiment_says_how_to_do_it_again() {
+        let page = page(2);
+        for said in ["<code>driftlock reproduce mine-0.toml</code>", "<code>driftlock reproduce mine-1.toml</code>"] {
+            assert_eq!(page.matches(said).count(), 1, "{said}");
+        }
+        assert!(page.contains("<code>seed</code> 17") && page.contains("<code>wait.mean</code>"));
+        assert!(page.contains("<td class=\"number\">2.500 ± 0.500"), "the data behind the figure");
+    }
+
+    #[test]
+    fn many_figures_have_a_table_of_contents_whose_links_lead_somewhere() {
+        assert!(!page(3).contains("<nav"));
+        let page = page(4);
+        let links: Vec<_> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(links, ["claims-1", "mine-0", "mine-1", "mine-2", "mine-3"]);
+        assert!(links.iter().all(|id| page.matches(&format!("id=\"{id}\"")).count() == 1));
+    }
 }

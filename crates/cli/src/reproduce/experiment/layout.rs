@@ -202,4 +202,13 @@ impl Layout {
     pub(crate) fn results(&self) -> impl Iterator<Item = &str> {
         self.y.iter().chain(self.splits().filter_map(Split::results).flatten()).map(String::as_str)
     }
+
+    /// The names of what is drawn.
+    pub(crate) fn drawn(&self) -> Vec<String> {
+        let by_keys = match &self.x {
+            Along::Keys(keys) => Some(keys.result("*")),
+            Along::Parameter(_) => None,
+        };
+        self.results().map(str::to_owned).chain(by_keys).collect()
+    }
 }

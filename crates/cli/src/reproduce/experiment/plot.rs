@@ -48,10 +48,11 @@ impl Experiment {
         for part in self.parts(layout.panels.as_ref(), file) {
             panels.push(Panel { title: part.name.to_owned(), series: self.series(&part, categories)? });
         }
-        let title = if file.name.is_empty() { self.title.clone() } else { format!("{} ({})", self.title, file.name) };
+        let (title, part) = (self.title.clone(), file.name.to_owned());
         let (x_label, y_label) = (layout.x_label.clone(), layout.y_label.clone());
         let x_log = layout.x_log && categories.is_empty();
-        Ok(Figure { title, x_label, y_label, x_log, y_log: layout.y_log, x_names: categories.to_vec(), panels })
+        let (y_log, x_names) = (layout.y_log, categories.to_vec());
+        Ok(Figure { title, part, x_label, y_label, x_log, y_log, x_names, panels })
     }
 
     /// The part apart by a split.
@@ -180,7 +181,7 @@ mod tests {
             drawn.iter().map(|(end, _)| end.as_str()).collect::<Vec<_>>(),
             ["-wait.mean", "-by_priority.0.mean"]
         );
-        assert_eq!(drawn[1].1.title, "Mine (lowest)");
+        assert_eq!(drawn[1].1.whole_title(), "Mine (lowest)");
     }
 
     const BY_BOTH: &str = "colour = { by = \"algorithm\", names = [\"KRL\", \"KRLF\"] }\n\

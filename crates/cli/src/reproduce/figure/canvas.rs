@@ -54,6 +54,11 @@ impl Style {
         Self { hue, dash: false, mark: hue }
     }
 
+    /// The colour as pages write it.
+    pub(crate) fn hex(self) -> String {
+        format!("#{:06X}", PALETTE[self.hue % PALETTE.len()])
+    }
+
     pub(super) fn colour(self) -> RGBColor {
         let [_, red, green, blue] = PALETTE[self.hue % PALETTE.len()].to_be_bytes();
         RGBColor(red, green, blue)

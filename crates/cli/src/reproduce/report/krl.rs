@@ -35,24 +35,24 @@ pub(crate) fn at_load_tenth(results: &[&(Config, Summary)]) -> String {
         return rows;
     }
     format!(
-        "<h2>At a load of 0.1</h2>\n<table><tr><th>algorithm<th>LinkInfo rule<th>connectivity<th>mobility<th>waiting time<th>99%\
-         <th>messages per entry<th>transmissions per entry<th>Jain’s index<th>tokens idle while wanted</tr>\n{rows}</table>\n"
+        "<h3>At a load of 0.1</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr><th>algorithm<th>LinkInfo \
+         rule<th>connec&shy;tivity<th>mobility<th>waiting time<th>99%<th>messages per entry<th>transmissions per \
+         entry<th>Jain’s index<th>tokens idle while wanted</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
     )
 }
 
 fn row(config: &Config, summary: &Summary) -> String {
-    format!(
-        "<tr><td>{}<td>{}<td class=\"number\">{}%<td class=\"number\">{}<td class=\"number\">{}<td class=\"number\">{:.1}\
-         <td class=\"number\">{}<td class=\"number\">{}<td class=\"number\">{:.3}<td class=\"number\">{:.1}%</tr>\n",
-        config.algorithm,
-        config.link_info,
-        100.0 * config.connectivity,
-        if config.mobility == 0.0 { "0".to_owned() } else { format!("1/{}", 1.0 / config.mobility) },
+    let mobility = if config.mobility == 0.0 { "0".to_owned() } else { format!("1/{}", 1.0 / config.mobility) };
+    let cells = [
+        format!("{}%", 100.0 * config.connectivity),
+        mobility,
         with_ci(summary.wait.mean, summary.wait.ci95),
-        summary.wait.p99,
+        format!("{:.1}", summary.wait.p99),
         with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95),
         with_ci(summary.transmissions_per_entry, summary.transmissions_per_entry_ci95),
-        summary.jain,
-        100.0 * summary.idle_token_share,
-    )
+        format!("{:.3}", summary.jain),
+        format!("{:.1}%", 100.0 * summary.idle_token_share),
+    ];
+    let cells: String = cells.iter().map(|cell| format!("<td class=\"number\">{cell}")).collect();
+    format!("<tr><td>{}<td>{}{cells}</tr>\n", config.algorithm, config.link_info)
 }
