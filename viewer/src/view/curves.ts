@@ -48,7 +48,7 @@ export class Curves {
     const seconds = now / 1e9;
     this.#plots.forEach((plot, which) => {
       // A live run may be a little ahead of its curves.
-      const x = Math.min(plot.valToPos(seconds, "x"), plot.over.clientWidth);
+      const x = plot.valToPos(Math.min(seconds, plot.scales.x.max ?? seconds), "x");
       this.#marks[which].style.transform = `translateX(${Number.isFinite(x) ? x : 0}px)`;
       say(this.#values[which], values[which].toLocaleString("en-GB"));
     });
