@@ -34,11 +34,6 @@ function modules(row, head) {
   return marks.map((mark, at) => [mark, names.length === marks.length ? names.map((n) => n.trim()).slice(0, at + 1).join("; ") : plain(row[0])]);
 }
 
-/** A row of klme-ft's table begins with the paper's clauses: "C, Req_CS; G, Release". */
-function letters(row) {
-  return [...row[0].matchAll(/(?:^|; )([A-L]), ([^;]+)/g)].map((match) => [match[1], `${plain(match[2])}. Here: ${plain(row[1])}`]);
-}
-
 /** One page: its paper, its clauses, its repairs. */
 function page(text) {
   const about = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
@@ -50,7 +45,6 @@ function page(text) {
     for (const row of rows) {
       if (head[0] === "mark") for (const mark of marksIn(row[0])) clauses[mark] = plain(row[1]);
       else if (head.includes("mark")) for (const [mark, words] of modules(row, head)) clauses[mark] = words;
-      else if (head[0] === "the paper") for (const [mark, words] of letters(row)) clauses[mark] = words;
       else if (head[0] === "repair") for (const name of marksIn(row[0])) repairs[name] = plain(row[1]);
     }
   }

@@ -59,6 +59,12 @@ test("time that runs backwards stands still", () => {
   assert.equal(trace.problemCount, 1);
 });
 
+test("that a node has turned may be told late, and it is where it should be", () => {
+  const trace = readLines(header(2), step(0, 2e9, {}), { t: 1e9, move: 1, at: [0, 0], velocity: [3, 0] });
+  assert.equal(trace.problemCount, 0);
+  assert.deepEqual(trace.stateAt(1).placeOf(1, 2e9), [3, 0]);
+});
+
 test("keys of the language's own objects are only names", () => {
   const trace = readLines(header(2), '{"t":1,"node":0,"in":{"__proto__":{"x":1}},"out":[{"constructor":1}],"status":{"__proto__":{"section":"critical"}}}');
   assert.equal(trace.stateAt(0).nodes[0].section, "remainder");

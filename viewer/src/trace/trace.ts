@@ -123,7 +123,8 @@ export class Trace {
       return;
     }
     if (this.end) throw new Unreadable("it comes after the end of the trace");
-    if (line.t !== null && line.t < this.#head.t) this.complain("its time is before that of the line before; it is shown at the same time");
+    // That a node has turned may be told late: where it is now follows all the same.
+    if (line.kind !== "move" && line.t !== null && line.t < this.#head.t) this.complain("its time is before that of the line before; it is shown at the same time");
     if (line.kind === "end") this.end = line;
     if (line.kind === "move") this.#stretch(line.at);
     const index = this.length;

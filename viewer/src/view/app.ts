@@ -68,10 +68,10 @@ export class App {
     this.#theme = new ThemeSwitch(() => this.#recolour());
     this.#map = new MapView(this.#mapActions());
     this.#timeline = new Timeline({
-      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
+      toggle: () => this.#act(() => this.#player.toggle(this.#goesOn)),
       step: (direction) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
-      toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
+      toEnd: () => this.#act(() => this.#player.toEnd(this.#goesOn)),
       toViolation: () => this.#toViolation(),
       seek: (now) => this.#act(() => this.#player.seek(now)),
       speed: (speed) => this.#setSpeed(speed),
@@ -155,10 +155,10 @@ export class App {
 
   #keyActions() {
     return {
-      toggle: () => this.#act(() => this.#player.toggle(this.#live)),
+      toggle: () => this.#act(() => this.#player.toggle(this.#goesOn)),
       step: (direction: 1 | -1) => this.#act(() => this.#player.step(direction)),
       toStart: () => this.#act(() => this.#player.goTo(-1)),
-      toEnd: () => this.#act(() => this.#player.toEnd(this.#live)),
+      toEnd: () => this.#act(() => this.#player.toEnd(this.#goesOn)),
       toViolation: () => this.#toViolation(),
       selectNext: (direction: 1 | -1) => this.#selectNext(direction),
       deselect: () => this.#select(null),
@@ -236,6 +236,10 @@ export class App {
     });
   }
 
+  get #goesOn(): boolean {
+    return this.#live && this.#trace?.end === null;
+  }
+
   /** Whoever goes with a live run changes the pace of the run itself. */
   #setSpeed(speed: number): void {
     if (this.#live && this.#player.following) this.#feed.command({ speed });
@@ -298,11 +302,12 @@ export class App {
       this.#event.show(trace, shownEvent(trace, index));
       this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
+      this.#demo.ended(this.#live && trace.end !== null);
       if (this.#charting) this.#chart.show(trace, shownEvent(trace, index), this.#brush);
     }
     const current = index >= 0 && !trace.isQuiet(index) ? trace.who.at(index) : -1;
-    this.#map.draw({ trace, state, now, glow: GLOW * this.#player.speed, selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
-    this.#timeline.draw(this.#player, this.#live);
+    this.#map.draw({ trace, state, now, glow: GLOW * (moving ? this.#player.speed : Math.min(1, this.#player.speed)), selected: this.#selected, selectedLink: this.#selectedLink, why: this.#node.why, current: current < 0 ? null : current });
+    this.#timeline.draw(this.#player, this.#goesOn);
     this.#showTip(trace, index);
   }
 

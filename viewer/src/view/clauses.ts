@@ -4,8 +4,8 @@ import { isFields } from "../trace/record";
 
 export interface ClauseText {
   readonly text: string;
-  /** The clause is one line of what the text names. */
-  readonly line: string | null;
+  /** Where in the paper it is, if the page says so. */
+  readonly place: string | null;
   readonly paper: string;
 }
 
@@ -36,16 +36,15 @@ export class Clauses {
     return names.map((name) => this.#pages[name]).filter(isFields);
   }
 
-  /** The text of a clause; `recv-token.5` may be known only as a line of `recv-token`. */
+  /** The text of a clause; `recv-token.5` is line 5 of what `recv-token` names. */
   find(algorithm: string, mark: string): ClauseText | null {
-    const dot = mark.lastIndexOf(".");
+    const [, whole, line] = /^(.*)\.(\d+)$/.exec(mark) ?? [];
     for (const page of this.#pagesOf(algorithm)) {
-      const paper = String(page.paper ?? "");
       const known = isFields(page.clauses) ? page.clauses : {};
-      const exact = Object.hasOwn(known, mark) ? known[mark] : undefined;
-      if (typeof exact === "string") return { text: exact, line: null, paper };
-      const whole = dot > 0 && Object.hasOwn(known, mark.slice(0, dot)) ? known[mark.slice(0, dot)] : undefined;
-      if (typeof whole === "string") return { text: whole, line: mark.slice(dot + 1), paper };
+      const text = Object.hasOwn(known, mark) ? known[mark] : undefined;
+      if (typeof text !== "string") continue;
+      const place = whole !== undefined && Object.hasOwn(known, whole) ? `${String(known[whole])}, line ${line}` : null;
+      return { text, place, paper: String(page.paper ?? "") };
     }
     return null;
   }

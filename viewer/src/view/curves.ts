@@ -47,7 +47,8 @@ export class Curves {
   mark(now: number, values: readonly number[]): void {
     const seconds = now / 1e9;
     this.#plots.forEach((plot, which) => {
-      const x = plot.valToPos(seconds, "x");
+      // A live run may be a little ahead of its curves.
+      const x = plot.valToPos(Math.min(seconds, plot.scales.x.max ?? seconds), "x");
       this.#marks[which].style.transform = `translateX(${Number.isFinite(x) ? x : 0}px)`;
       say(this.#values[which], values[which].toLocaleString("en-GB"));
     });

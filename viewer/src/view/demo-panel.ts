@@ -20,6 +20,8 @@ export class DemoPanel {
   readonly #algorithm = el("select", { label: "Algorithm" });
   readonly #repairs = el("div", { class: "repairs" });
   readonly #intro = el("div", { class: "intro" });
+  readonly #clock = el("div", { class: "line" });
+  readonly #again = el("div", { class: "line" });
   readonly #acts: HTMLElement;
   readonly #setting = el("details", { class: "setting" });
   readonly #set = el("summary");
@@ -35,16 +37,28 @@ export class DemoPanel {
     this.#jam.addEventListener("click", () => this.jam(this.#jam.getAttribute("aria-pressed") !== "true"));
     this.#algorithm.addEventListener("change", () => this.#chooseAlgorithm());
     this.#acts = el("div", { class: "line" }, this.#jam, button("End jams and cuts", { onclick: () => actions.command({ clear: true }) }));
-    const clock = el("div", { class: "line" }, this.#hold, el("label", { class: "pace" }, "speed ", this.#speed));
-    this.element.append(this.#intro, clock, this.#acts, this.#setting);
+    this.#clock.append(this.#hold, el("label", { class: "pace" }, "speed ", this.#speed));
+    this.#again.append(el("span", { text: "The run has ended." }), this.#restart("Start again"));
+    this.#again.hidden = true;
+    this.element.append(this.#intro, this.#again, this.#clock, this.#acts, this.#setting);
     this.#fillSetting();
   }
 
+  #restart(words: string): HTMLElement {
+    return button(words, { class: "primary", onclick: () => this.#actions.command({ restart: { algorithm: this.#algorithm.value, without: [...this.#off] } }) });
+  }
+
+  /** Nothing can be done to a run that has ended, but to begin another. */
+  ended(isOver: boolean): void {
+    this.#again.hidden = !isOver || !this.canAct;
+    this.#clock.hidden = isOver;
+    this.#acts.hidden = isOver || !this.canAct;
+  }
+
   #fillSetting(): void {
-    const restart = button("Restart", { class: "primary", onclick: () => this.#actions.command({ restart: { algorithm: this.#algorithm.value, without: [...this.#off] } }) });
     this.#setting.append(this.#set, el("label", { class: "line wide" }, el("span", { text: "algorithm" }), this.#algorithm),
       el("p", { class: "quiet", text: "What was added to the paper’s text, and what for. Switch one off, restart, and watch:" }), this.#repairs,
-      el("div", { class: "line" }, restart, el("span", { class: "quiet", text: "with these settings" })));
+      el("div", { class: "line" }, this.#restart("Restart"), el("span", { class: "quiet", text: "with these settings" })));
   }
 
   /** What a newcomer has to know. */
@@ -70,7 +84,7 @@ export class DemoPanel {
       this.#speed.append(el("option", { text: `${demo.speed}×`, attrs: { value: String(demo.speed) } }));
     }
     this.#speed.value = String(demo.speed);
-    this.#acts.hidden = this.#setting.hidden = !demo.canAct;
+    this.#setting.hidden = !demo.canAct;
     if (!restarted) return;
     this.#introduce(demo);
     say(this.#set, `Algorithm ${demo.algorithm}, ${demo.without.length === 0 ? "all repairs on" : `without ${demo.without.join(", ")}`}`);

@@ -6,8 +6,8 @@ import type { Scene } from "./scene";
 type Pen = CanvasRenderingContext2D;
 
 /** More than these are not drawn: they are the older ones, and have faded most. */
-const HOPS_MAX = 60;
-const GRANTS_MAX = 40;
+const HOPS_MAX = 16;
+const GRANTS_MAX = 6;
 
 /** The way of each token, brighter towards its end. */
 export function drawHops(pen: Pen, scene: Scene, palette: Palette): void {

@@ -64,9 +64,9 @@ export class EventPanel {
   #deed(trace: Trace, deed: Deed): HTMLElement {
     if ("words" in deed) return el("li", { class: deed.strong ? "strong" : "", text: deed.words });
     const known = this.#clauses.find(trace.header.algorithm, deed.clause);
-    const mark = el("summary", {}, el("code", { text: deed.clause }), el("span", { class: "gist", text: known ? gist(known.text, known.line) : "" }));
+    const mark = el("summary", {}, el("code", { text: deed.clause }), el("span", { class: "gist", text: known ? gist(known.text) : "" }));
     const body = known
-      ? el("blockquote", {}, el("p", { text: known.text }), known.line ? el("p", { class: "quiet", text: `Line ${known.line} of this module.` }) : null, el("cite", { text: known.paper }))
+      ? el("blockquote", {}, el("p", { text: known.text }), known.place ? el("p", { class: "quiet", text: known.place }) : null, el("cite", { text: known.paper }))
       : el("p", { class: "quiet", text: "The page about the paper does not explain this mark." });
     return el("li", { class: "clause" }, el("details", {}, mark, body));
   }
@@ -78,9 +78,8 @@ export class EventPanel {
   }
 }
 
-function gist(text: string, line: string | null): string {
-  const start = text.length > 62 ? `${text.slice(0, 60).trimEnd()}…` : text;
-  return line ? `${start}, line ${line}` : start;
+function gist(text: string): string {
+  return text.length > 62 ? `${text.slice(0, 60).trimEnd()}…` : text;
 }
 
 /** What the step changed in the node, before and after. */

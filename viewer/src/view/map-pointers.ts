@@ -43,7 +43,7 @@ export class Pointers {
     this.#down.set(event.pointerId, at);
     this.#start = at;
     this.#moved = false;
-    this.#dragged = this.#down.size === 1 && this.#actions.canDrag() && !this.#map.jamming ? this.#map.nodeAt(...at) : null;
+    this.#dragged = this.#down.size === 1 && this.#actions.canDrag() && !this.#map.jamming ? this.#map.nodeAt(...at, slackOf(event)) : null;
   }
 
   #move(event: PointerEvent): void {
@@ -88,7 +88,7 @@ export class Pointers {
     } else if (this.#dragged !== null && this.#moved) {
       this.#actions.drag(this.#dragged, this.#map.camera.world(...at));
     } else if (!this.#moved && this.#down.size === 0) {
-      this.#click(at, event.shiftKey);
+      this.#click(at, event.shiftKey, slackOf(event));
     }
     this.#dragged = null;
     this.#actions.changed();
@@ -100,10 +100,10 @@ export class Pointers {
     this.#dragged = null;
   }
 
-  #click(at: Point, gathers: boolean): void {
-    const node = this.#map.nodeAt(...at);
+  #click(at: Point, gathers: boolean, slack: number): void {
+    const node = this.#map.nodeAt(...at, slack);
     if (node !== null && gathers) this.#actions.gather(node);
-    else if (node === null) this.#actions.selectLink(this.#map.linkAt(...at));
+    else if (node === null) this.#actions.selectLink(this.#map.linkAt(...at, slack));
     else this.#actions.select(node);
   }
 
@@ -119,4 +119,9 @@ export class Pointers {
     this.#map.camera.zoomAt(...this.#at(event), Math.exp(-event.deltaY * 0.0015));
     this.#actions.changed();
   }
+}
+
+/** Pixels by which one may miss. */
+function slackOf(event: PointerEvent): number {
+  return event.pointerType === "touch" ? 10 : 4;
 }

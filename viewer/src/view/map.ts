@@ -151,9 +151,9 @@ export class MapView {
     this.camera.fit(box);
   }
 
-  /** The node under a pixel. */
-  nodeAt(x: number, y: number): number | null {
-    const reach = Math.max(this.#radius + 4, 11);
+  /** The node under a pixel, or so many pixels beside it: a finger is not a mouse. */
+  nodeAt(x: number, y: number, slack = 4): number | null {
+    const reach = Math.max(this.#radius + slack, 11);
     let [best, nearest] = [null as number | null, reach * reach];
     for (let id = 0; id < this.#x.length; id++) {
       const distance = (this.#x[id] - x) ** 2 + (this.#y[id] - y) ** 2;
@@ -163,10 +163,10 @@ export class MapView {
   }
 
   /** The link under a pixel: one that is there, or that somebody has cut. */
-  linkAt(x: number, y: number): readonly [number, number] | null {
+  linkAt(x: number, y: number, slack = 4): readonly [number, number] | null {
     if (!this.#shown) return null;
     const { state, trace } = this.#shown;
-    let [best, nearest] = [null as readonly [number, number] | null, 7];
+    let [best, nearest] = [null as readonly [number, number] | null, slack + 3];
     const consider = (a: number, b: number) => {
       const distance = toSegment(x, y, this.#x[a], this.#y[a], this.#x[b], this.#y[b]);
       if (distance < nearest) [best, nearest] = [[a, b], distance];

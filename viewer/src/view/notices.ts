@@ -44,11 +44,13 @@ export class Notices {
     const words: string[] = [];
     if (!live && !trace.end) words.push(`The file ends at line ${trace.lineCount.toLocaleString("en-GB")} without an end: shown as far as it goes.`);
     const lines = trace.problemCount;
-    if (lines > 0) words.push(`${lines.toLocaleString("en-GB")} ${lines === 1 ? "line is" : "lines are"} not as they should be.`);
+    if (lines > 0) words.push(`${lines.toLocaleString("en-GB")} ${lines === 1 ? "line is not as it" : "lines are not as they"} should be.`);
     this.#problems.hidden = words.length === 0;
     const items = trace.problems.map(({ line, reason }) => el("li", { text: `Line ${line.toLocaleString("en-GB")}: ${reason}.` }));
     if (lines > items.length) items.push(el("li", { text: `and ${(lines - items.length).toLocaleString("en-GB")} more.` }));
     this.#problems.classList.toggle("bare", items.length === 0);
+    // A few are said at once; of many, how many there are.
+    this.#problems.open = items.length <= 2;
     this.#problems.replaceChildren(el("summary", { text: words.join(" ") }), el("ul", {}, ...items));
   }
 

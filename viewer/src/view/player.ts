@@ -81,7 +81,9 @@ export class Player {
   /** The stream says ten times a second how late it is; in between the clock goes on as it has gone. */
   #follow(trace: Trace, milliseconds: number): boolean {
     const behind = trace.last - this.now;
-    if (behind <= 0) return false;
+    // There is nothing to follow any more.
+    if (behind <= 0 && trace.end) this.following = false;
+    if (behind <= 0) return !this.following;
     this.now = behind > 2e9 * this.speed ? trace.last : this.now + Math.min(behind, Math.max(milliseconds * 1e6 * this.speed, behind * 0.15));
     this.index = trace.indexAt(this.now);
     return true;

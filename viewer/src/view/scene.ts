@@ -64,7 +64,7 @@ export function project(trace: Trace, state: State, now: number, camera: Camera,
 /** As large as the nodes can be without standing on one another. */
 export function radiusOf(nodes: number, camera: Camera, box: Box): number {
   const area = (box.right - box.left) * (box.bottom - box.top) * camera.scale * camera.scale;
-  return Math.max(2.5, Math.min(13, 0.2 * Math.sqrt(area / Math.max(nodes, 1))));
+  return Math.max(2.5, Math.min(13, 0.165 * Math.sqrt(area / Math.max(nodes, 1))));
 }
 
 /** How far a message has come, from 0 at its sender to 1. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -135,6 +135,20 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
     await page.locator("input[type=file]").setInputFiles(file(header, '{"t":1,"node":0,"in":"rel'));
     await loaded(page);
     assert.match(await text(page, ".problems"), /ends at line 2 without an end.*Line 2: it is not JSON/s);
+  });
+});
+
+test("a line of 40 MB is passed over, in words, and the page stays alive", { timeout: 120_000 }, async () => {
+  const path = file(header, `{"t":5,"node":0,"in":"${"x".repeat(40e6)}"}`, { t: 1e9, node: 0, in: "release", out: [] }, { end: { steps: 1 } });
+  const served = await view(path);
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    await page.waitForFunction(() => /longer than 16 MB/.test(document.querySelector<HTMLElement>(".problems")?.innerText ?? ""));
+    assert.match(await text(page, ".problems"), /1 line is not as it should be\..*Line 2: it is longer than 16 MB, and was passed over\./s);
+    await press(page, "ArrowRight");
+    assert.match(await text(page, ".event h2"), /Node 0 releases/);
+    rmSync(path);
   });
 });
 

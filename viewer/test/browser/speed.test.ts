@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Page } from "playwright-core";
+import type { CDPSession, Page } from "playwright-core";
 import { loaded, withPage } from "./browser";
 import { view } from "./server";
 
@@ -37,15 +37,24 @@ async function frames(page: Page, milliseconds: number): Promise<Frames> {
   );
 }
 
+/** Seconds of a processor that the page's own thread has had so far: other programs make a test slower, not this. */
+async function worked(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+}
+
 test("1,000 nodes and 100,000 events", { timeout: 120_000 }, async () => {
   const path = join(mkdtempSync(join(tmpdir(), "viewer-")), "large.jsonl");
   writeFileSync(path, execFileSync(process.execPath, ["test/make-moving.mjs", "1000", "100000"], { maxBuffer: 1e9 }));
   const served = await view(path);
   await withPage(served, { width: 1280, height: 800 }, async (page) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
     const start = performance.now();
     await page.goto(served.address);
     await loaded(page);
     const load = performance.now() - start;
+    const loading = await worked(session);
     await page.keyboard.press("Space");
     const playing = await frames(page, 4000);
     await page.keyboard.press("Space");
@@ -60,7 +69,7 @@ test("1,000 nodes and 100,000 events", { timeout: 120_000 }, async () => {
     const scrub = await scrubbing;
     await page.mouse.up();
     const words = ({ perSecond, median, worst }: Frames) => `${perSecond.toFixed(0)} frames a second, median ${median.toFixed(0)} ms, worst ${worst.toFixed(0)} ms`;
-    console.log(`loaded in ${(load / 1000).toFixed(1)} s; playing: ${words(playing)}; scrubbing: ${words(scrub)}`);
+    console.log(`loaded in ${(load / 1000).toFixed(1)} s, with ${loading.toFixed(1)} s of a processor for the page, while ${loadavg()[0].toFixed(1)} others wanted to run; playing: ${words(playing)}; scrubbing: ${words(scrub)}`);
     assert.ok(load < 20_000 && playing.perSecond > 5 && scrub.median < 200);
   });
 });
