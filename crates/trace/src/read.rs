@@ -1,7 +1,7 @@
 //! Reading a trace, line by line.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use thiserror::Error;
@@ -42,6 +42,9 @@ pub enum ReadError {
     },
 }
 
+/// The longest first line, in bytes: ten times what the most nodes and links take.
+const HEADER_MAX: u64 = 1 << 28;
+
 /// Hands out the lines of a trace.
 pub struct Reader {
     source: Box<dyn BufRead>,
@@ -67,7 +70,8 @@ impl Reader {
     /// Reads from any source.
     pub fn new(mut source: Box<dyn BufRead>) -> Result<Self, ReadError> {
         let mut buffer = String::new();
-        if source.read_line(&mut buffer)? == 0 {
+        // What is no trace may be one line of any length.
+        if source.by_ref().take(HEADER_MAX).read_line(&mut buffer)? == 0 {
             return Err(ReadError::Empty);
         }
         let header: Header = serde_json::from_str(&buffer).map_err(ReadError::NoHeader)?;

@@ -205,6 +205,16 @@ pub enum Scene {
     },
 }
 
+impl Scene {
+    /// When, in nanoseconds.
+    pub fn time(&self) -> u64 {
+        match *self {
+            Self::Move { t, .. } | Self::Fault { t, .. } | Self::Doubt { t, .. } | Self::Route { t, .. } => t,
+            Self::Now { now, .. } => now,
+        }
+    }
+}
+
 /// A node has taken an input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step<I, O> {

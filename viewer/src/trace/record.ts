@@ -20,6 +20,8 @@ export interface Field {
   readonly height: number;
   readonly range: number | null;
   readonly sites: readonly Point[];
+  /** How far a site can be reached from, if that ends. */
+  readonly reach: number | null;
 }
 
 export interface Header {
@@ -219,9 +221,9 @@ function parseField(value: Json): Field {
     if (typeof side !== "number" || !(side > 0) || side > COORDINATE_MAX) throw new Unreadable("the header's field has no size");
     return side;
   };
-  const range = typeof value.range === "number" && value.range > 0 && value.range <= COORDINATE_MAX ? value.range : null;
+  const distance = (distance: Json | undefined) => (typeof distance === "number" && distance > 0 && distance <= COORDINATE_MAX ? distance : null);
   const sites = list(value.sites).slice(0, NODES_MAX).map((site) => point(site, "a site"));
-  return { width: side(value.width), height: side(value.height), range, sites };
+  return { width: side(value.width), height: side(value.height), range: distance(value.range), sites, reach: distance(value.reach) };
 }
 
 function parseFault(value: Json, nodes: number): Fault {

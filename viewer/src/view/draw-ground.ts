@@ -34,11 +34,20 @@ function tracePath(pen: Pen, corners: readonly Point[], camera: Camera): void {
   pen.closePath();
 }
 
-/** Which part of the field is nearest to each site: the field, cut by every bisector. */
+/** Which part of the field is nearest to each site, within its reach: the field or a disc, cut by every bisector. */
 export function areasOf(field: Field): readonly (readonly Point[])[] {
   if (field.sites.length > SITES_MAX) return [];
   const whole: Point[] = [[0, 0], [field.width, 0], [field.width, field.height], [0, field.height]];
-  return field.sites.map((site) => field.sites.reduce<readonly Point[]>((area, other) => (other === site ? area : nearer(area, site, other)), whole));
+  const from = (site: Point) => (field.reach === null ? whole : disc(site, field.reach));
+  return field.sites.map((site) => field.sites.reduce<readonly Point[]>((area, other) => (other === site ? area : nearer(area, site, other)), from(site)));
+}
+
+/** A disc, as a polygon that looks like one. */
+function disc([x, y]: Point, radius: number): readonly Point[] {
+  return Array.from({ length: 72 }, (_, at): Point => {
+    const angle = (at / 72) * 2 * Math.PI;
+    return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+  });
 }
 
 /** The part of a polygon that is nearer to one point than to another. */

@@ -61,8 +61,9 @@ impl Scenery {
         changed && other_is_up
     }
 
-    /// What is to be told.
+    /// What is to be told, in the order in which it happened: that a node has turned is noticed only when somebody looks.
     pub(super) fn take(&mut self) -> Vec<Scene> {
+        self.scenes.sort_by_key(Scene::time);
         std::mem::take(&mut self.scenes)
     }
 }
