@@ -21,7 +21,7 @@ let shown = null;
 
 function read(circle) {
   const title = circle.querySelector("title");
-  const [series, x, value, interval = "no interval"] = title.textContent.split("\n");
+  const [series, x, value, interval = "no interval wider than 0"] = title.textContent.split("\n");
   title.remove();
   const place = (name) => Number(circle.getAttribute(name));
   return { series, x, value, interval, colour: circle.getAttribute("color"), cx: place("cx"), cy: place("cy") };

@@ -79,6 +79,6 @@ fn rows(same: &[Judged]) -> String {
 
 fn point(evidence: &Evidence) -> String {
     let verdict = if evidence.holds { Verdict::Holds } else { Verdict::DoesNotHold };
-    let value = with_ci(evidence.value.mean, Some(evidence.value.ci95));
+    let value = with_ci(evidence.value.mean, Some(evidence.value.ci95).filter(|&ci95| ci95 > 0.0));
     format!("<tr><td>{}<td class=\"number\">{value}<td>{}</tr>\n", text(&evidence.at), told(verdict))
 }
