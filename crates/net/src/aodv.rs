@@ -185,20 +185,20 @@ impl<A: Clone, D> Router<A, D> {
             hops: entry.hops,
             valid: entry.is_valid(now),
             seq: entry.seq,
-            advert: entry.advert.as_deref(),
+            advert: entry.advert(),
         })
     }
 
     /// The valid route to a node.
     pub fn route(&self, now: Time, destination: NodeId) -> Option<Route<'_, A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
-        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert.as_deref());
+        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert());
         Some(Route { destination, next_hop, hops, valid: true, seq, advert })
     }
 
     /// What a node is known to say about itself, whether or not there is a route to it.
     pub fn advert_of(&self, node: NodeId) -> Option<&Advert<A>> {
-        self.table.get(node).and_then(|entry| entry.advert.as_deref())
+        self.table.get(node).and_then(|entry| entry.advert())
     }
 
     /// A packet has arrived from a neighbour.
@@ -296,10 +296,10 @@ impl<A: Clone, D> Router<A, D> {
     fn learn(&mut self, advert: Option<Advert<A>>, out: &mut Vec<Effect<A, D>>) {
         if let Some(advert) = advert
             && let Some(entry) = self.table.get_mut(advert.owner)
-            && entry.advert.as_ref().is_none_or(|known| known.version < advert.version)
+            && entry.advert().is_none_or(|known| known.version < advert.version)
         {
             out.push(Effect::Advert(advert.clone()));
-            entry.advert = Some(Box::new(advert));
+            entry.set_advert(advert);
         }
     }
 

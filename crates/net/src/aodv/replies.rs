@@ -48,7 +48,7 @@ impl<A: Clone, D> Router<A, D> {
             seq: entry.seq?,
             originator,
             lifetime: entry.expires - now,
-            advert: entry.advert.as_deref().cloned(),
+            advert: entry.advert().cloned(),
         })
     }
 

@@ -29,11 +29,14 @@ impl Heard {
 
     /// Whether any request of this node is remembered.
     pub(super) fn knows(&self, originator: NodeId) -> bool {
-        self.by_originator.get(originator).is_some()
+        self.by_originator.get(originator).is_some_and(|(_, until)| *until > Time::ZERO)
     }
 
+    /// Forgets what is over, if that makes room. What is over and not forgotten counts for nothing.
     pub(super) fn forget(&mut self, now: Time) {
-        self.by_originator.retain(|_, (_, until)| *until > now);
+        if self.by_originator.is_crowded() {
+            self.by_originator.retain(|_, (_, until)| *until > now);
+        }
     }
 }
 

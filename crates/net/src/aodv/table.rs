@@ -5,6 +5,8 @@
 //! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
 //! destination itself closes no loop, whatever its number.
 
+use std::mem;
+
 use driftlock_protocol::NodeId;
 
 use super::packet::{Advert, Seq, Unreachable};
@@ -12,19 +14,31 @@ use super::rules::Rules;
 use crate::Time;
 use crate::by_node::ByNode;
 
-/// What is known of the way to a destination.
+/// What is known of the way to a destination. There are hundreds at each of thousands of nodes, so they are small.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<A> {
     pub(super) next_hop: NodeId,
     pub(super) hops: u8,
-    pub(super) seq: Option<Seq>,
     pub(super) valid: bool,
+    pub(super) seq: Option<Seq>,
     /// When the route becomes invalid, or, if it is invalid, is forgotten.
     pub(super) expires: Time,
+    /// Apart, because most have nothing of it.
+    company: Option<Box<Company<A>>>,
+}
+
+/// What comes along with some routes.
+#[derive(Clone, Debug)]
+struct Company<A> {
     /// Neighbours that may route through this node, in order.
-    pub(super) precursors: Vec<NodeId>,
-    /// Boxed, because most have none: the entries of thousands of nodes are to be small.
-    pub(super) advert: Option<Box<Advert<A>>>,
+    precursors: Vec<NodeId>,
+    advert: Option<Advert<A>>,
+}
+
+impl<A> Default for Company<A> {
+    fn default() -> Self {
+        Self { precursors: Vec::new(), advert: None }
+    }
 }
 
 /// What a control message says about the way to a destination.
@@ -158,9 +172,10 @@ impl<A> Table<A> {
     /// A neighbour may route through this node to `destination` from now on.
     pub(super) fn add_precursor(&mut self, destination: NodeId, neighbour: NodeId) {
         if let Some(entry) = self.entries.get_mut(destination)
-            && let Err(at) = entry.precursors.binary_search(&neighbour)
+            && let precursors = &mut entry.company.get_or_insert_default().precursors
+            && let Err(at) = precursors.binary_search(&neighbour)
         {
-            entry.precursors.insert(at, neighbour);
+            precursors.insert(at, neighbour);
         }
     }
 
@@ -192,7 +207,7 @@ impl<A> Table<A> {
         entry.valid = false;
         entry.expires = now + self.delete_period;
         let unreachable = Unreachable { destination, seq: entry.seq };
-        let precursors = std::mem::take(&mut entry.precursors);
+        let precursors = entry.company.as_mut().map(|company| mem::take(&mut company.precursors)).unwrap_or_default();
         affected.extend(&precursors);
         (!precursors.is_empty()).then_some(unreachable)
     }
@@ -206,9 +221,18 @@ impl<A> Entry<A> {
             seq: offer.seq,
             valid: true,
             expires: offer.expires,
-            precursors: Vec::new(),
-            advert: None,
+            company: None,
         }
+    }
+
+    /// What is known of the destination's advert.
+    pub(super) fn advert(&self) -> Option<&Advert<A>> {
+        self.company.as_ref()?.advert.as_ref()
+    }
+
+    /// Keeps an advert of the destination.
+    pub(super) fn set_advert(&mut self, advert: Advert<A>) {
+        self.company.get_or_insert_default().advert = Some(advert);
     }
 
     pub(super) fn is_valid(&self, now: Time) -> bool {
@@ -217,7 +241,9 @@ impl<A> Entry<A> {
 
     fn expire(&mut self, rules: Rules, delete_period: Time) {
         self.valid = false;
-        self.precursors.clear();
+        if let Some(company) = &mut self.company {
+            company.precursors.clear();
+        }
         self.expires = self.expires + delete_period;
         if rules.expiry_raises {
             self.seq = self.seq.map(Seq::next);
