@@ -68,7 +68,7 @@ impl<T> ByNode<T> {
     pub(crate) fn get_or_insert_with(&mut self, node: NodeId, make: impl FnOnce() -> T) -> &mut T {
         let mut place = self.search(node);
         if self.slots.get(place).and_then(Slot::node).is_none() {
-            if (self.taken + 1) * 4 > self.slots.len() * 3 {
+            if !self.has_room() {
                 self.grow();
                 place = self.search(node);
             }
@@ -101,9 +101,21 @@ impl<T> ByNode<T> {
         }
     }
 
-    /// Whether more than half of all slots are taken. Until then it costs no more memory to keep what is over.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.taken * 2 > self.slots.len()
+    /// Makes room for one thing more. Only if there is none, those for which this does not hold are gone through and dropped, and
+    /// if that is not enough, the table grows: what is over costs nothing as long as nobody needs its place.
+    pub(crate) fn make_room(&mut self, keep: impl FnMut(NodeId, &mut T) -> bool) {
+        if self.has_room() {
+            return;
+        }
+        self.retain(keep);
+        // Otherwise it would be full again soon, and gone through for little.
+        if self.taken * 2 > self.slots.len() || self.slots.is_empty() {
+            self.grow();
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        (self.taken + 1) * 4 <= self.slots.len() * 3
     }
 
     /// All things, in no order that means anything.

@@ -104,7 +104,8 @@ pub fn run(plan: &Plan) -> Report {
 impl<'a> World<'a> {
     fn new(plan: &'a Plan) -> Self {
         let config = &plan.config;
-        let routing = Arc::new(config.routing.clone());
+        // Nobody listens when routes expire.
+        let routing = Arc::new(aodv::Settings { sweep_interval: Time::END, ..config.routing.clone() });
         let node = |id| Node { router: Router::new(NodeId(id), Arc::clone(&routing)), wakes: Time::END };
         let mut world = Self {
             plan,

@@ -18,6 +18,7 @@ pub(super) struct Heard {
 impl Heard {
     /// Notes a request; says whether it is new.
     fn note(&mut self, now: Time, originator: NodeId, id: u32, until: Time) -> bool {
+        self.by_originator.make_room(|_, (_, until)| *until > now);
         let (window, remembered) = self.by_originator.get_or_insert_with(originator, Default::default);
         if *remembered <= now {
             // Whoever has rebooted since counts from the start again.
@@ -30,13 +31,6 @@ impl Heard {
     /// Whether any request of this node is remembered.
     pub(super) fn knows(&self, originator: NodeId) -> bool {
         self.by_originator.get(originator).is_some_and(|(_, until)| *until > Time::ZERO)
-    }
-
-    /// Forgets what is over, if that makes room. What is over and not forgotten counts for nothing.
-    pub(super) fn forget(&mut self, now: Time) {
-        if self.by_originator.is_crowded() {
-            self.by_originator.retain(|_, (_, until)| *until > now);
-        }
     }
 }
 
@@ -57,7 +51,7 @@ impl<A: Clone, D> Router<A, D> {
             must_be_fresh: self.table.rules.requests_must_be_fresh,
         };
         self.offer(now, reverse, out);
-        self.learn(request.advert.clone(), out);
+        self.learn(now, request.advert.clone(), out);
         if request.destination == self.me {
             self.answer_for_self(now, &request, out);
         } else if !self.answer_for_other(now, &request, out) && request.ttl > 1 {

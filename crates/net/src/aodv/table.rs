@@ -86,9 +86,14 @@ impl<A> Table<A> {
         self.entries.get_mut(destination)
     }
 
-    /// All entries, in no order that means anything.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
-        self.entries.iter()
+    /// The entry of a destination that need not have been settled, if it is not over.
+    pub(super) fn known(&self, now: Time, destination: NodeId) -> Option<&Entry<A>> {
+        self.entries.get(destination).filter(|entry| !entry.is_over(now, self.delete_period))
+    }
+
+    /// All entries that are not over, in no order that means anything.
+    pub(super) fn iter(&self, now: Time) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
+        self.entries.iter().filter(move |(_, entry)| !entry.is_over(now, self.delete_period))
     }
 
     /// When the next entry may expire: not before, perhaps later.
@@ -115,18 +120,36 @@ impl<A> Table<A> {
 
     /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
     pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
-        let (rules, delete_period) = (self.rules, self.delete_period);
-        let mut earliest = Time::END;
-        self.entries.retain(|destination, entry| {
+        self.earliest = Time::END;
+        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.retain(settle);
+        down.sort_unstable();
+    }
+
+    /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in [`sweep`](Self::sweep).
+    pub(super) fn make_room(&mut self, now: Time, down: &mut Vec<NodeId>) {
+        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.make_room(settle);
+        down.sort_unstable();
+    }
+
+    /// Brings one entry after the other up to date; says whether it is to be kept.
+    fn settler(
+        now: Time,
+        rules: Rules,
+        delete_period: Time,
+        earliest: &mut Time,
+        down: &mut Vec<NodeId>,
+    ) -> impl FnMut(NodeId, &mut Entry<A>) -> bool {
+        move |destination, entry| {
             if entry.valid && entry.expires <= now {
                 entry.expire(rules, delete_period);
                 down.push(destination);
             }
-            earliest = if entry.expires > now { earliest.min(entry.expires) } else { earliest };
-            entry.expires > now
-        });
-        self.earliest = earliest;
-        down.sort_unstable();
+            let lives = entry.expires > now;
+            *earliest = if lives { entry.expires.min(*earliest) } else { *earliest };
+            lives
+        }
     }
 
     /// Takes a route if it is better than the one that is known. The entry has been settled.
@@ -237,6 +260,12 @@ impl<A> Entry<A> {
 
     pub(super) fn is_valid(&self, now: Time) -> bool {
         self.valid && self.expires > now
+    }
+
+    /// Whether the route is neither valid nor remembered any more. It is as if there were no entry.
+    fn is_over(&self, now: Time, delete_period: Time) -> bool {
+        let remembered = if self.valid { delete_period } else { Time::ZERO };
+        self.expires + remembered <= now
     }
 
     fn expire(&mut self, rules: Rules, delete_period: Time) {

@@ -155,7 +155,9 @@ fn adverts_ride_on_requests_and_replies_and_the_newer_one_stays() {
     world.routers[2].advertise(201);
     world.send(0, 2, 1);
     world.run_for(1_500);
-    let known = |world: &World, at: usize, of: usize| world.routers[at].advert_of(id(of)).map(|advert| advert.content);
+    let known = |world: &World, at: usize, of: usize| {
+        world.routers[at].advert_of(world.now, id(of)).map(|advert| advert.content)
+    };
     assert_eq!((known(&world, 0, 2), known(&world, 1, 2)), (Some(201), Some(201)));
     assert_eq!((known(&world, 1, 0), known(&world, 2, 0)), (Some(100), Some(100)));
     let mut out = Vec::new();
