@@ -160,6 +160,15 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
+    /// The same router, with room for what so many others cause. There is more when it is needed; but routers that get theirs
+    /// one after the other have it side by side.
+    #[must_use]
+    pub fn with_room(mut self, others: usize) -> Self {
+        self.table.reserve(others);
+        self.heard.reserve(others);
+        self
+    }
+
     /// The router of a node that has started before, `boot` times, and has forgotten everything. Others may still route
     /// through it, so it takes no part in routing for `DELETE_PERIOD` (section 6.13).
     pub fn rebooted(me: NodeId, settings: impl Into<Arc<Settings>>, boot: u32, now: Time) -> Self {

@@ -144,7 +144,18 @@ impl<T> ByNode<T> {
 
     fn grow(&mut self) {
         const SLOTS_MIN: usize = 8;
-        let slots = (self.slots.len() * 2).max(SLOTS_MIN);
+        self.resize((self.slots.len() * 2).max(SLOTS_MIN));
+    }
+
+    /// Makes room for so many in all.
+    pub(crate) fn reserve(&mut self, things: usize) {
+        let slots = (things * 4).div_ceil(3).next_power_of_two();
+        if slots > self.slots.len() {
+            self.resize(slots);
+        }
+    }
+
+    fn resize(&mut self, slots: usize) {
         let former = mem::replace(&mut self.slots, (0..slots).map(|_| Slot::Vacant).collect());
         for slot in former {
             if let Some(node) = slot.node() {

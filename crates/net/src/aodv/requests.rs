@@ -16,6 +16,11 @@ pub(super) struct Heard {
 }
 
 impl Heard {
+    /// Makes room for the requests of so many originators.
+    pub(super) fn reserve(&mut self, originators: usize) {
+        self.by_originator.reserve(originators);
+    }
+
     /// Notes a request; says whether it is new.
     fn note(&mut self, now: Time, originator: NodeId, id: u32, until: Time) -> bool {
         self.by_originator.make_room(|_, (_, until)| *until > now);

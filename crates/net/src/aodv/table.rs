@@ -78,6 +78,11 @@ impl<A> Table<A> {
         Self { rules: Rules::ALL, delete_period, entries: ByNode::default(), earliest: Time::END }
     }
 
+    /// Makes room for so many entries in all.
+    pub(super) fn reserve(&mut self, entries: usize) {
+        self.entries.reserve(entries);
+    }
+
     pub(super) fn get(&self, destination: NodeId) -> Option<&Entry<A>> {
         self.entries.get(destination)
     }

@@ -162,7 +162,8 @@ fn adverts_ride_on_requests_and_replies_and_the_newer_one_stays() {
     assert_eq!((known(&world, 1, 0), known(&world, 2, 0)), (Some(100), Some(100)));
     let mut out = Vec::new();
     for (version, content) in [(1, 9), (7, 300)] {
-        world.routers[0].learn(Some(Advert { owner: id(2), version, content }), &mut out);
+        let now = world.now;
+        world.routers[0].learn(now, Some(Advert { owner: id(2), version, content }), &mut out);
     }
     assert_eq!(out, [Effect::Advert(Advert { owner: id(2), version: 7, content: 300 })]);
 }
