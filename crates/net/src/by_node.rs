@@ -218,6 +218,33 @@ mod tests {
     }
 
     #[test]
+    fn a_full_table_drops_what_is_over_and_grows_only_if_that_is_not_enough() {
+        let filled = |things: u32| {
+            let mut map = ByNode::default();
+            map.reserve(12);
+            for node in 0..things {
+                map.get_or_insert_with(NodeId(node), || node);
+            }
+            assert_eq!(map.slots.len(), 16);
+            map
+        };
+        let after = |things: u32, over: u32| {
+            let (mut map, mut asked) = (filled(things), 0);
+            map.make_room(|_, thing| {
+                asked += 1;
+                *thing >= over
+            });
+            assert!(map.has_room());
+            assert!((over..things).all(|node| map.get(NodeId(node)) == Some(&node)));
+            (asked, map.taken, map.slots.len())
+        };
+        assert_eq!(after(11, 11), (0, 11, 16), "there is room: nobody looks");
+        assert_eq!(after(12, 4), (12, 8, 16), "half of the slots are enough");
+        assert_eq!(after(12, 3), (12, 9, 32), "it would soon be full again");
+        ByNode::<u32>::default().make_room(|_, _| true);
+    }
+
+    #[test]
     fn what_is_not_to_be_kept_is_asked_for_once_and_leaves_the_others_in_reach() {
         let mut dice = Dice::new(5);
         for size in 1..200 {

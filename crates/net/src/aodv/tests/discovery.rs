@@ -277,6 +277,25 @@ fn settings_are_written_in_seconds_and_read_back() {
 }
 
 #[test]
+fn what_is_over_is_not_known_whether_or_not_anybody_has_swept() {
+    for sweep_interval in [millis(1), Time::END] {
+        let mut world = World::line(3, &Settings { sweep_interval, ..Settings::default() });
+        world.routers[2].advertise(200);
+        world.send(0, 2, 1);
+        world.run_for(1_500);
+        let known = |world: &World| {
+            let (router, now) = (&world.routers[0], world.now);
+            (router.route(now, id(2)).is_some(), router.routes(now).count(), router.advert_of(now, id(2)).is_some())
+        };
+        assert_eq!(known(&world), (true, 2, true));
+        world.run_for(10_000);
+        assert_eq!(known(&world), (false, 2, true), "expired, and remembered");
+        world.run_for(15_000);
+        assert_eq!(known(&world), (false, 0, false), "forgotten");
+    }
+}
+
+#[test]
 fn settings_of_nothing_at_all_do_no_harm() {
     let none = Time::ZERO;
     let settings = Settings {
