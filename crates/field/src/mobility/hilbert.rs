@@ -21,7 +21,7 @@ fn along(mut x: u32, mut y: u32) -> u32 {
     let mut along = 0;
     for bit in (0..BITS).rev() {
         let (right, upper) = (x >> bit & 1, y >> bit & 1);
-        along = along << 2 | (3 * right ^ upper);
+        along = along << 2 | ((3 * right) ^ upper);
         if upper == 0 {
             if right == 1 {
                 (x, y) = (!x, !y);
