@@ -12,6 +12,7 @@ mod direction;
 pub mod format;
 mod gauss_markov;
 mod group;
+mod hilbert;
 mod model;
 mod movement;
 mod placement;

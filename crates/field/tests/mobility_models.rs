@@ -308,3 +308,36 @@ fn a_grid_without_spacing_fills_the_area_evenly() {
     assert_eq!(movement.position(NodeId(14), Time::ZERO), Point { x: 450.0, y: 250.0 });
     assert_eq!(movement.next_turn(), None);
 }
+
+#[test]
+fn numbers_in_the_order_of_places_change_names_and_nothing_else() {
+    for model in all() {
+        let movement = Movement::new(&model, AREA, 20, 3).unwrap();
+        let (mut given, mut sorted) = (movement.clone(), movement.in_order_of_place());
+        for at in [0.0, 17.0, 1000.0].map(Time::from_units) {
+            given.advance(at);
+            sorted.advance(at);
+            let places = |movement: &Movement| {
+                let place = |node| movement.position(node, at);
+                let mut places: Vec<_> = movement.nodes().map(|node| (place(node).x, place(node).y)).collect();
+                places.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                places
+            };
+            assert_eq!(places(&given), places(&sorted), "{model:?}");
+            assert_eq!(given.next_turn().map(|(at, _)| at), sorted.next_turn().map(|(at, _)| at), "{model:?}");
+        }
+    }
+}
+
+#[test]
+fn in_the_order_of_places_those_with_neighbouring_numbers_start_close_together() {
+    let step = |movement: &Movement| {
+        let places: Vec<_> = movement.nodes().map(|node| movement.position(node, Time::ZERO)).collect();
+        let steps = places.windows(2).map(|pair| pair[0].distance_squared(pair[1]).sqrt());
+        steps.sum::<f64>() / (places.len() - 1) as f64
+    };
+    let movement = Movement::new(&waypoint(0.0), AREA, 1_000, 5).unwrap();
+    // The mean distance of two is some 190 m at random, and a node has 150 square metres to itself.
+    assert!(step(&movement) > 150.0);
+    assert!(step(&movement.in_order_of_place()) < 15.0);
+}

@@ -160,6 +160,15 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
+    /// The same router, with room for what so many others cause. There is more when it is needed; but routers that get theirs
+    /// one after the other have it side by side.
+    #[must_use]
+    pub fn with_room(mut self, others: usize) -> Self {
+        self.table.reserve(others);
+        self.heard.reserve(others);
+        self
+    }
+
     /// The router of a node that has started before, `boot` times, and has forgotten everything. Others may still route
     /// through it, so it takes no part in routing for `DELETE_PERIOD` (section 6.13).
     pub fn rebooted(me: NodeId, settings: impl Into<Arc<Settings>>, boot: u32, now: Time) -> Self {
@@ -177,7 +186,7 @@ impl<A: Clone, D> Router<A, D> {
 
     /// All routes, valid or remembered, in the order of destinations.
     pub fn routes(&self, now: Time) -> impl Iterator<Item = Route<'_, A>> {
-        let mut entries: Vec<_> = self.table.iter().collect();
+        let mut entries: Vec<_> = self.table.iter(now).collect();
         entries.sort_unstable_by_key(|(destination, _)| *destination);
         entries.into_iter().map(move |(destination, entry)| Route {
             destination,
@@ -185,20 +194,20 @@ impl<A: Clone, D> Router<A, D> {
             hops: entry.hops,
             valid: entry.is_valid(now),
             seq: entry.seq,
-            advert: entry.advert.as_deref(),
+            advert: entry.advert(),
         })
     }
 
     /// The valid route to a node.
     pub fn route(&self, now: Time, destination: NodeId) -> Option<Route<'_, A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
-        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert.as_deref());
+        let (next_hop, hops, seq, advert) = (entry.next_hop, entry.hops, entry.seq, entry.advert());
         Some(Route { destination, next_hop, hops, valid: true, seq, advert })
     }
 
     /// What a node is known to say about itself, whether or not there is a route to it.
-    pub fn advert_of(&self, node: NodeId) -> Option<&Advert<A>> {
-        self.table.get(node).and_then(|entry| entry.advert.as_deref())
+    pub fn advert_of(&self, now: Time, node: NodeId) -> Option<&Advert<A>> {
+        self.table.known(now, node).and_then(|entry| entry.advert())
     }
 
     /// A packet has arrived from a neighbour.
@@ -259,9 +268,19 @@ impl<A: Clone, D> Router<A, D> {
 
     fn sweep(&mut self, now: Time, out: &mut Vec<Effect<A, D>>) {
         self.swept = now;
-        self.heard.forget(now);
         let mut down = Vec::new();
         self.table.sweep(now, &mut down);
+        Self::tell_expired(down, out);
+    }
+
+    /// Sees to it that there is room for another entry.
+    fn make_room(&mut self, now: Time, out: &mut Vec<Effect<A, D>>) {
+        let mut down = Vec::new();
+        self.table.make_room(now, &mut down);
+        Self::tell_expired(down, out);
+    }
+
+    fn tell_expired(down: Vec<NodeId>, out: &mut Vec<Effect<A, D>>) {
         let expired = |destination| Effect::RouteDown { destination, cause: Cause::Expired };
         out.extend(down.into_iter().map(expired));
     }
@@ -283,6 +302,7 @@ impl<A: Clone, D> Router<A, D> {
     fn offer(&mut self, now: Time, offer: Offer, out: &mut Vec<Effect<A, D>>) {
         debug_assert_ne!(offer.destination, self.me, "a node has no route to itself");
         self.settle(now, offer.destination, out);
+        self.make_room(now, out);
         if self.table.offer(offer) == Verdict::Changed {
             let Offer { destination, next_hop, hops, .. } = offer;
             out.push(Effect::RouteUp { destination, next_hop, hops });
@@ -293,13 +313,14 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     /// Keeps an advert if it is newer than the one that is known.
-    fn learn(&mut self, advert: Option<Advert<A>>, out: &mut Vec<Effect<A, D>>) {
-        if let Some(advert) = advert
-            && let Some(entry) = self.table.get_mut(advert.owner)
-            && entry.advert.as_ref().is_none_or(|known| known.version < advert.version)
+    fn learn(&mut self, now: Time, advert: Option<Advert<A>>, out: &mut Vec<Effect<A, D>>) {
+        let Some(advert) = advert else { return };
+        self.settle(now, advert.owner, out);
+        if let Some(entry) = self.table.get_mut(advert.owner)
+            && entry.advert().is_none_or(|known| known.version < advert.version)
         {
             out.push(Effect::Advert(advert.clone()));
-            entry.advert = Some(Box::new(advert));
+            entry.set_advert(advert);
         }
     }
 

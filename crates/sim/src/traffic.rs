@@ -40,6 +40,9 @@ type Router = aodv::Router<(), Letter>;
 const IP_BYTES: u32 = 20;
 const UDP_BYTES: u32 = 8;
 
+/// For how many others a router has room from the start.
+const ROOM: u32 = 96;
+
 /// What applications send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Letter {
@@ -104,8 +107,11 @@ pub fn run(plan: &Plan) -> Report {
 impl<'a> World<'a> {
     fn new(plan: &'a Plan) -> Self {
         let config = &plan.config;
-        let routing = Arc::new(config.routing.clone());
-        let node = |id| Node { router: Router::new(NodeId(id), Arc::clone(&routing)), wakes: Time::END };
+        // Nobody listens when routes expire.
+        let routing = Arc::new(aodv::Settings { sweep_interval: Time::END, ..config.routing.clone() });
+        let room = plan.config.nodes.min(ROOM) as usize;
+        let node =
+            |id| Node { router: Router::new(NodeId(id), Arc::clone(&routing)).with_room(room), wakes: Time::END };
         let mut world = Self {
             plan,
             now: Time::ZERO,

@@ -9,7 +9,7 @@ use driftlock_protocol::NodeId;
 
 use super::model::{Area, Model, ModelError};
 use super::tracks::{self, Tracks};
-use super::{direction, gauss_markov, group, waypoint};
+use super::{direction, gauss_markov, group, hilbert, waypoint};
 
 /// A leg and its place in time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -137,6 +137,22 @@ impl Movement {
             walkers.push(walker);
         }
         Self { courses, walkers, turns, area, bounds }
+    }
+
+    /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who start close
+    /// together mostly have numbers that are. Whoever keeps things of nodes in the order of their numbers then has those of
+    /// neighbours close together in memory. Among nodes that all move by the same rule, it is only a matter of names.
+    #[must_use]
+    pub fn in_order_of_place(self) -> Self {
+        let (low, high) = self.bounds;
+        let side = (high.x - low.x).max(high.y - low.y);
+        let place = |course: &Course| hilbert::place(course.leg.from, low, side);
+        let mut nodes: Vec<_> = self.courses.into_iter().zip(self.walkers).collect();
+        nodes.sort_by_cached_key(|(course, _)| place(course));
+        let (courses, walkers): (Vec<_>, Vec<_>) = nodes.into_iter().unzip();
+        let ends = (0..).map(NodeId).zip(&courses).filter(|(_, course)| course.until < Time::END);
+        let turns = ends.map(|(node, course)| Reverse((course.until, node))).collect();
+        Self { courses, walkers, turns, ..self }
     }
 
     /// How many nodes there are.

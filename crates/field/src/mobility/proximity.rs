@@ -191,6 +191,16 @@ impl Proximity {
             return;
         }
         let here = self.movement.position(node, at);
+        if radius <= self.range {
+            // Nobody but neighbours: fewer to look at than in the cells, and in order.
+            for &other in self.neighbours(node) {
+                let squared = here.distance_squared(self.movement.position(other, at));
+                if squared <= radius * radius {
+                    out.push((other, squared.sqrt()));
+                }
+            }
+            return;
+        }
         let block = self.cells.within(here, radius + slack(radius));
         for other in self.cells.occupants(block) {
             let squared = here.distance_squared(other.course.at(at));

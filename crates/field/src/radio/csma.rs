@@ -1,5 +1,6 @@
 //! Listen before talk: who may send when, and what happens when a transmission ends.
 
+use std::hint;
 use std::mem;
 
 use driftlock_net::Time;
@@ -141,6 +142,8 @@ impl<F: Clone> Air<F> {
     /// A transmission ends: first for everybody whom it reached, then for its sender.
     pub(super) fn on_over(&mut self, now: Time, signal: u32, out: &mut Vec<Effect<F>>) {
         let Some(Signal { head, mut reach }) = self.signals.remove(signal) else { return };
+        // As in `launch`: all stations are fetched at once here.
+        hint::black_box(reach.iter().map(|node| self.stations[node.index()].look_ahead()).sum::<u64>());
         let mut received = false;
         for &node in &reach {
             let Some(arrival) = self.stations[node.index()].depart(signal) else { continue };

@@ -13,7 +13,7 @@ use super::rules::CsmaRules;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Station {
-    arriving: Vec<Arrival>,
+    arriving: Arriving,
     /// The sum of what arrives.
     power: f64,
     /// How many transmissions it senses, its own and a jammer included.
@@ -53,6 +53,13 @@ pub(super) enum Phase {
     AwaitingAck,
 }
 
+/// The signals at a receiver. Mostly there is one at a time, which is kept here; for others memory is allocated elsewhere.
+#[derive(Clone, Debug, Default)]
+struct Arriving {
+    one: Option<Arrival>,
+    others: Vec<Arrival>,
+}
+
 /// A signal at a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
@@ -79,7 +86,7 @@ pub(super) struct Backoff {
 impl Station {
     pub(super) fn new() -> Self {
         Self {
-            arriving: Vec::new(),
+            arriving: Arriving::default(),
             power: 0.0,
             busy: 0,
             group: 0,
@@ -98,6 +105,12 @@ impl Station {
         }
     }
 
+    /// Reads what a visit is going to need, for a loop over many stations that has the processor fetch all of them at once. The answer
+    /// is of no use otherwise.
+    pub(super) fn look_ahead(&self) -> u64 {
+        u64::from(self.busy) + self.spans.idle_ns + u64::from(self.arriving.one.is_some())
+    }
+
     pub(super) fn senses_nothing(&self) -> bool {
         self.busy == 0
     }
@@ -105,7 +118,7 @@ impl Station {
     /// A signal begins here.
     pub(super) fn arrive(&mut self, now: Time, signal: u32, path: Path, csma: &CsmaRules) {
         self.power += path.power;
-        for other in &mut self.arriving {
+        for other in self.arriving.iter_mut() {
             other.interference = other.interference.max(self.power - other.power);
         }
         self.arriving.push(Arrival {
@@ -123,8 +136,7 @@ impl Station {
 
     /// A signal ends here.
     pub(super) fn depart(&mut self, signal: u32) -> Option<Arrival> {
-        let place = self.arriving.iter().position(|arrival| arrival.signal == signal)?;
-        let arrival = self.arriving.swap_remove(place);
+        let arrival = self.arriving.remove(signal)?;
         // Sums of what comes and goes drift; silence is zero.
         self.power = if self.arriving.is_empty() { 0.0 } else { self.power - arrival.power };
         Some(arrival)
@@ -132,7 +144,7 @@ impl Station {
 
     /// What is arriving is lost on this node.
     pub(super) fn go_deaf(&mut self) {
-        for arrival in &mut self.arriving {
+        for arrival in self.arriving.iter_mut() {
             arrival.deaf = true;
         }
     }
@@ -192,6 +204,32 @@ impl Station {
         } else {
             Mode::Idle
         }
+    }
+}
+
+impl Arriving {
+    fn is_empty(&self) -> bool {
+        self.one.is_none() && self.others.is_empty()
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Arrival> {
+        self.one.iter_mut().chain(&mut self.others)
+    }
+
+    fn push(&mut self, arrival: Arrival) {
+        if self.one.is_none() {
+            self.one = Some(arrival);
+        } else {
+            self.others.push(arrival);
+        }
+    }
+
+    fn remove(&mut self, signal: u32) -> Option<Arrival> {
+        let one = self.one.take_if(|arrival| arrival.signal == signal);
+        one.or_else(|| {
+            let place = self.others.iter().position(|arrival| arrival.signal == signal)?;
+            Some(self.others.swap_remove(place))
+        })
     }
 }
 

@@ -174,6 +174,7 @@ impl<A: Clone, D> Router<A, D> {
         }
         search.ask(now, &self.settings);
         let ttl = search.ttl;
+        self.settle(now, to, out);
         self.discovery.last_id = self.discovery.last_id.wrapping_add(1);
         self.seq = self.seq.next();
         let request = Request {

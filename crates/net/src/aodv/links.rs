@@ -109,7 +109,7 @@ impl<A: Clone, D> Router<A, D> {
         let expires = now + hello.lifetime;
         let seq = Some(hello.seq);
         self.offer(now, Offer { destination: from, next_hop: from, hops: 1, seq, expires, must_be_fresh: true }, out);
-        self.learn(hello.advert, out);
+        self.learn(now, hello.advert, out);
         if self.neighbours.heard.insert(from, now).is_none() {
             self.neighbours.silence_due = self.neighbours.silence_due.min(now + self.settings.hello_timeout());
         }
@@ -188,7 +188,7 @@ impl<A: Clone, D> Router<A, D> {
             return;
         }
         self.neighbours.hello_due = now + interval.max(Time(1));
-        let active = || self.table.iter().any(|(_, entry)| entry.is_valid(now));
+        let active = || self.table.iter(now).any(|(_, entry)| entry.is_valid(now));
         let speaks = self.settings.hello == Hello::Always || active();
         if speaks && self.silent_until.is_none() {
             let greeting =

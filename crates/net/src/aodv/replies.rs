@@ -24,7 +24,7 @@ impl<A: Clone, D> Router<A, D> {
             must_be_fresh: self.table.rules.replies_must_be_fresh,
         };
         self.offer(now, forward, out);
-        self.learn(reply.advert, out);
+        self.learn(now, reply.advert, out);
         if reply.originator == self.me {
             return;
         }
@@ -48,7 +48,7 @@ impl<A: Clone, D> Router<A, D> {
             seq: entry.seq?,
             originator,
             lifetime: entry.expires - now,
-            advert: entry.advert.as_deref().cloned(),
+            advert: entry.advert().cloned(),
         })
     }
 

@@ -16,8 +16,14 @@ pub(super) struct Heard {
 }
 
 impl Heard {
+    /// Makes room for the requests of so many originators.
+    pub(super) fn reserve(&mut self, originators: usize) {
+        self.by_originator.reserve(originators);
+    }
+
     /// Notes a request; says whether it is new.
     fn note(&mut self, now: Time, originator: NodeId, id: u32, until: Time) -> bool {
+        self.by_originator.make_room(|_, (_, until)| *until > now);
         let (window, remembered) = self.by_originator.get_or_insert_with(originator, Default::default);
         if *remembered <= now {
             // Whoever has rebooted since counts from the start again.
@@ -29,11 +35,7 @@ impl Heard {
 
     /// Whether any request of this node is remembered.
     pub(super) fn knows(&self, originator: NodeId) -> bool {
-        self.by_originator.get(originator).is_some()
-    }
-
-    pub(super) fn forget(&mut self, now: Time) {
-        self.by_originator.retain(|_, (_, until)| *until > now);
+        self.by_originator.get(originator).is_some_and(|(_, until)| *until > Time::ZERO)
     }
 }
 
@@ -54,7 +56,7 @@ impl<A: Clone, D> Router<A, D> {
             must_be_fresh: self.table.rules.requests_must_be_fresh,
         };
         self.offer(now, reverse, out);
-        self.learn(request.advert.clone(), out);
+        self.learn(now, request.advert.clone(), out);
         if request.destination == self.me {
             self.answer_for_self(now, &request, out);
         } else if !self.answer_for_other(now, &request, out) && request.ttl > 1 {

@@ -86,7 +86,8 @@ pub struct Settings {
     /// Broadcasts are put off by up to this, so that neighbours do not all repeat a request at once. Not in the RFC.
     #[serde(with = "seconds")]
     pub jitter: Time,
-    /// How late the layer above may hear that a route has expired. Not in the RFC; the route is not used any more in any case.
+    /// How late the layer above may hear that a route has expired: a router goes through its table as often. Not in the RFC; the
+    /// route is not used any more in any case. If nobody listens, [`Time::END`] saves the work.
     #[serde(with = "seconds")]
     pub sweep_interval: Time,
 }

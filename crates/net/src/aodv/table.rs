@@ -5,6 +5,8 @@
 //! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
 //! destination itself closes no loop, whatever its number.
 
+use std::mem;
+
 use driftlock_protocol::NodeId;
 
 use super::packet::{Advert, Seq, Unreachable};
@@ -12,19 +14,31 @@ use super::rules::Rules;
 use crate::Time;
 use crate::by_node::ByNode;
 
-/// What is known of the way to a destination.
+/// What is known of the way to a destination. There are hundreds at each of thousands of nodes, so they are small.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<A> {
     pub(super) next_hop: NodeId,
     pub(super) hops: u8,
-    pub(super) seq: Option<Seq>,
     pub(super) valid: bool,
+    pub(super) seq: Option<Seq>,
     /// When the route becomes invalid, or, if it is invalid, is forgotten.
     pub(super) expires: Time,
+    /// Apart, because most have nothing of it.
+    company: Option<Box<Company<A>>>,
+}
+
+/// What comes along with some routes.
+#[derive(Clone, Debug)]
+struct Company<A> {
     /// Neighbours that may route through this node, in order.
-    pub(super) precursors: Vec<NodeId>,
-    /// Boxed, because most have none: the entries of thousands of nodes are to be small.
-    pub(super) advert: Option<Box<Advert<A>>>,
+    precursors: Vec<NodeId>,
+    advert: Option<Advert<A>>,
+}
+
+impl<A> Default for Company<A> {
+    fn default() -> Self {
+        Self { precursors: Vec::new(), advert: None }
+    }
 }
 
 /// What a control message says about the way to a destination.
@@ -64,6 +78,11 @@ impl<A> Table<A> {
         Self { rules: Rules::ALL, delete_period, entries: ByNode::default(), earliest: Time::END }
     }
 
+    /// Makes room for so many entries in all.
+    pub(super) fn reserve(&mut self, entries: usize) {
+        self.entries.reserve(entries);
+    }
+
     pub(super) fn get(&self, destination: NodeId) -> Option<&Entry<A>> {
         self.entries.get(destination)
     }
@@ -72,9 +91,14 @@ impl<A> Table<A> {
         self.entries.get_mut(destination)
     }
 
-    /// All entries, in no order that means anything.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
-        self.entries.iter()
+    /// The entry of a destination that need not have been settled, if it is not over.
+    pub(super) fn known(&self, now: Time, destination: NodeId) -> Option<&Entry<A>> {
+        self.entries.get(destination).filter(|entry| !entry.is_over(now, self.delete_period))
+    }
+
+    /// All entries that are not over, in no order that means anything.
+    pub(super) fn iter(&self, now: Time) -> impl Iterator<Item = (NodeId, &Entry<A>)> {
+        self.entries.iter().filter(move |(_, entry)| !entry.is_over(now, self.delete_period))
     }
 
     /// When the next entry may expire: not before, perhaps later.
@@ -101,18 +125,36 @@ impl<A> Table<A> {
 
     /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
     pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
-        let (rules, delete_period) = (self.rules, self.delete_period);
-        let mut earliest = Time::END;
-        self.entries.retain(|destination, entry| {
+        self.earliest = Time::END;
+        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.retain(settle);
+        down.sort_unstable();
+    }
+
+    /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in [`sweep`](Self::sweep).
+    pub(super) fn make_room(&mut self, now: Time, down: &mut Vec<NodeId>) {
+        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.make_room(settle);
+        down.sort_unstable();
+    }
+
+    /// Brings one entry after the other up to date; says whether it is to be kept.
+    fn settler(
+        now: Time,
+        rules: Rules,
+        delete_period: Time,
+        earliest: &mut Time,
+        down: &mut Vec<NodeId>,
+    ) -> impl FnMut(NodeId, &mut Entry<A>) -> bool {
+        move |destination, entry| {
             if entry.valid && entry.expires <= now {
                 entry.expire(rules, delete_period);
                 down.push(destination);
             }
-            earliest = if entry.expires > now { earliest.min(entry.expires) } else { earliest };
-            entry.expires > now
-        });
-        self.earliest = earliest;
-        down.sort_unstable();
+            let lives = entry.expires > now;
+            *earliest = if lives { entry.expires.min(*earliest) } else { *earliest };
+            lives
+        }
     }
 
     /// Takes a route if it is better than the one that is known. The entry has been settled.
@@ -158,9 +200,10 @@ impl<A> Table<A> {
     /// A neighbour may route through this node to `destination` from now on.
     pub(super) fn add_precursor(&mut self, destination: NodeId, neighbour: NodeId) {
         if let Some(entry) = self.entries.get_mut(destination)
-            && let Err(at) = entry.precursors.binary_search(&neighbour)
+            && let precursors = &mut entry.company.get_or_insert_default().precursors
+            && let Err(at) = precursors.binary_search(&neighbour)
         {
-            entry.precursors.insert(at, neighbour);
+            precursors.insert(at, neighbour);
         }
     }
 
@@ -192,7 +235,7 @@ impl<A> Table<A> {
         entry.valid = false;
         entry.expires = now + self.delete_period;
         let unreachable = Unreachable { destination, seq: entry.seq };
-        let precursors = std::mem::take(&mut entry.precursors);
+        let precursors = entry.company.as_mut().map(|company| mem::take(&mut company.precursors)).unwrap_or_default();
         affected.extend(&precursors);
         (!precursors.is_empty()).then_some(unreachable)
     }
@@ -206,18 +249,35 @@ impl<A> Entry<A> {
             seq: offer.seq,
             valid: true,
             expires: offer.expires,
-            precursors: Vec::new(),
-            advert: None,
+            company: None,
         }
+    }
+
+    /// What is known of the destination's advert.
+    pub(super) fn advert(&self) -> Option<&Advert<A>> {
+        self.company.as_ref()?.advert.as_ref()
+    }
+
+    /// Keeps an advert of the destination.
+    pub(super) fn set_advert(&mut self, advert: Advert<A>) {
+        self.company.get_or_insert_default().advert = Some(advert);
     }
 
     pub(super) fn is_valid(&self, now: Time) -> bool {
         self.valid && self.expires > now
     }
 
+    /// Whether the route is neither valid nor remembered any more. It is as if there were no entry.
+    fn is_over(&self, now: Time, delete_period: Time) -> bool {
+        let remembered = if self.valid { delete_period } else { Time::ZERO };
+        self.expires + remembered <= now
+    }
+
     fn expire(&mut self, rules: Rules, delete_period: Time) {
         self.valid = false;
-        self.precursors.clear();
+        if let Some(company) = &mut self.company {
+            company.precursors.clear();
+        }
         self.expires = self.expires + delete_period;
         if rules.expiry_raises {
             self.seq = self.seq.map(Seq::next);

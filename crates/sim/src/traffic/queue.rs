@@ -23,60 +23,111 @@ pub(super) enum Event {
     Ask(NodeId),
 }
 
+/// What is soon due.
+#[derive(Clone, Debug)]
+enum Soon {
+    Radio(radio::Event),
+    Transmit { from: NodeId, to: Option<NodeId>, packet: Rc<Packet> },
+}
+
+/// What is due later.
+#[derive(Clone, Copy, Debug)]
+enum Later {
+    Wake(NodeId),
+    Ask(NodeId),
+}
+
 /// An event and its place in the order.
 #[derive(Clone, Debug)]
-struct Scheduled {
+struct Scheduled<E> {
     at: Time,
     sequence: u64,
-    event: Event,
+    event: E,
 }
 
 /// All that is to come. Radios want something within microseconds, routers and applications within seconds. So there are two heaps:
-/// the one that most events go through stays small, and in the caches.
+/// the one that most events go through stays small, and in the caches, and the other has small entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    soon: BinaryHeap<Scheduled>,
-    later: BinaryHeap<Scheduled>,
+    soon: BinaryHeap<Scheduled<Soon>>,
+    later: BinaryHeap<Scheduled<Later>>,
     sequence: u64,
 }
 
 impl Queue {
     pub(super) fn schedule(&mut self, at: Time, event: Event) {
-        let heap = match event {
-            Event::Radio(_) | Event::Transmit { .. } => &mut self.soon,
-            Event::Wake(_) | Event::Ask(_) => &mut self.later,
-        };
-        heap.push(Scheduled { at, sequence: self.sequence, event });
+        let sequence = self.sequence;
         self.sequence += 1;
+        match event {
+            Event::Radio(event) => self.soon.push(Scheduled { at, sequence, event: Soon::Radio(event) }),
+            Event::Transmit { from, to, packet } => {
+                self.soon.push(Scheduled { at, sequence, event: Soon::Transmit { from, to, packet } });
+            }
+            Event::Wake(node) => self.later.push(Scheduled { at, sequence, event: Later::Wake(node) }),
+            Event::Ask(node) => self.later.push(Scheduled { at, sequence, event: Later::Ask(node) }),
+        }
     }
 
     /// Takes the next event, unless it comes after the end.
     pub(super) fn pop(&mut self, end: Time) -> Option<(Time, Event)> {
-        // Of two, the greater is the earlier; nothing is the least.
-        let heap = if self.soon.peek() > self.later.peek() { &mut self.soon } else { &mut self.later };
-        heap.peek().filter(|next| next.at <= end)?;
-        heap.pop().map(|Scheduled { at, event, .. }| (at, event))
+        let [soon, later] = [self.soon.peek().map(Scheduled::place), self.later.peek().map(Scheduled::place)];
+        let ((at, _), is_soon) = match (soon, later) {
+            (Some(soon), Some(later)) => (soon.min(later), soon < later),
+            (Some(soon), None) => (soon, true),
+            (None, later) => (later?, false),
+        };
+        if at > end {
+            None
+        } else if is_soon {
+            self.soon.pop().map(|next| (at, next.event.into()))
+        } else {
+            self.later.pop().map(|next| (at, next.event.into()))
+        }
     }
 }
 
-impl PartialEq for Scheduled {
+impl From<Soon> for Event {
+    fn from(event: Soon) -> Self {
+        match event {
+            Soon::Radio(event) => Self::Radio(event),
+            Soon::Transmit { from, to, packet } => Self::Transmit { from, to, packet },
+        }
+    }
+}
+
+impl From<Later> for Event {
+    fn from(event: Later) -> Self {
+        match event {
+            Later::Wake(node) => Self::Wake(node),
+            Later::Ask(node) => Self::Ask(node),
+        }
+    }
+}
+
+impl<E> Scheduled<E> {
+    fn place(&self) -> (Time, u64) {
+        (self.at, self.sequence)
+    }
+}
+
+impl<E> PartialEq for Scheduled<E> {
     fn eq(&self, other: &Self) -> bool {
         self.sequence == other.sequence
     }
 }
 
-impl Eq for Scheduled {}
+impl<E> Eq for Scheduled<E> {}
 
-impl PartialOrd for Scheduled {
+impl<E> PartialOrd for Scheduled<E> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Scheduled {
+impl<E> Ord for Scheduled<E> {
     /// Reversed: the heap's greatest is the earliest.
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+        other.place().cmp(&self.place())
     }
 }
 

@@ -55,6 +55,7 @@ impl Cells {
     pub(super) fn new((low, high): (Point, Point), side: f64, nodes: usize) -> Self {
         const CELLS_PER_NODE: usize = 4;
         const CELLS_MIN: usize = 64;
+        const ROOM: usize = 4;
         let cells_max = nodes.saturating_mul(CELLS_PER_NODE).max(CELLS_MIN) as f64;
         let (width, height) = (high.x - low.x, high.y - low.y);
         let count = |length: f64, side: f64| (length / side).ceil().max(1.0);
@@ -64,7 +65,8 @@ impl Cells {
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole, and not above cells_max
         let (columns, rows) = (count(width, side) as u32, count(height, side) as u32);
-        let occupants = vec![Vec::new(); columns as usize * rows as usize];
+        // With some room from the start, so that cells that touch have it side by side.
+        let occupants = (0..columns as usize * rows as usize).map(|_| Vec::with_capacity(ROOM)).collect();
         Self { origin: low, side, columns, rows, occupants }
     }
 

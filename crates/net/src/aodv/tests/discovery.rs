@@ -155,12 +155,15 @@ fn adverts_ride_on_requests_and_replies_and_the_newer_one_stays() {
     world.routers[2].advertise(201);
     world.send(0, 2, 1);
     world.run_for(1_500);
-    let known = |world: &World, at: usize, of: usize| world.routers[at].advert_of(id(of)).map(|advert| advert.content);
+    let known = |world: &World, at: usize, of: usize| {
+        world.routers[at].advert_of(world.now, id(of)).map(|advert| advert.content)
+    };
     assert_eq!((known(&world, 0, 2), known(&world, 1, 2)), (Some(201), Some(201)));
     assert_eq!((known(&world, 1, 0), known(&world, 2, 0)), (Some(100), Some(100)));
     let mut out = Vec::new();
     for (version, content) in [(1, 9), (7, 300)] {
-        world.routers[0].learn(Some(Advert { owner: id(2), version, content }), &mut out);
+        let now = world.now;
+        world.routers[0].learn(now, Some(Advert { owner: id(2), version, content }), &mut out);
     }
     assert_eq!(out, [Effect::Advert(Advert { owner: id(2), version: 7, content: 300 })]);
 }
@@ -270,6 +273,25 @@ fn settings_are_written_in_seconds_and_read_back() {
     assert_eq!(toml::from_str(&toml::to_string(&given).unwrap()), Ok(given));
     for wrong in ["ttl-begin = 1", "jitter = -1", "jitter = inf", "delete-period = -1"] {
         assert!(toml::from_str::<Settings>(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_over_is_not_known_whether_or_not_anybody_has_swept() {
+    for sweep_interval in [millis(1), Time::END] {
+        let mut world = World::line(3, &Settings { sweep_interval, ..Settings::default() });
+        world.routers[2].advertise(200);
+        world.send(0, 2, 1);
+        world.run_for(1_500);
+        let known = |world: &World| {
+            let (router, now) = (&world.routers[0], world.now);
+            (router.route(now, id(2)).is_some(), router.routes(now).count(), router.advert_of(now, id(2)).is_some())
+        };
+        assert_eq!(known(&world), (true, 2, true));
+        world.run_for(10_000);
+        assert_eq!(known(&world), (false, 2, true), "expired, and remembered");
+        world.run_for(15_000);
+        assert_eq!(known(&world), (false, 0, false), "forgotten");
     }
 }
 

@@ -49,6 +49,7 @@ fn random_world(seed: u64, rules: Rules) -> World {
         acknowledge_replies: dice.below(3) == 0,
         rreq_ratelimit: 50,
         rreq_retries: 1,
+        sweep_interval: [Time::ZERO, Time(500 * MILLISECOND), Time::END][usize::try_from(dice.below(3)).unwrap()],
         ..Settings::default()
     };
     let air = Air {
