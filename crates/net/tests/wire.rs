@@ -1,7 +1,7 @@
 //! Bytes on the air: what is said comes out again, and no bytes do harm.
 
 #[path = "link/rng.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // other tests use the rest of it
 mod rng;
 
 use std::net::Ipv4Addr;
