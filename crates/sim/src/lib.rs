@@ -1,6 +1,7 @@
 //! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as radios have it.
 //!
 //! - [`afield`]: what a world stands on if its nodes move about with radios.
+//! - `applications`: when they ask, for what, and how long they use what they get.
 //! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
 //! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
 //! - [`random`]: one seed, split into independent streams per replication and subject.
@@ -17,6 +18,7 @@
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
 pub mod afield;
+mod applications;
 pub mod areas;
 pub mod churn;
 pub mod config;

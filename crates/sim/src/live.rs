@@ -13,10 +13,10 @@ use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
 use crate::afield::Terrain;
+use crate::applications::Applications;
 use crate::config::Plan;
-use crate::demand::Demands;
 use crate::queue::Event;
-use crate::random::{Stream, Subject, exponential, stream};
+use crate::random::{Subject, stream};
 use crate::run::deployment;
 use crate::world::{Setting, Step, World};
 
@@ -124,14 +124,13 @@ impl Visitor for Watched<'_> {
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, trace, watcher } = self;
         let terrain = plan.config.field.as_ref().expect("a plan with a field");
-        let draws = |subject| stream(plan.config.seed, 0, subject);
         let deployment: &Deployment = &deployment(plan, 0);
         let setting = Setting {
             deployment,
             variant,
             repairs: plan.repairs,
             delay: plan.config.delay,
-            delays: draws(Subject::Delay),
+            delays: stream(plan.config.seed, 0, Subject::Delay),
             checked: true,
             recorder: trace,
             field: Some(terrain.afield::<P>(plan.config.nodes, plan.config.seed).expect("it was checked")),
@@ -139,10 +138,7 @@ impl Visitor for Watched<'_> {
         let mut live = Live::<P> {
             plan,
             world: World::new(setting),
-            workload: draws(Subject::Workload),
-            service: draws(Subject::Service),
-            demands: plan.config.demands(),
-            demand: draws(Subject::Demand),
+            applications: Applications::new(&plan.config, 0),
             asks: vec![false; plan.config.nodes as usize],
             by_hand: vec![false; plan.config.nodes as usize],
             faults: BTreeMap::new(),
@@ -173,10 +169,7 @@ enum Broken {
 struct Live<'a, P: Protocol> {
     plan: &'a Plan,
     world: World<P>,
-    workload: Stream,
-    service: Stream,
-    demands: Demands,
-    demand: Stream,
+    applications: Applications,
     /// Whether an application is going to ask by itself.
     asks: Vec<bool>,
     /// Whether the watcher has asked in its place.
@@ -254,7 +247,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.demands.draw(self.world.now(), &mut self.demand);
+        let demand = self.applications.demand(self.world.now());
         self.world.request(node, demand)
     }
 
@@ -262,7 +255,7 @@ impl<P: Protocol> Live<'_, P> {
         self.entries += 1;
         let now = self.world.now();
         self.waited = self.waited + (now - self.world.meter().requested_at(node));
-        let stay = self.plan.config.cs_time.sample(&mut self.service);
+        let stay = self.applications.stay();
         if !self.by_hand[node.index()] {
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
@@ -270,7 +263,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = Time::from_units(exponential(1.0 / self.plan.config.load, &mut self.workload));
+        let pause = self.applications.pause();
         if !std::mem::replace(&mut self.asks[node.index()], true) {
             self.world.schedule(pause, Event::Request { node });
         }

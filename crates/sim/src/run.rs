@@ -10,9 +10,9 @@ use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
 use crate::afield::{Effort, Terrain};
+use crate::applications::Applications;
 use crate::areas::traced;
 use crate::config::{Config, Plan};
-use crate::demand::Demands;
 use crate::meter::Tally;
 use crate::queue::Event;
 use crate::random::{Stream, Subject, exponential, stream};
@@ -151,11 +151,8 @@ impl Visitor for Replicate<'_> {
         let mut run = Run::<P> {
             plan,
             world: World::new(setting),
-            workload: draws(Subject::Workload),
-            service: draws(Subject::Service),
+            applications: Applications::new(&plan.config, replication),
             mobility: draws(Subject::Mobility),
-            demands: plan.config.demands(),
-            demand: draws(Subject::Demand),
             last_entry: Time::ZERO,
             effort_before: Effort::default(),
         };
@@ -170,11 +167,8 @@ impl Visitor for Replicate<'_> {
 struct Run<'a, P: Protocol> {
     plan: &'a Plan,
     world: World<P>,
-    workload: Stream,
-    service: Stream,
+    applications: Applications,
     mobility: Stream,
-    demands: Demands,
-    demand: Stream,
     last_entry: Time,
     /// What the radios had done when counting began.
     effort_before: Effort,
@@ -241,19 +235,19 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.demands.draw(self.world.now(), &mut self.demand);
+        let demand = self.applications.demand(self.world.now());
         self.world.request(node, demand)
     }
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.plan.config.cs_time.sample(&mut self.service);
+        let stay = self.applications.stay();
         let entry = self.world.entry(node);
         self.world.schedule(stay, Event::Release { node, entry });
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = Time::from_units(exponential(1.0 / self.plan.config.load, &mut self.workload));
+        let pause = self.applications.pause();
         self.world.schedule(pause, Event::Request { node });
     }
 

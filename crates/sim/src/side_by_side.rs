@@ -19,12 +19,12 @@ use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;
 
+use crate::applications::Applications;
 use crate::areas::plane;
 use crate::config::Config;
-use crate::demand::Demands;
 use crate::meter::{Tally, Waiter};
 use crate::movement::Walk;
-use crate::random::{Stream, Subject, exponential, stream, stream_of_site};
+use crate::random::{Subject, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
 use crate::world::{Setting, Step, Traveller, World};
@@ -112,10 +112,7 @@ struct SideBySide<'a, P: Protocol> {
     places: Vec<Place<P>>,
     services: Vec<Service>,
     roaming: Roaming,
-    workload: Stream,
-    service: Stream,
-    demands: Demands,
-    demand: Stream,
+    applications: Applications,
     entries: u64,
     events: u64,
     last_entry: Time,
@@ -124,7 +121,6 @@ struct SideBySide<'a, P: Protocol> {
 impl<'a, P: Protocol> SideBySide<'a, P> {
     /// Everybody is where `roaming` has it, in one of the `worlds` or in none.
     fn new(config: &'a Config, replication: u32, mut worlds: Vec<World<P>>, roaming: Roaming) -> Self {
-        let draws = |subject| stream(config.seed, replication, subject);
         let place = |node| match roaming.site(node) {
             Some(site) => Place::In(site),
             None => Place::Between { traveller: Box::new(worlds[0].take(node)), asked: None },
@@ -138,10 +134,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             sequence: 0,
             services: vec![Service::default(); config.nodes as usize],
             roaming,
-            workload: draws(Subject::Workload),
-            service: draws(Subject::Service),
-            demands: config.demands(),
-            demand: draws(Subject::Demand),
+            applications: Applications::new(config, replication),
             entries: 0,
             events: 0,
             last_entry: Time::ZERO,
@@ -245,7 +238,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.demands.draw(self.now, &mut self.demand);
+        let demand = self.applications.demand(self.now);
         match &mut self.places[node.index()] {
             Place::In(site) => {
                 let site = *site;
@@ -313,14 +306,14 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.entries += 1;
         self.last_entry = self.now;
         let service = &mut self.services[node.index()];
-        let lasts = service.left.take().unwrap_or_else(|| self.config.cs_time.sample(&mut self.service));
+        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay());
         service.until = self.now + lasts;
         let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
         self.schedule(until, Errand::Release { node, site, entry });
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = Time::from_units(exponential(1.0 / self.config.load, &mut self.workload));
+        let pause = self.applications.pause();
         self.schedule(self.now + pause, Errand::Request(node));
     }
 
