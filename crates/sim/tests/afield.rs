@@ -1,13 +1,17 @@
 //! Algorithms on the field: the real link layer over radios, while nodes move.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driftlock_field::faults::{Often, Ranges};
+use driftlock_field::faults::{Area, Fault, Kind, Often, Ranges};
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Algorithm, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
-use driftlock_sim::config::Config;
-use driftlock_sim::run::{Records, Replication, replicate};
+use driftlock_sim::config::{Config, Plan};
+use driftlock_sim::run::{Records, Replication, replicate, trace_header};
 use driftlock_sim::soak::{Crowd, Report, soak};
+use driftlock_trace::{Line, Reader, Scene, Writer};
 
 /// Fault and heal with a tenth of all frames lost, until so many runs have granted something under faults.
 fn holds(tag: &str, counted_runs: u64) {
@@ -69,6 +73,10 @@ fn measured(algorithm: &str, terrain: Terrain) -> Replication {
 }
 
 fn replication(algorithm: &str, terrain: Terrain, number: u32) -> Replication {
+    replicate(&plan(algorithm, terrain), number, Records::default()).expect("nothing is written")
+}
+
+fn plan(algorithm: &str, terrain: Terrain) -> Plan {
     let config = Config {
         algorithm: algorithm.into(),
         nodes: 12,
@@ -80,7 +88,7 @@ fn replication(algorithm: &str, terrain: Terrain, number: u32) -> Replication {
         field: Some(terrain),
         ..Config::default()
     };
-    replicate(&config.plan().expect("it makes sense"), number, Records::default()).expect("nothing is written")
+    config.plan().expect("it makes sense")
 }
 
 #[test]
@@ -128,5 +136,89 @@ fn faults_by_chance_meet_measured_runs_and_are_others_in_each_replication() {
         let other = replication(algorithm, terrain, 1);
         assert_eq!(other.violation, None, "{algorithm}");
         assert_ne!(first.effort, other.effort, "{algorithm}");
+    }
+}
+
+/// Every line of the trace of a run.
+fn traced(plan: &Plan) -> Vec<Line> {
+    let name = format!("driftlock-scenes-{}-{}.jsonl", plan.algorithm.tag, std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let writer = Writer::create(&file, &trace_header(plan, 0)).expect("a file");
+    replicate(plan, 0, writer.into()).expect("a trace");
+    let mut reader = Reader::open(&file).expect("a trace");
+    let lines = std::iter::from_fn(|| reader.next_line().expect("sound")).collect();
+    std::fs::remove_file(&file).expect("it is there");
+    lines
+}
+
+/// What a trace tells of the field is what happened there: everybody is somewhere from the start, times do not go back, a fault begins
+/// before it ends, a link forms before it fails, what is in doubt is settled, and a route is told once.
+#[test]
+fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messages_take() {
+    let area = Area::disc(Point { x: 350.0, y: 350.0 }, 300.0).expect("a disc");
+    let jam = Fault { at: Time::from_units(20.0), kind: Kind::Jam { area, lasts: Time::from_units(30.0) } };
+    let terrain = Terrain { fault: [jam].into_iter().collect(), ..Terrain::default() };
+    let told = |algorithm: &str| Told::by(&traced(&plan(algorithm, terrain.clone())));
+    let (krl, klme) = (told("krl"), told("klme"));
+    for told in [&krl, &klme] {
+        assert_eq!((told.at_start, told.faults.as_slice()), (12, &[(20.0, true), (50.0, false)][..]));
+        assert!(told.moves > 12, "{told:?}");
+    }
+    assert!(krl.links > 20 && krl.doubts > 0, "{krl:?}");
+    assert!(klme.routes > 20 && klme.links == 0, "{klme:?}");
+}
+
+/// What a trace tells of the field, counted.
+#[derive(Default, Debug)]
+struct Told {
+    /// Who is somewhere at time zero.
+    at_start: usize,
+    moves: usize,
+    links: usize,
+    doubts: usize,
+    routes: usize,
+    /// When a fault began or ended.
+    faults: Vec<(f64, bool)>,
+}
+
+impl Told {
+    fn by(lines: &[Line]) -> Self {
+        let (mut told, mut last) = (Self::default(), 0);
+        let (mut links, mut routes, mut doubts) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        for line in lines {
+            let time = match line {
+                Line::Step(step) => step.t,
+                Line::Link(change) => {
+                    told.links += 1;
+                    let changed = if change.up { links.insert(change.link) } else { links.remove(&change.link) };
+                    assert!(changed, "{change:?} is so already");
+                    change.t
+                }
+                Line::Scene(scene) => {
+                    match scene {
+                        Scene::Move { t, .. } => {
+                            told.moves += 1;
+                            told.at_start += usize::from(*t == 0);
+                        }
+                        Scene::Fault { t, is, .. } => told.faults.push((Time(*t).units(), is.is_some())),
+                        Scene::Route { route, via, .. } => {
+                            told.routes += 1;
+                            assert_ne!(routes.insert(*route, *via).flatten(), *via, "{scene:?} is so already");
+                        }
+                        Scene::Doubt { doubt, permits, .. } if permits.is_empty() => assert!(doubts.remove(doubt)),
+                        Scene::Doubt { doubt, .. } => {
+                            told.doubts += 1;
+                            doubts.insert(*doubt);
+                        }
+                        Scene::Now { .. } => panic!("that is for streams"),
+                    }
+                    scene.time()
+                }
+                Line::Member(_) | Line::Loss(_) | Line::End { .. } => last,
+            };
+            assert!(time >= last, "{line:?} comes after {last}");
+            last = time;
+        }
+        told
     }
 }
