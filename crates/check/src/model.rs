@@ -158,7 +158,8 @@ impl<P: Protocol> Model<P> {
         let may_change = |node| self.may_be_told(state, node);
         for (a, b) in layout.pairs().filter(|&(a, b)| may_change(a) && may_change(b)) {
             if !layout.is_up(state, a, b) {
-                if layout.common(state, Common::Formations) > 0 {
+                // What outlived the last link between the two arrives before there is another.
+                if layout.common(state, Common::Formations) > 0 && self.is_idle(state, a, b) {
                     actions.push(Action::Form(a, b));
                 }
             } else if layout.common(state, Common::Failures) > 0 && self.may_fail(state, a, b) {
@@ -241,8 +242,12 @@ impl<P: Protocol> Model<P> {
     }
 
     fn may_fail(&self, state: &State, a: NodeId, b: NodeId) -> bool {
-        let idle = self.layout.channel(state, a, b) == EMPTY && self.layout.channel(state, b, a) == EMPTY;
-        self.setup.fate != Fate::Drained || idle
+        self.setup.fate != Fate::Drained || self.is_idle(state, a, b)
+    }
+
+    /// Whether nothing is on its way between the two.
+    fn is_idle(&self, state: &State, a: NodeId, b: NodeId) -> bool {
+        self.layout.channel(state, a, b) == EMPTY && self.layout.channel(state, b, a) == EMPTY
     }
 
     /// What comes of `action`, and how far heights lie apart then.
@@ -331,8 +336,10 @@ impl<P: Protocol> Model<P> {
         let layout = self.layout;
         layout.spend_common(state, Common::Failures);
         let in_flight = [(a, b), (b, a)].map(|(from, to)| (from, to, layout.channel(state, from, to)));
-        layout.set_channel(state, a, b, EMPTY);
-        layout.set_channel(state, b, a, EMPTY);
+        for (from, to, channel) in in_flight {
+            let left = if self.setup.fate == Fate::Settled { self.parts.outliving(channel) } else { EMPTY };
+            layout.set_channel(state, from, to, left);
+        }
         layout.set_link(state, a, b, false);
         let seat = self.parts.seats.get(layout.seat(state, a));
         let incarnation = seat.seat.node.incarnation(b).expect("the link was up");

@@ -225,6 +225,15 @@ impl<P: Protocol> Parts<P> {
         Some((first, *channel.rest.get_or_init(|| self.channel(others.into()))))
     }
 
+    /// What is left of a channel whose link has failed, where permits find another way.
+    pub(crate) fn outliving(&self, channel: PartId) -> PartId {
+        let permits = |&&id: &&PartId| {
+            let part = self.messages.get(id);
+            part.is_token || !part.permits.is_empty()
+        };
+        self.channel(self.channels.get(channel).messages.iter().filter(permits).copied().collect())
+    }
+
     /// What the layer below tells a node.
     pub(crate) fn told(&self, indication: impl Into<Indication>) -> Stimulus {
         Stimulus::Below(self.views.id(indication.into(), P::View::of))

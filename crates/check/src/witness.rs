@@ -5,6 +5,7 @@ use std::io;
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
     Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol, Reach, View,
+    carries_permits,
 };
 use driftlock_trace::{Presence, Writer};
 
@@ -53,8 +54,13 @@ impl<P: Protocol> Play<P> {
         self.now += PAUSE;
         match action {
             Action::Deliver { from, to } => {
-                let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
-                if let Some(message) = self.ground.arrive(from, to, incarnation) {
+                let arrived = match self.nodes[to.index()].incarnation(from) {
+                    Some(incarnation) => {
+                        self.ground.arrive(from, to, incarnation).map(|message| (incarnation, message))
+                    }
+                    None => self.ground.links_mut().and_then(|links| links.arrive_late(from, to)),
+                };
+                if let Some((incarnation, message)) = arrived {
                     self.input(to, Input::Message { from, incarnation, message });
                 }
             }
@@ -96,8 +102,15 @@ impl<P: Protocol> Play<P> {
     }
 
     fn fail(&mut self, a: NodeId, b: NodeId) {
-        let Ok(failed) = self.ground.links_mut().expect("a model of links").fail(a, b) else { return };
+        let links = self.ground.links_mut().expect("a model of links");
+        let Ok(mut failed) = links.fail(a, b) else { return };
         let incarnation = failed.incarnation;
+        if self.fate == Fate::Settled {
+            let late = failed.undelivered.extract_if(.., |(_, _, message)| carries_permits::<P>(message));
+            for (from, to, message) in late {
+                links.go_on(from, to, incarnation, message);
+            }
+        }
         self.note_link(a, b, false, incarnation);
         self.tell(a, LinkEvent::Down { peer: b, incarnation });
         self.tell(b, LinkEvent::Down { peer: a, incarnation });
@@ -220,7 +233,9 @@ mod tests {
             for id in (0..4).map(NodeId).filter(lives) {
                 assert_eq!(nodes[id.index()], &play.nodes[id.index()], "after {action}");
             }
-            let ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
+            let mut ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
+            // What outlived its link comes last there.
+            ideal.sort_by_key(|&(from, to, _)| (from, to));
             assert_eq!(flights, ideal, "after {action}");
             assert_eq!(armed, play.armed, "after {action}");
         }
@@ -249,7 +264,9 @@ mod tests {
             walk::<Krl>(krl::Variant::new(Forwarding::Off), &ones, Fate::Returned, seed);
             walk::<Krl>(krl::Variant::new(Forwarding::Always), &ones, Fate::Returned, seed);
             walk::<Krl>(krl::Variant::new(Forwarding::Off), &ones, Fate::Drained, seed);
+            walk::<Krl>(krl::Variant::new(Forwarding::Always), &ones, Fate::Settled, seed);
             walk::<Hok>(hok::Variant::new(Policy::Priority), &several, Fate::Returned, seed);
+            walk::<Hok>(hok::Variant::new(Policy::Priority), &several, Fate::Settled, seed);
         }
     }
 }

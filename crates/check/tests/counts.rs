@@ -2,6 +2,7 @@
 //! same state changes; then look at the difference, and write the new numbers down.
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
+use driftlock_net::ideal::Fate;
 use driftlock_protocol::{
     Algorithm, Deadline, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor,
 };
@@ -21,20 +22,21 @@ impl Visitor for Count {
 }
 
 fn explored(configuration: Configuration, threads: usize) -> Report {
-    explored_with(configuration, vec![Demand::ONE], threads)
+    explored_with(configuration, vec![Demand::ONE], Fate::Returned, threads)
 }
 
-/// Every request chooses one of these demands.
+/// Every request chooses one of these demands, and this becomes of messages on links that fail.
 fn explored_with(
     (tag, nodes, k, topology, requests, changes): Configuration,
     demands: Vec<Demand>,
+    fate: Fate,
     threads: usize,
 ) -> Report {
     let links = topologies(topology, nodes).remove(0);
     let mut setup = Setup::still(Deployment { nodes, k, links, ..Deployment::default() }, Bound::Most(requests));
     (setup.failures, setup.formations) = (Bound::Most(changes), Bound::Most(changes));
     setup.spread = setup.usual_spread();
-    setup.demands = demands;
+    (setup.demands, setup.fate) = (demands, fate);
     let report = Algorithm::named(tag).unwrap().visit(Count(setup, threads));
     assert_eq!(report.violation, None, "{tag}, {nodes} nodes, k = {k}, {topology:?}");
     assert!(report.exhaustive && report.liveness);
@@ -76,6 +78,24 @@ fn every_small_configuration_holds_and_has_as_many_states_as_ever() {
     }
 }
 
+/// The same where permits on a failing link arrive late, from who is no neighbour any more.
+#[rustfmt::skip]
+const LATE: &[(Configuration, Numbers)] = &[
+    (("krl", 3, 1, Topology::Line, 1, 1), (334_125, 1_067_276, 45, 21_418)),
+    (("krl", 3, 1, Topology::Complete, 1, 1), (477_360, 1_734_475, 52, 839)),
+    (("krl", 3, 2, Topology::Complete, 1, 1), (79_435, 284_355, 31, 0)),
+    (("krlf-adaptive", 3, 2, Topology::Line, 1, 1), (94_294, 298_767, 43, 2_628)),
+    (("hok", 3, 1, Topology::Line, 1, 1), (1_335_742, 4_276_865, 54, 106_361)),
+];
+
+#[test]
+fn permits_may_arrive_late_from_former_neighbours() {
+    for &(configuration, expected) in LATE {
+        let report = explored_with(configuration, vec![Demand::ONE], Fate::Settled, 2);
+        assert_eq!((report.states, report.transitions, report.depth, report.cut), expected, "{configuration:?}");
+    }
+}
+
 /// Units, priority, deadline.
 type Asked = (u32, u32, u64);
 
@@ -103,7 +123,7 @@ fn requests_for_several_units_are_granted_whole_and_nobody_is_forgotten() {
             priority: Priority(priority),
             deadline: Deadline(deadline),
         };
-        let report = explored_with(configuration, asked.iter().map(demand).collect(), 2);
+        let report = explored_with(configuration, asked.iter().map(demand).collect(), Fate::Returned, 2);
         assert_eq!((report.states, report.transitions, report.depth, report.cut), expected, "{configuration:?}");
     }
 }

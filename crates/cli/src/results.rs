@@ -190,6 +190,7 @@ fn fate(plan: &Plan) -> &'static str {
         (Layer::Neighbourhood, _) => "",
         (Layer::Links, Fate::Drained) => "; messages on failing links drained",
         (Layer::Links, Fate::Returned) => "; messages on failing links returned",
+        (Layer::Links, Fate::Settled) => "; permits on failing links settled",
         (Layer::Links, Fate::Lost) => "; messages on failing links lost",
     }
 }

@@ -203,11 +203,13 @@ struct Parameters {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum FateFlag {
+pub(crate) enum FateFlag {
     /// Only links that carry nothing fail, as the paper assumes
     Drained,
     /// They are returned to their senders
     Returned,
+    /// Permits reach their receiver later, over another way; all else is lost
+    Settled,
     /// They are lost
     Lost,
 }
@@ -217,6 +219,7 @@ impl From<FateFlag> for Fate {
         match flag {
             FateFlag::Drained => Self::Drained,
             FateFlag::Returned => Self::Returned,
+            FateFlag::Settled => Self::Settled,
             FateFlag::Lost => Self::Lost,
         }
     }

@@ -1,39 +1,28 @@
 //! Custody: a message that carries permits is never lost and never doubled, whatever becomes of its link.
 //!
-//! Such a message is known to both ends by its [`Transfer`]: the incarnation of its link, which the two use once, and its
-//! place in the sequence. The sender keeps it until it is acknowledged. If the link breaks before, the message is *in
-//! doubt*, and its units are available to nobody. Of its side the receiver remembers one number: how many messages it has
-//! delivered of the last incarnation. As nothing of an incarnation is delivered when it is over, that number is final, and
-//! it is an answer to every question about it: "these I had, the others I never had and will never take". A message that
-//! the receiver had is forgotten by the sender; any other is the sender's again, as undelivered.
+//! Such a message has a [`Transfer`], by which both ends know it for ever. The sender keeps it until it is acknowledged. If the
+//! link breaks before, the message is *in doubt*: nobody can say whether it arrived, and its units are available to nobody. The sender
+//! then offers it to its receiver again, however it can reach it: over a path, and in any case before there is a link between the two
+//! again, because the call and the answer that form one carry what is in doubt. A receiver that never had it takes it as a message
+//! of a former neighbour; one that had it says so.
 //!
-//! The two always tell each other that number before a new link between them can come up: the call and the answer carry
-//! it. So each end is in doubt about one incarnation at most, and remembers one number for each peer: no list of transfers
-//! grows anywhere. When the two do not meet again, the sender asks over a path ([`crate::link::Frame::Inquiry`]).
+//! A sender's transfers are offered and taken in growing order, so of each sender one number tells a receiver all that it
+//! has had: no list of transfers grows anywhere.
 
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, CallId, Effect, Head, Settings};
+use crate::link::{Boot, CallId, Effect, Settings};
 
-/// Names a message for both ends.
+/// Names a message with permits. A later one of the same sender is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Of the link it was sent over.
-    pub incarnation: Incarnation,
-    /// Its place among the messages of that incarnation and direction, from 0.
-    pub sequence: u64,
-}
-
-/// What an end had of one incarnation, when that is over.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Record {
-    /// The last that was up here.
-    pub incarnation: Incarnation,
-    /// So many messages of the other end were delivered.
-    pub delivered: u64,
+    /// The life in which the sender sent it first.
+    pub boot: Boot,
+    /// How many messages with permits it had sent in that life before.
+    pub number: u64,
 }
 
 /// What a node can say to a peer about the messages between them.
@@ -43,19 +32,21 @@ pub struct Statement {
     pub boot: Boot,
     /// It remembers everything since this boot.
     pub since: Boot,
-    /// About the last link between the two. `None`: there was none, or nothing of it needs to be remembered.
-    pub last: Option<Record>,
+    /// The last of the peer's transfers that it has had.
+    pub had: Option<Transfer>,
 }
 
-/// Messages with permits whose arrival is not known.
+/// A message with permits whose arrival is not known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Doubts<M> {
-    /// Of the link that broke under them.
+pub struct Doubt<M> {
+    /// Which one.
+    pub transfer: Transfer,
+    /// Of the link that broke under it.
     pub incarnation: Incarnation,
-    /// Of the peer, then. Who has forgotten that life can not answer for it.
-    pub boot: Boot,
-    /// Each with its place in the sequence, in growing order; at least one.
-    pub messages: Vec<(u64, M)>,
+    /// Of the receiver, then. Who has forgotten that life does not know whether it had the message.
+    pub to: Boot,
+    /// The content.
+    pub message: M,
 }
 
 /// What must survive a restart so that no message in custody is lost or doubled.
@@ -75,76 +66,76 @@ pub(crate) struct Kept<M> {
     pub(crate) peer: NodeId,
     pub(crate) last: Incarnation,
     pub(crate) call: Option<CallId>,
-    pub(crate) record: Option<Record>,
-    pub(crate) doubts: Option<Doubts<M>>,
+    pub(crate) had: Option<Transfer>,
+    pub(crate) doubts: Vec<Doubt<M>>,
 }
 
-/// What is remembered of the former links to one peer.
+/// What is remembered of the messages with permits to and from one peer.
 #[derive(Clone, Debug)]
 pub(crate) struct Custody<M> {
-    /// Of the last one. `None`: no message with permits was delivered over it.
-    pub(crate) record: Option<Record>,
-    pub(crate) doubts: Option<Box<Doubts<M>>>,
-    /// When the peer is asked next, over a path, and how often it was asked.
-    ask_at: Time,
-    asked: u32,
+    /// The last of the peer's transfers that was delivered here.
+    pub(crate) had: Option<Transfer>,
+    /// What the peer may or may not have had, in growing order.
+    pub(crate) doubts: Vec<Doubt<M>>,
+    /// When the peer is made an offer next, over a path, and how often it was made one.
+    offer_at: Time,
+    offered: u32,
 }
 
-impl<M> Custody<M> {
-    /// After these links, as of `now`.
-    pub(crate) fn new(now: Time, record: Option<Record>, doubts: Option<Doubts<M>>, settings: &Settings) -> Self {
-        let ask_at = now + from_ms(settings.inquire_ms);
-        Self { record, doubts: doubts.map(Box::new), ask_at, asked: 0 }
+impl<M: Clone> Custody<M> {
+    /// As it was remembered.
+    pub(crate) fn new(now: Time, had: Option<Transfer>, doubts: Vec<Doubt<M>>, settings: &Settings) -> Self {
+        Self { had, doubts, offer_at: now + from_ms(settings.offer_ms), offered: 0 }
     }
 
-    /// A former neighbour has to be asked at this time.
-    pub(crate) fn ask_at(&self) -> Option<Time> {
-        self.doubts.as_ref().map(|_| self.ask_at)
+    /// A link has broken under these.
+    pub(crate) fn doubt(&mut self, now: Time, doubts: Vec<Doubt<M>>, settings: &Settings) {
+        debug_assert!(self.doubts.is_empty(), "a link comes up when all doubts are settled");
+        *self = Self::new(now, self.had, doubts, settings);
     }
 
-    /// The incarnation to ask about, if that is due; the next time is later.
-    pub(crate) fn inquire(&mut self, now: Time, settings: &Settings) -> Option<Incarnation> {
-        let incarnation = self.doubts.as_ref().filter(|_| self.ask_at <= now)?.incarnation;
-        self.asked += 1;
-        let first = from_ms(settings.inquire_ms.max(1));
-        self.ask_at = now + Settings::backed_off(first, self.asked, settings.inquire_ms_max.max(1));
-        Some(incarnation)
+    /// When a former neighbour is to be made an offer.
+    pub(crate) fn offer_at(&self) -> Option<Time> {
+        (!self.doubts.is_empty()).then_some(self.offer_at)
     }
 
-    /// A late acknowledgement: these have arrived. Of the others nothing is known yet.
-    pub(crate) fn acknowledged(&mut self, to: NodeId, head: Head, out: &mut Vec<Effect<M>>) {
-        let Head { boot, incarnation, acknowledges: delivered, .. } = head;
-        let in_question = |doubts: &&mut Box<Doubts<M>>| (doubts.boot, doubts.incarnation) == (boot, incarnation);
-        let Some(doubts) = self.doubts.as_mut().filter(in_question) else { return };
-        let arrived = doubts.messages.partition_point(|&(sequence, _)| sequence < delivered);
-        for (sequence, _) in doubts.messages.drain(..arrived) {
-            out.push(Effect::Settled { to, transfer: Transfer { incarnation, sequence } });
+    /// What is to be offered, if that is due, and the incarnation that is over; the next time is later.
+    pub(crate) fn offer(&mut self, now: Time, settings: &Settings) -> Option<(Incarnation, Vec<Doubt<M>>)> {
+        let last = self.doubts.last().filter(|_| self.offer_at <= now)?.incarnation;
+        self.offered += 1;
+        let first = from_ms(settings.offer_ms.max(1));
+        self.offer_at = now + Settings::backed_off(first, self.offered, settings.offer_ms_max.max(1));
+        Some((last, self.doubts.clone()))
+    }
+
+    /// Takes what the peer offers, unless it was had before, or may have been had before: since `since` nothing is forgotten. No link to the
+    /// peer is up.
+    pub(crate) fn take(&mut self, from: NodeId, since: Boot, offer: Vec<Doubt<M>>, out: &mut Vec<Effect<M>>) {
+        for Doubt { transfer, incarnation, to, message } in offer {
+            if since <= to && self.had < Some(transfer) {
+                self.had = Some(transfer);
+                out.push(Effect::Deliver { from, incarnation, message });
+            }
         }
-        if doubts.messages.is_empty() {
-            self.doubts = None;
-        }
     }
 
-    /// The peer has spoken, after it had left the incarnation in doubt: each message is settled.
+    /// The peer has said what it has had. Of the rest nothing is known yet.
     pub(crate) fn settle(&mut self, to: NodeId, statement: &Statement, out: &mut Vec<Effect<M>>) {
-        // A word from a life before the one in question says nothing about it.
-        let Some(doubts) = self.doubts.take_if(|doubts| doubts.boot <= statement.boot) else { return };
-        let Doubts { incarnation, boot, messages } = *doubts;
-        let delivered = match statement.last {
-            _ if boot < statement.since => None,
-            Some(last) if last.incarnation > incarnation => None,
-            Some(last) if last.incarnation == incarnation => Some(last.delivered),
-            Some(_) | None => Some(0),
-        };
-        for (sequence, message) in messages {
-            out.push(match delivered {
-                None => Effect::Lost { to, message },
-                Some(delivered) if sequence < delivered => {
-                    Effect::Settled { to, transfer: Transfer { incarnation, sequence } }
-                }
-                Some(_) => Effect::Undelivered { to, message },
-            });
-        }
+        self.doubts.retain(|doubt| {
+            if doubt.to < statement.since {
+                out.push(Effect::Lost { to, message: doubt.message.clone() });
+            } else if Some(doubt.transfer) <= statement.had {
+                out.push(Effect::Settled { to, transfer: doubt.transfer });
+            } else {
+                return true;
+            }
+            false
+        });
+    }
+
+    /// The peer has shown that it has had everything.
+    pub(crate) fn settle_all(&mut self, to: NodeId, out: &mut Vec<Effect<M>>) {
+        out.extend(self.doubts.drain(..).map(|doubt| Effect::Settled { to, transfer: doubt.transfer }));
     }
 }
 
@@ -155,83 +146,68 @@ mod tests {
     const PEER: NodeId = NodeId(3);
     const BROKEN: Incarnation = Incarnation(10);
 
+    fn transfer(number: u64) -> Transfer {
+        Transfer { boot: Boot(5), number }
+    }
+
+    fn doubt(number: u64, message: char) -> Doubt<char> {
+        Doubt { transfer: transfer(number), incarnation: BROKEN, to: Boot(2), message }
+    }
+
     fn in_doubt() -> Custody<char> {
-        let doubts = Doubts { incarnation: BROKEN, boot: Boot(2), messages: vec![(4, 'x'), (6, 'y')] };
-        Custody::new(Time::ZERO, None, Some(doubts), &Settings::default())
+        Custody::new(Time::ZERO, None, vec![doubt(4, 'x'), doubt(6, 'y')], &Settings::default())
     }
 
-    fn settled(since: u32, last: Option<(u32, u64)>) -> Vec<Effect<char>> {
-        let last = last.map(|(incarnation, delivered)| Record { incarnation: Incarnation(incarnation), delivered });
-        let mut out = Vec::new();
-        let mut custody = in_doubt();
-        custody.settle(PEER, &Statement { boot: Boot(1), since: Boot(1), last: None }, &mut out);
-        assert_eq!(out, [], "said in a life before");
-        custody.settle(PEER, &Statement { boot: Boot(3), since: Boot(since), last }, &mut out);
-        assert!(custody.doubts.is_none());
-        out
+    fn settled(since: u32, had: Option<Transfer>) -> (Vec<Effect<char>>, usize) {
+        let (mut out, mut custody) = (Vec::new(), in_doubt());
+        custody.settle(PEER, &Statement { boot: Boot(3), since: Boot(since), had }, &mut out);
+        (out, custody.doubts.len())
     }
 
-    fn arrived(sequence: u64) -> Effect<char> {
-        Effect::Settled { to: PEER, transfer: Transfer { incarnation: BROKEN, sequence } }
-    }
-
-    fn returned(message: char) -> Effect<char> {
-        Effect::Undelivered { to: PEER, message }
+    fn arrived(number: u64) -> Effect<char> {
+        Effect::Settled { to: PEER, transfer: transfer(number) }
     }
 
     #[test]
-    fn what_the_peer_had_is_forgotten_and_what_it_never_had_comes_back() {
-        assert_eq!(settled(2, Some((10, 7))), [arrived(4), arrived(6)]);
-        assert_eq!(settled(1, Some((10, 5))), [arrived(4), returned('y')]);
-        assert_eq!(settled(1, Some((10, 4))), [returned('x'), returned('y')]);
-    }
-
-    #[test]
-    fn a_peer_at_which_the_link_never_came_up_had_nothing() {
-        assert_eq!(settled(2, Some((9, 99))), [returned('x'), returned('y')]);
-        assert_eq!(settled(2, None), [returned('x'), returned('y')]);
+    fn what_the_peer_had_is_forgotten_and_what_it_never_had_is_kept() {
+        assert_eq!(settled(2, Some(transfer(6))), (vec![arrived(4), arrived(6)], 0));
+        assert_eq!(settled(2, Some(transfer(5))), (vec![arrived(4)], 1));
+        assert_eq!(settled(1, Some(transfer(3))), (vec![], 2));
+        assert_eq!(settled(1, None), (vec![], 2));
+        let of_a_later_life = Transfer { boot: Boot(6), number: 0 };
+        assert_eq!(settled(1, Some(of_a_later_life)), (vec![arrived(4), arrived(6)], 0));
     }
 
     #[test]
     fn a_peer_that_has_forgotten_can_not_say_and_the_messages_are_lost() {
-        let lost = ['x', 'y'].map(|message| Effect::Lost { to: PEER, message });
-        assert_eq!(settled(3, None), lost);
-        assert_eq!(settled(3, Some((10, 7))), lost);
-        assert_eq!(
-            settled(2, Some((11, 0))),
-            lost,
-            "it has been in another incarnation since, and only this end has forgotten"
-        );
+        let lost = ['x', 'y'].map(|message| Effect::Lost { to: PEER, message }).to_vec();
+        assert_eq!(settled(3, None), (lost.clone(), 0));
+        assert_eq!(settled(3, Some(transfer(9))), (lost, 0));
     }
 
     #[test]
-    fn a_late_acknowledgement_settles_what_it_covers() {
-        let (mut custody, mut out) = (in_doubt(), Vec::new());
-        custody.acknowledged(
-            PEER,
-            Head { boot: Boot(2), to: Boot(1), incarnation: Incarnation(9), acknowledges: 9 },
-            &mut out,
-        );
-        custody.acknowledged(PEER, Head { boot: Boot(1), to: Boot(1), incarnation: BROKEN, acknowledges: 9 }, &mut out);
-        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 4 }, &mut out);
-        assert_eq!(out, []);
-        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 5 }, &mut out);
-        assert_eq!(out, [arrived(4)]);
-        custody.acknowledged(PEER, Head { boot: Boot(2), to: Boot(1), incarnation: BROKEN, acknowledges: 7 }, &mut out);
-        assert_eq!(out, [arrived(4), arrived(6)]);
-        assert!(custody.doubts.is_none());
+    fn an_offer_is_taken_once_in_order_and_not_by_who_may_have_had_it_before() {
+        let deliver = |message| Effect::Deliver { from: PEER, incarnation: BROKEN, message };
+        let (mut custody, mut out) = (Custody::new(Time::ZERO, None, Vec::new(), &Settings::default()), Vec::new());
+        custody.take(PEER, Boot(3), in_doubt().doubts, &mut out);
+        assert_eq!((out.len(), custody.had), (0, None), "it has forgotten that life");
+        custody.take(PEER, Boot(2), vec![doubt(4, 'x')], &mut out);
+        custody.take(PEER, Boot(2), in_doubt().doubts, &mut out);
+        custody.take(PEER, Boot(2), in_doubt().doubts, &mut out);
+        assert_eq!(out, [deliver('x'), deliver('y')]);
+        assert_eq!(custody.had, Some(transfer(6)));
     }
 
     #[test]
-    fn a_former_neighbour_is_asked_ever_more_rarely() {
+    fn a_former_neighbour_is_made_an_offer_ever_more_rarely() {
         let (settings, mut custody) = (Settings::default(), in_doubt());
-        assert_eq!(custody.inquire(Time::ZERO, &settings), None);
-        let mut asked = Vec::new();
+        assert_eq!(custody.offer(Time::ZERO, &settings), None);
+        let mut offered = Vec::new();
         for _ in 0..8 {
-            let at = custody.ask_at().unwrap();
-            assert_eq!(custody.inquire(at, &settings), Some(BROKEN));
-            asked.push(at.0 / 1_000_000_000);
+            let at = custody.offer_at().unwrap();
+            assert_eq!(custody.offer(at, &settings), Some((BROKEN, in_doubt().doubts)));
+            offered.push(at.0 / 1_000_000_000);
         }
-        assert_eq!(asked, [1, 3, 7, 15, 31, 63, 123, 183]);
+        assert_eq!(offered, [1, 3, 7, 15, 31, 63, 123, 183]);
     }
 }

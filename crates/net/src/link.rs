@@ -10,11 +10,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use driftlock_protocol::{Incarnation, NodeId, Protocol};
+use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::Time;
 use crate::beacon::Beacon;
-use crate::custody::{Durable, Statement, Transfer};
+use crate::custody::{Durable, Transfer};
 
 mod channel;
 pub mod frame;
@@ -40,7 +40,7 @@ pub enum Effect<M> {
     Route {
         /// To this node, which need not be in reach.
         to: NodeId,
-        /// An inquiry or a verdict.
+        /// An offer or a verdict.
         frame: Frame<M>,
     },
     /// A link has formed.
@@ -61,7 +61,7 @@ pub enum Effect<M> {
     Deliver {
         /// The sender.
         from: NodeId,
-        /// Of the link, which is up.
+        /// Of the link, which is up; or, if it carries permits and no link to its sender is up, of a former link that broke under it.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -73,15 +73,15 @@ pub enum Effect<M> {
         /// The content.
         message: M,
     },
-    /// It is not known whether this message arrived. It is kept until that is settled: [`Effect::Settled`],
-    /// [`Effect::Undelivered`] or [`Effect::Lost`] follows.
+    /// It is not known whether this message arrived. It is kept and offered again until that is settled: [`Effect::Settled`] or
+    /// [`Effect::Lost`] follows.
     Doubt {
         /// The receiver.
         to: NodeId,
         /// Which message.
         transfer: Transfer,
     },
-    /// A message in doubt had arrived.
+    /// A message in doubt has arrived.
     Settled {
         /// The receiver.
         to: NodeId,
@@ -113,16 +113,13 @@ pub struct Link<M> {
     peers: BTreeMap<NodeId, Peer<M>>,
     /// When each of them wants to be looked at, or earlier; each at most once.
     alarms: BTreeSet<(Time, NodeId)>,
-}
-
-/// Whether a message of the protocol has to be kept in custody: it carries permits, or the token that others wait for.
-pub fn carries_permits<P: Protocol>(message: &P::Message) -> bool {
-    P::is_token(message) || !P::permits(message).is_empty()
+    /// How many messages with permits it has sent in this life, to whomever.
+    transfers: u64,
 }
 
 impl<M: Clone> Link<M> {
     /// A node that begins at `now`, in the life `boot`, and remembers nothing. `carries_permits` tells which messages must
-    /// not be lost: for those of a protocol, [`carries_permits`].
+    /// not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, carries_permits: fn(&M) -> bool) -> Self {
         let nothing = Durable { since: boot, floor: Incarnation(0), peers: Vec::new() };
         Self::restore(now, me, boot, settings, carries_permits, nothing)
@@ -139,7 +136,7 @@ impl<M: Clone> Link<M> {
     ) -> Self {
         let own = Own { me, boot, since: durable.since, floor: durable.floor, settings, carries_permits };
         let beacon = Beacon::new(me, boot, now, &settings);
-        let mut link = Self { own, beacon, peers: BTreeMap::new(), alarms: BTreeSet::new() };
+        let mut link = Self { own, beacon, peers: BTreeMap::new(), alarms: BTreeSet::new(), transfers: 0 };
         for kept in durable.peers {
             let id = kept.peer;
             link.peers.insert(id, Peer::restored(kept, now, &link.own));
@@ -173,10 +170,7 @@ impl<M: Clone> Link<M> {
 
     /// The messages with permits that nobody can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
-        self.peers.iter().flat_map(|(&id, peer)| {
-            let doubts = peer.custody.doubts.iter().flat_map(|doubts| &doubts.messages);
-            doubts.map(move |(_, message)| (id, message))
-        })
+        self.peers.iter().flat_map(|(&id, peer)| peer.custody.doubts.iter().map(move |doubt| (id, &doubt.message)))
     }
 
     /// The messages that were sent over links that are up and are not acknowledged.
@@ -215,8 +209,10 @@ impl<M: Clone> Link<M> {
     /// Sends a message over the link to `to`. What becomes of it is reported by at most one of [`Effect::Undelivered`],
     /// [`Effect::Doubt`] and [`Effect::Dropped`]; if by none, it has arrived.
     pub fn send(&mut self, now: Time, to: NodeId, message: M, out: &mut Vec<Effect<M>>) {
+        let transfer = (self.own.carries_permits)(&message).then_some(self.transfers);
+        self.transfers += u64::from(transfer.is_some());
         match self.peers.get_mut(&to) {
-            Some(peer) => peer.send(now, message, &self.own, out),
+            Some(peer) => peer.send(now, transfer, message, &self.own, out),
             None => out.push(Effect::Undelivered { to, message }),
         }
         self.note_changes(to);
@@ -230,7 +226,7 @@ impl<M: Clone> Link<M> {
         }
     }
 
-    /// A frame of `from` has arrived, over the radio, or over a path if it is an inquiry or a verdict.
+    /// A frame of `from` has arrived, over the radio, or over a path if it is an offer or a verdict.
     pub fn received(&mut self, now: Time, from: NodeId, frame: Frame<M>, out: &mut Vec<Effect<M>>) {
         if from == self.own.me {
             return;
@@ -238,9 +234,13 @@ impl<M: Clone> Link<M> {
         if let Frame::Hello(hello) = &frame {
             return self.heard_hello(now, from, hello, out);
         }
+        if matches!(frame, Frame::Offer { .. }) {
+            let own = &self.own;
+            self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
+        }
         match self.peers.get_mut(&from) {
             Some(peer) => take(peer, now, frame, &self.own, out),
-            None => self.turn_away(from, &frame, out),
+            None => turn_away(from, &frame, out),
         }
         self.note_changes(from);
     }
@@ -253,22 +253,6 @@ impl<M: Clone> Link<M> {
             let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
             peer.hello(now, hello, own, out);
             self.note_changes(from);
-        }
-    }
-
-    /// What a stranger is told: there is no link to it, and nothing to remember.
-    fn turn_away(&self, from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
-        match *frame {
-            Frame::Answer { incarnation, .. }
-            | Frame::Data { head: Head { incarnation, .. }, .. }
-            | Frame::Ack(Head { incarnation, .. }) => {
-                out.push(Effect::Transmit { to: Some(from), frame: Frame::Reset { incarnation } });
-            }
-            Frame::Inquiry { incarnation } => {
-                let statement = Statement { boot: self.own.boot, since: self.own.since, last: None };
-                out.push(Effect::Route { to: from, frame: Frame::Verdict { incarnation, statement } });
-            }
-            Frame::Hello(_) | Frame::Call { .. } | Frame::Reset { .. } | Frame::Verdict { .. } => {}
         }
     }
 
@@ -304,22 +288,34 @@ impl<M: Clone> Link<M> {
     }
 }
 
+/// What a stranger is told: there is no link to it.
+fn turn_away<M>(from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
+    if let Frame::Answer { incarnation, .. }
+    | Frame::Data { head: Head { incarnation, .. }, .. }
+    | Frame::Ack(Head { incarnation, .. }) = *frame
+    {
+        out.push(Effect::Transmit { to: Some(from), frame: Frame::Reset { incarnation } });
+    }
+}
+
 /// A frame of somebody who is heard, or remembered.
 fn take<M: Clone>(peer: &mut Peer<M>, now: Time, frame: Frame<M>, own: &Own<M>, out: &mut Vec<Effect<M>>) {
-    let over_the_radio = !matches!(frame, Frame::Inquiry { .. } | Frame::Verdict { .. });
+    let over_the_radio = !matches!(frame, Frame::Offer { .. } | Frame::Verdict(_));
     if over_the_radio && let Some(hearing) = &mut peer.hearing {
         hearing.sign_of_life(now);
     }
     match frame {
         Frame::Hello(hello) => peer.hello(now, &hello, own, out),
-        Frame::Call { call, statement } => peer.called(now, call, &statement, own, out),
-        Frame::Answer { call, incarnation, statement } => {
-            peer.answered(now, call, incarnation, &statement, own, out);
+        Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), own, out),
+        Frame::Answer { call, incarnation, statement, doubts } => {
+            peer.answered(now, call, incarnation, (statement, doubts), own, out);
         }
-        Frame::Data { head, sequence, message } => peer.exchange(now, head, Some((sequence, message)), own, out),
+        Frame::Data { head, sequence, transfer, message } => {
+            peer.exchange(now, head, Some((sequence, transfer, message)), own, out);
+        }
         Frame::Ack(head) => peer.exchange(now, head, None, own, out),
         Frame::Reset { incarnation } => peer.reset(now, incarnation, own, out),
-        Frame::Inquiry { incarnation } => peer.inquired(now, incarnation, own, out),
-        Frame::Verdict { incarnation, statement } => peer.judged(incarnation, &statement, out),
+        Frame::Offer { incarnation, doubts } => peer.offered(now, incarnation, doubts, own, out),
+        Frame::Verdict(statement) => peer.judged(&statement, out),
     }
 }

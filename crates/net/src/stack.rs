@@ -3,7 +3,7 @@
 //! ```text
 //! algorithm      klme                    krl, krlf, hok
 //!                sessions                links, custody
-//!                    \                    |      \ what is in doubt is asked about over any path
+//!                    \                    |      \ what is in doubt is offered over any path
 //!                     +------ AODV -------|-------+
 //! radio          broadcast and unicast frames
 //! ```
@@ -44,7 +44,7 @@ pub struct Letter<M> {
 /// What is routed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cargo<M> {
-    /// An inquiry about a message in doubt, or a verdict on it.
+    /// An offer of messages in doubt, or a verdict on it.
     Custody(Frame<M>),
     /// Of a session.
     Segment(Segment<Letter<M>>),
@@ -339,7 +339,7 @@ impl<M: Clone> Stack<M> {
             (aodv::Effect::Undelivered { to, data: Cargo::Segment(_) }, Top::Sessions { sessions, .. }) => {
                 sessions.unreachable(now, to, &mut self.of_sessions);
             }
-            // An inquiry that does not arrive is made again, and nobody sends what this node does not speak.
+            // An offer that does not arrive is made again, and nobody sends what this node does not speak.
             _ => {}
         }
     }

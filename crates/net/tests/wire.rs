@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 use driftlock_net::Time;
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
-use driftlock_net::custody::{Record, Statement};
+use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
 use driftlock_net::link::{Boot, CallId, Frame, Head, Hello};
 use driftlock_net::session::{Segment, Session, Transfer};
@@ -45,8 +45,21 @@ fn message(rng: &mut Rng) -> krl::Message {
 }
 
 fn statement(rng: &mut Rng) -> Statement {
-    let record = |rng: &mut Rng| Record { incarnation: Incarnation(number(rng)), delivered: rng.draw() };
-    Statement { boot: Boot(number(rng)), since: Boot(number(rng)), last: maybe(rng, record) }
+    Statement { boot: Boot(number(rng)), since: Boot(number(rng)), had: maybe(rng, transfer) }
+}
+
+fn transfer(rng: &mut Rng) -> custody::Transfer {
+    custody::Transfer { boot: Boot(number(rng)), number: rng.draw() }
+}
+
+fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
+    let doubt = |rng: &mut Rng| Doubt {
+        transfer: transfer(rng),
+        incarnation: Incarnation(number(rng)),
+        to: Boot(number(rng)),
+        message: message(rng),
+    };
+    (0..rng.below(4)).map(|_| doubt(rng)).collect()
 }
 
 const FRAMES: u64 = 8;
@@ -64,13 +77,16 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
         }),
-        1 => Frame::Call { call, statement: statement(rng) },
-        2 => Frame::Answer { call, incarnation, statement: statement(rng) },
-        3 => Frame::Data { head, sequence: rng.draw(), message: message(rng) },
+        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng) },
+        2 => Frame::Answer { call, incarnation, statement: statement(rng), doubts: doubts(rng) },
+        3 => {
+            let transfer = maybe(rng, Rng::draw);
+            Frame::Data { head, sequence: rng.draw(), transfer, message: message(rng) }
+        }
         4 => Frame::Ack(head),
         5 => Frame::Reset { incarnation },
-        6 => Frame::Inquiry { incarnation },
-        _ => Frame::Verdict { incarnation, statement: statement(rng) },
+        6 => Frame::Offer { incarnation, doubts: doubts(rng) },
+        _ => Frame::Verdict(statement(rng)),
     }
 }
 

@@ -11,8 +11,8 @@
 //! with the token until h units are free, takes them, and passes the token on at once, so that others enter too. A RELEASE
 //! follows the token downhill.
 //!
-//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A message in flight on a link that fails
-//! is reported to its sender (the paper excludes this case).
+//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). Units in flight on a link that fails come
+//! back to their sender, or arrive over another way from who is no neighbour any more (the paper excludes both).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the paper's prose read
 //! literally, and charitably where it is undefined: without neighbours there is nobody to send to, and "calls
@@ -153,6 +153,10 @@ impl Protocol for Hok {
             Message::Update { rank, .. } => self.on_update(from, rank, out),
             Message::Request { height, rank, .. } => self.on_request(from, height, rank, out),
             Message::Release { permits, .. } => self.on_release(permits, out),
+            Message::Token { token, .. } if !self.dag.is_neighbour(from) => {
+                out.clause("token-late");
+                self.on_token_astray(token, out);
+            }
             Message::Token { height, token, asks, .. } => self.on_token(from, height, token, asks, out),
             Message::Link { height, acknowledges, .. } => {
                 self.on_link(from, height, acknowledges == Some(self.id), out);
@@ -164,7 +168,10 @@ impl Protocol for Hok {
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
         if self.repairs.has(repair::RECLAIM) {
             match message {
-                Message::Token { token, .. } => self.on_token_undelivered(token, out),
+                Message::Token { token, .. } => {
+                    out.clause("undelivered");
+                    self.on_token_astray(token, out);
+                }
                 Message::Release { permits, .. } => self.on_release(permits, out),
                 Message::Request { .. } | Message::Update { .. } | Message::Link { .. } => {}
             }
@@ -434,9 +441,9 @@ impl Hok {
         }
     }
 
-    /// Not in the paper, which assumes that it does not happen: the link failed under the token.
-    fn on_token_undelivered(&mut self, token: Token, out: &mut Out<Self>) {
-        out.clause("undelivered");
+    /// Not in the paper, which assumes that it does not happen: the link failed under the token, and it turns up at one of the two.
+    /// The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more.
+    fn on_token_astray(&mut self, token: Token, out: &mut Out<Self>) {
         self.token = Some(token);
         self.dag.reset_pace(out);
         self.keep_or_give(out);

@@ -17,8 +17,8 @@
 //! A node without token that has no lower neighbour raises its height, a holder that has no higher neighbour lowers it;
 //! `LinkInfo` tells the neighbours.
 //!
-//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A message in flight on a link that fails
-//! is reported to its sender (the paper excludes this case).
+//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A token in flight on a link that fails comes
+//! back to its sender, or arrives over another way from who is no neighbour any more (the paper excludes both).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the appendix as
 //! published, in the most charitable reading where it is undefined: without neighbours, `RaiseHeight`, `LowerHeight`,
@@ -143,6 +143,10 @@ impl Protocol for Krl {
         }
         match message {
             Message::Request { height } => self.on_request(from, height, out),
+            Message::Token { token, .. } if !self.dag.is_neighbour(from) => {
+                out.clause("token-late");
+                self.on_token_astray(token, out);
+            }
             Message::Token { height, token, onward } => self.on_token(from, height, token, onward, out),
             Message::LinkInfo { height, acknowledges } => {
                 self.on_link_info(from, height, acknowledges == Some(self.id), out);
@@ -151,8 +155,11 @@ impl Protocol for Krl {
     }
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
-        if let Message::Token { token, .. } = message {
-            self.on_token_undelivered(token, out);
+        if let Message::Token { token, .. } = message
+            && self.repairs.has(repair::RECLAIM)
+        {
+            out.clause("undelivered");
+            self.on_token_astray(token, out);
         }
     }
 
@@ -395,12 +402,9 @@ impl Krl {
         }
     }
 
-    /// Not in the paper, which assumes that it does not happen: the link failed under a token.
-    fn on_token_undelivered(&mut self, token: Token, out: &mut Out<Self>) {
-        if !self.repairs.has(repair::RECLAIM) {
-            return;
-        }
-        out.clause("undelivered");
+    /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one of the two.
+    /// The height that it was sent under says nothing about any neighbour.
+    fn on_token_astray(&mut self, token: Token, out: &mut Out<Self>) {
         self.idle.push(token);
         self.dag.reset_pace(out);
         self.serve_or_keep(None, out);

@@ -49,7 +49,7 @@ pub use link::{Incarnation, LinkEvent};
 pub use neighbourhood::{Crossing, Stay};
 pub use node::{Input, InputOf, Node, Reach, Refusal};
 pub use outbox::{Effect, Outbox};
-pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol};
+pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
 pub use registry::{ALGORITHMS, Algorithm, Visitor};
 pub use repairs::{Repair, Repairs};
 pub use status::{Section, Status, StatusChange};

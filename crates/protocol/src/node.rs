@@ -6,7 +6,10 @@ use core::mem;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Stay, Units};
+use crate::{
+    Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Stay, Units,
+    carries_permits,
+};
 
 /// Everything that can happen to a node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -224,7 +227,7 @@ impl<P: Protocol> Node<P> {
             Input::Cancel => self.cancel()?,
             Input::Release => self.release(out)?,
             Input::Message { from, incarnation, message } => {
-                self.admit(from, incarnation)?;
+                self.admit(from, incarnation, carries_permits::<P>(&message))?;
                 self.protocol.message(from, message, out);
             }
             Input::Undelivered { to, message } => self.protocol.undelivered(to, message, out),
@@ -281,11 +284,12 @@ impl<P: Protocol> Node<P> {
         }
     }
 
-    /// Whether the layer below could have delivered this.
-    fn admit(&self, from: NodeId, got: Incarnation) -> Result<(), Refusal> {
+    /// Whether the layer below could have delivered this. Permits may come late, from who is no neighbour any more.
+    fn admit(&self, from: NodeId, got: Incarnation, permits: bool) -> Result<(), Refusal> {
         match self.incarnation(from) {
             Some(now) if now == got => Ok(()),
             Some(now) => Err(Refusal::WrongIncarnation { from, got, now }),
+            None if matches!(self.reach, Reach::Links(_)) && permits && from != self.id => Ok(()),
             None if matches!(self.reach, Reach::Links(_)) => Err(Refusal::UnknownSender { from }),
             None => Err(Refusal::Outside),
         }

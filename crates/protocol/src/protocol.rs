@@ -95,6 +95,11 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String>;
 }
 
+/// Whether a message must be neither lost nor doubled: it carries permits, or the token that others wait for.
+pub fn carries_permits<P: Protocol>(message: &P::Message) -> bool {
+    P::is_token(message) || !P::permits(message).is_empty()
+}
+
 /// The most nodes that a world takes.
 pub const NODES_MAX: u32 = 100_000;
 

@@ -76,6 +76,28 @@ fn a_message_over_no_link_or_a_former_link_is_turned_away() {
 }
 
 #[test]
+fn a_token_may_come_late_from_a_former_neighbour_but_not_beside_a_new_link_to_it() {
+    let [mut holder, mut other] = pair();
+    step(&mut holder, Input::Request(Demand::ONE)).0.expect("it may ask");
+    let request = Message::Request { height: other.protocol().status().height.expect("krl has heights") };
+    let asks = Input::Message { from: NodeId(1), incarnation: FIRST, message: request };
+    step(&mut holder, asks).0.expect("a message of a neighbour");
+    let given = step(&mut holder, Input::Release).1.into_iter().find_map(|effect| match effect {
+        Effect::Send { message, .. } if !Krl::permits(&message).is_empty() => Some(message),
+        _ => None,
+    });
+    let (peer, message) = (NodeId(0), given.expect("the token goes to who asked"));
+    let late = Input::Message { from: peer, incarnation: FIRST, message };
+    step(&mut other, Input::Below(LinkEvent::Down { peer, incarnation: FIRST })).0.expect("the link was up");
+    let now = Incarnation(1);
+    let mut again = other.clone();
+    step(&mut again, Input::Below(LinkEvent::Up { peer, incarnation: now })).0.expect("the link was down");
+    assert_eq!(refused(&mut again, late.clone()), Refusal::WrongIncarnation { from: peer, got: FIRST, now });
+    assert_eq!(step(&mut other, late).0, Ok(()));
+    assert!(!other.protocol().held().is_empty());
+}
+
+#[test]
 fn links_go_up_and_down_one_after_the_other() {
     let [mut holder, _] = pair();
     let peer = NodeId(1);

@@ -110,7 +110,7 @@ impl Case {
             impatience: if draw.random_bool(0.25) { 0.3 } else { 0.0 },
             change_rate: log_uniform(0.02, 4.0, &mut draw),
             fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
-            fate: if draw.random_bool(0.5) { Fate::Drained } else { Fate::Returned },
+            fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
             crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
             loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             checked: true,

@@ -6,7 +6,7 @@ use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
     Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer, LinkEvent,
-    Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, View,
+    Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, View, carries_permits,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
@@ -24,6 +24,9 @@ pub use travel::Traveller;
 /// What a step gives, unless it ends the run. The violation is boxed because it is rare and large, and every step pays
 /// for the size of what it might return.
 pub type Step<T> = Result<T, Box<Violation>>;
+
+/// A message that has to find another way because its link has failed takes as long as so many others.
+const SETTLING_DELAYS: usize = 10;
 
 /// A message and when it arrives.
 #[derive(Clone, Debug)]
@@ -178,6 +181,10 @@ impl<P: Protocol> World<P> {
         self.ground.links().expect("a world of links")
     }
 
+    fn links_mut(&mut self) -> &mut Links<Timed<P::Message>> {
+        self.ground.links_mut().expect("a world of links")
+    }
+
     /// Who is where, in a world of one neighbourhood.
     pub fn neighbourhood(&self) -> &Neighbourhood<impl Clone + use<P>> {
         self.ground.neighbourhood().expect("a world of one neighbourhood")
@@ -216,7 +223,7 @@ impl<P: Protocol> World<P> {
         match event {
             Event::Arrival { from, to, incarnation } => {
                 let Some(Timed { message, arrives }) = self.ground.arrive(from, to, incarnation) else {
-                    return Ok(());
+                    return self.deliver_late(from, to, self.now);
                 };
                 debug_assert_eq!(arrives, self.now, "each message arrives at its own time, and none overtakes another");
                 self.meter.landed(P::permits(&message));
@@ -274,8 +281,10 @@ impl<P: Protocol> World<P> {
 
     /// Forms a link between two nodes that have none.
     pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
-        let links = self.ground.links_mut().expect("a world of links");
-        let incarnation = links.form(a, b);
+        for (from, to) in [(a, b), (b, a)] {
+            self.deliver_late(from, to, Time::END)?;
+        }
+        let incarnation = self.links_mut().form(a, b);
         if let Some((t, recorder)) = self.recorder() {
             recorder.link(t, (a, b), true, incarnation);
         }
@@ -286,15 +295,21 @@ impl<P: Protocol> World<P> {
 
     /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`.
     pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Step<()> {
-        let links = self.ground.links_mut().expect("a world of links");
+        let links = self.links_mut();
         debug_assert!(fate != Fate::Drained || links.is_idle(a, b), "the link has to be drained first");
-        let Ok(failed) = links.fail(a, b) else { return Ok(()) };
+        let Ok(mut failed) = links.fail(a, b) else { return Ok(()) };
         let incarnation = failed.incarnation;
         if let Some((t, recorder)) = self.recorder() {
             recorder.link(t, (a, b), false, incarnation);
         }
         // Until its sender has it back, a message is nowhere: the whole is sound again after the last step only.
         let checked = mem::replace(&mut self.checked, false);
+        if fate == Fate::Settled {
+            let late = failed.undelivered.extract_if(.., |(_, _, timed)| carries_permits::<P>(&timed.message));
+            for (from, to, Timed { message, .. }) in late.collect::<Vec<_>>() {
+                self.go_on(from, to, incarnation, message);
+            }
+        }
         for (_, _, timed) in &failed.undelivered {
             self.meter.landed(P::permits(&timed.message));
             if fate == Fate::Lost {
@@ -310,6 +325,31 @@ impl<P: Protocol> World<P> {
         }
         self.checked = checked;
         self.check()?;
+        Ok(())
+    }
+
+    /// A message of a link that has failed finds another way, which takes longer.
+    fn go_on(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation, message: P::Message) {
+        let last =
+            self.ground.links().and_then(|links| links.late(from, to).last()).map_or(self.now, |last| last.arrives);
+        let delays = (0..SETTLING_DELAYS).map(|_| self.delay.sample(&mut self.delays));
+        let arrives = delays.fold(self.now, |arrives, delay| arrives + delay).max(last);
+        self.links_mut().go_on(from, to, incarnation, Timed { message, arrives });
+        self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
+    }
+
+    /// What has found another way and is due by then arrives.
+    fn deliver_late(&mut self, from: NodeId, to: NodeId, by: Time) -> Step<()> {
+        let is_due = |world: &Self| {
+            let next = world.ground.links().and_then(|links| links.late(from, to).next());
+            next.is_some_and(|late| late.arrives <= by)
+        };
+        while is_due(self)
+            && let Some((incarnation, Timed { message, .. })) = self.links_mut().arrive_late(from, to)
+        {
+            self.meter.landed(P::permits(&message));
+            self.input(to, Input::Message { from, incarnation, message })?;
+        }
         Ok(())
     }
 

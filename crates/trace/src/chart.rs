@@ -355,13 +355,21 @@ impl Drawing {
         // A node refuses what is late, and that was sent before the link failed.
         let late = if refused { self.cut_off.get_mut(&ends).and_then(VecDeque::pop_front) } else { None };
         let next = late.or_else(|| self.under_way.get_mut(&ends).and_then(VecDeque::pop_front));
+        let label = label(&step.input["message"]["message"]);
+        let next = next.or_else(|| self.outlived(ends, &label));
         let message = next.unwrap_or_else(|| {
-            let label = label(&step.input["message"]["message"]);
             self.chart.messages.push(Message { from, to: step.node, label, sent: None, fate: Fate::UnderWay });
             self.chart.messages.len() - 1
         });
         self.begin_row(step.t, Action::Arrival { message });
         self.chart.messages[message].fate = Fate::Arrived { row: self.row(), refused };
+    }
+
+    /// A message that has found another way after its link had failed.
+    fn outlived(&mut self, ends: (NodeId, NodeId), label: &Label) -> Option<usize> {
+        let cut_off = self.cut_off.get_mut(&ends)?;
+        let at = cut_off.iter().position(|&message| self.chart.messages[message].label == *label)?;
+        cut_off.remove(at)
     }
 
     /// The oldest message that can not arrive any more is back at its sender.

@@ -7,6 +7,7 @@ use driftlock_protocol::{Algorithm, Layer, NodeId};
 
 use super::flags::bound;
 use crate::failure::Failure;
+use crate::sim::FateFlag;
 
 /// For the algorithms that stand on links.
 #[derive(Clone, clap::Args)]
@@ -24,10 +25,9 @@ pub(super) struct LinkFlags {
     /// Links that form, if not as many as fail
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     formations: Option<Bound>,
-    /// What becomes of messages on a link that fails: returned to their senders, lost, or delivered before it does
-    /// [default: returned]
+    /// What becomes of messages on a link that fails [default: returned]
     #[arg(long, value_enum)]
-    link_failure: Option<InFlight>,
+    link_failure: Option<FateFlag>,
 }
 
 /// For the algorithms that stand on a neighbourhood.
@@ -67,13 +67,6 @@ enum Shape {
     All,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum InFlight {
-    Returned,
-    Drained,
-    Lost,
-}
-
 const ONCE: Bound = Bound::Most(1);
 const NEVER: Bound = Bound::Most(0);
 
@@ -106,11 +99,7 @@ impl LinkFlags {
         let both = self.link_changes.unwrap_or(ONCE);
         setup.failures = self.failures.unwrap_or(both);
         setup.formations = self.formations.unwrap_or(both);
-        setup.fate = match self.link_failure.unwrap_or(InFlight::Returned) {
-            InFlight::Returned => Fate::Returned,
-            InFlight::Drained => Fate::Drained,
-            InFlight::Lost => Fate::Lost,
-        };
+        setup.fate = self.link_failure.map_or(Fate::Returned, Fate::from);
     }
 }
 

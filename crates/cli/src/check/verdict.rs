@@ -492,6 +492,7 @@ fn counted(bound: Bound, what: &str) -> String {
 fn fate(fate: Fate) -> &'static str {
     match fate {
         Fate::Returned => "returned",
+        Fate::Settled => "settled",
         Fate::Drained => "drained",
         Fate::Lost => "lost",
     }

@@ -14,6 +14,9 @@ pub enum Fate {
     Drained,
     /// They are returned to their senders as undelivered, after the failure was indicated.
     Returned,
+    /// Those that carry permits arrive later, from who is no neighbour any more, before there is a link between the two again. All
+    /// others are lost.
+    Settled,
     /// They are lost, and nobody is told.
     Lost,
 }
@@ -37,6 +40,15 @@ struct End<M> {
     outgoing: VecDeque<M>,
 }
 
+/// What is on its way from a node to who is no neighbour any more.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Late<M> {
+    from: NodeId,
+    to: NodeId,
+    incarnation: Incarnation,
+    message: M,
+}
+
 /// A link that is no more.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkFailed<M> {
@@ -53,6 +65,8 @@ pub struct LinkFailed<M> {
 pub struct Links<M> {
     /// For each node its ends, by peer.
     ends: Vec<Vec<End<M>>>,
+    /// What outlived its link, in the order of sending for each pair.
+    late: Vec<Late<M>>,
     /// Of the next link to form.
     incarnation: Incarnation,
     count: usize,
@@ -61,7 +75,8 @@ pub struct Links<M> {
 impl<M> Links<M> {
     /// No links among `nodes` nodes.
     pub fn new(nodes: u32) -> Self {
-        Self { ends: (0..nodes).map(|_| Vec::new()).collect(), incarnation: Incarnation(0), count: 0 }
+        let ends = (0..nodes).map(|_| Vec::new()).collect();
+        Self { ends, late: Vec::new(), incarnation: Incarnation(0), count: 0 }
     }
 
     /// How many links are up.
@@ -94,17 +109,19 @@ impl<M> Links<M> {
 
     /// Everything in flight.
     pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
-        (0..).map(NodeId).zip(&self.ends).flat_map(|(from, ends)| {
+        let over_links = (0..).map(NodeId).zip(&self.ends).flat_map(|(from, ends)| {
             ends.iter().flat_map(move |end| {
                 let to = end.peer;
                 end.outgoing.iter().map(move |message| Flight { from, to, message })
             })
-        })
+        });
+        over_links.chain(self.late.iter().map(|late| Flight { from: late.from, to: late.to, message: &late.message }))
     }
 
     /// Forms a link between two nodes that have none, and tells its incarnation.
     pub fn form(&mut self, a: NodeId, b: NodeId) -> Incarnation {
         debug_assert!(a != b && !self.is_up(a, b));
+        debug_assert!(!self.late.iter().any(|late| [a, b].contains(&late.from) && [a, b].contains(&late.to)));
         let incarnation = self.incarnation;
         self.incarnation.0 += 1;
         self.count += 1;
@@ -129,6 +146,24 @@ impl<M> Links<M> {
         }
         self.count -= 1;
         Ok(LinkFailed { incarnation: incarnation?, undelivered })
+    }
+
+    /// Lets a message of a link that has failed go on to its receiver, behind those that do already.
+    pub fn go_on(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation, message: M) {
+        debug_assert!(!self.is_up(from, to));
+        self.late.push(Late { from, to, incarnation, message });
+    }
+
+    /// What outlived its link, of `from` to `to`, the next to arrive first.
+    pub fn late(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = &M> {
+        self.late.iter().filter(move |late| (late.from, late.to) == (from, to)).map(|late| &late.message)
+    }
+
+    /// Takes the first of these, with the incarnation of its link. No link between the two may form before all have arrived.
+    pub fn arrive_late(&mut self, from: NodeId, to: NodeId) -> Option<(Incarnation, M)> {
+        let at = self.late.iter().position(|late| (late.from, late.to) == (from, to))?;
+        let Late { incarnation, message, .. } = self.late.remove(at);
+        Some((incarnation, message))
     }
 
     /// Puts a message on its way, behind what is in flight from `from` to `to` already.
@@ -220,6 +255,22 @@ mod tests {
         links.form(A, B);
         links.send(A, B, 'n').unwrap();
         assert_eq!(links.arrive(A, B, first), None, "a message of the new link is not delivered for the old one");
+    }
+
+    #[test]
+    fn what_outlives_its_link_is_in_flight_still_and_arrives_in_order() {
+        let mut links = Links::new(3);
+        let first = links.form(A, B);
+        links.send(A, B, 'x').unwrap();
+        links.send(A, B, 'y').unwrap();
+        links.fail(A, B).unwrap();
+        links.go_on(A, B, first, 'x');
+        links.go_on(A, B, first, 'y');
+        assert_eq!(links.flights().count(), 2);
+        assert_eq!(links.arrive(A, B, first), None, "not over the link");
+        assert_eq!((links.arrive_late(B, A), links.arrive_late(A, B)), (None, Some((first, 'x'))));
+        assert_eq!(links.late(A, B).collect::<String>(), "y");
+        assert_eq!((links.arrive_late(A, B), links.arrive_late(A, B)), (Some((first, 'y')), None));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct Unanswered;
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing<M> {
     pub(super) message: M,
+    /// Its number among those with permits, if it is one.
+    pub(super) transfer: Option<u64>,
     /// How often it was transmitted. 0: it still waits for its turn, so nobody can have it.
     pub(super) tries: u32,
     sent_at: Time,
@@ -44,11 +46,11 @@ pub(super) struct Channel<M> {
     round_trip: RoundTrip,
     /// How many messages of the peer were delivered: the number of the next.
     pub(super) delivered: u64,
+    /// The last of the peer's messages with permits that was delivered.
+    pub(super) had: Option<u64>,
     /// What came before its turn.
-    early: BTreeMap<u64, M>,
+    early: BTreeMap<u64, (Option<u64>, M)>,
     acknowledge_at: Option<Time>,
-    /// Something with permits has come: what was delivered must be remembered when the link is gone.
-    pub(super) carried_permits: bool,
 }
 
 impl<M: Clone> Channel<M> {
@@ -64,9 +66,9 @@ impl<M: Clone> Channel<M> {
             resend_at: None,
             round_trip: RoundTrip::default(),
             delivered: 0,
+            had: None,
             early: BTreeMap::new(),
             acknowledge_at: None,
-            carried_permits: false,
         }
     }
 
@@ -76,15 +78,29 @@ impl<M: Clone> Channel<M> {
     }
 
     /// Puts a message behind the others.
-    pub(super) fn send(&mut self, now: Time, message: M, settings: &Settings, out: &mut Vec<Effect<M>>) {
-        self.outgoing.push_back(Outgoing { message, tries: 0, sent_at: now });
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        transfer: Option<u64>,
+        message: M,
+        settings: &Settings,
+        out: &mut Vec<Effect<M>>,
+    ) {
+        self.outgoing.push_back(Outgoing { message, transfer, tries: 0, sent_at: now });
         self.fill_window(now, settings, out);
     }
 
     /// A message of the peer has arrived, perhaps again, perhaps too early.
-    pub(super) fn data(&mut self, now: Time, sequence: u64, message: M, settings: &Settings, out: &mut Vec<Effect<M>>) {
+    pub(super) fn data(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        content: (Option<u64>, M),
+        settings: &Settings,
+        out: &mut Vec<Effect<M>>,
+    ) {
         if sequence == self.delivered {
-            self.deliver(message, out);
+            self.deliver(content, out);
             while let Some(next) = self.early.remove(&self.delivered) {
                 self.deliver(next, out);
             }
@@ -92,14 +108,15 @@ impl<M: Clone> Channel<M> {
             return;
         }
         if sequence > self.delivered && sequence - self.delivered < u64::from(settings.window) {
-            self.early.entry(sequence).or_insert(message);
+            self.early.entry(sequence).or_insert(content);
         }
         // Something was lost: the message before this one, or the acknowledgement of this one.
         self.acknowledge(out);
     }
 
-    fn deliver(&mut self, message: M, out: &mut Vec<Effect<M>>) {
+    fn deliver(&mut self, (transfer, message): (Option<u64>, M), out: &mut Vec<Effect<M>>) {
         self.delivered += 1;
+        self.had = transfer.or(self.had);
         out.push(Effect::Deliver { from: self.peer, incarnation: self.incarnation, message });
     }
 
@@ -138,9 +155,9 @@ impl<M: Clone> Channel<M> {
         let outgoing = &mut self.outgoing[at];
         outgoing.tries += 1;
         outgoing.sent_at = now;
-        let message = outgoing.message.clone();
+        let (transfer, message) = (outgoing.transfer, outgoing.message.clone());
         self.acknowledge_at = None;
-        let frame = Frame::Data { head: self.head(), sequence, message };
+        let frame = Frame::Data { head: self.head(), sequence, transfer, message };
         out.push(Effect::Transmit { to: Some(self.peer), frame });
     }
 
@@ -201,7 +218,7 @@ mod tests {
     fn no_more_than_the_window_is_on_the_way() {
         let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
         for message in 'a'..='e' {
-            channel.send(Time::ZERO, message, &settings, &mut out);
+            channel.send(Time::ZERO, None, message, &settings, &mut out);
         }
         assert_eq!(sequences(&mut out), [0, 1, 2]);
         channel.acknowledged(Time::ZERO, 9, &settings, &mut out);
@@ -215,22 +232,23 @@ mod tests {
     fn messages_are_delivered_in_order_and_once() {
         let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
         for (sequence, message) in [(1, 'b'), (0, 'a'), (0, 'a'), (1, 'b'), (9, 'z'), (2, 'c')] {
-            channel.data(Time::ZERO, sequence, message, &settings, &mut out);
+            channel.data(Time::ZERO, sequence, (Some(sequence), message), &settings, &mut out);
         }
         let delivered = out.iter().filter_map(|effect| match effect {
             Effect::Deliver { message, .. } => Some(*message),
             _ => None,
         });
         assert_eq!(delivered.collect::<String>(), "abc");
+        assert_eq!(channel.had, Some(2));
         assert!(channel.early.is_empty(), "what lies beyond the window is not kept");
     }
 
     #[test]
     fn an_acknowledgement_travels_with_a_message_or_alone_a_little_later() {
         let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
-        channel.data(Time::ZERO, 0, 'a', &settings, &mut out);
+        channel.data(Time::ZERO, 0, (None, 'a'), &settings, &mut out);
         assert_eq!(channel.due(), Some(from_ms(settings.ack_delay_ms)));
-        channel.send(Time::ZERO, 'r', &settings, &mut out);
+        channel.send(Time::ZERO, None, 'r', &settings, &mut out);
         assert!(matches!(
             &out[1],
             Effect::Transmit { frame: Frame::Data { head: Head { acknowledges: 1, .. }, .. }, .. }
@@ -241,7 +259,7 @@ mod tests {
     #[test]
     fn an_unanswered_message_is_sent_again_so_many_times_and_then_the_link_is_broken() {
         let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
-        channel.send(Time::ZERO, 'a', &settings, &mut out);
+        channel.send(Time::ZERO, None, 'a', &settings, &mut out);
         let mut transmitted = 0;
         let broken = loop {
             transmitted += sequences(&mut out).len();

@@ -3,7 +3,7 @@
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
-use crate::custody::Statement;
+use crate::custody::{Doubt, Statement};
 
 /// The number of a node's life: greater after each restart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub struct CallId {
 /// caller                      answerer
 ///   | <------ Hello ----------- |   each hears the other, and hears that it is heard
 ///   | ------- Hello ----------> |
-///   | ------- Call -----------> |   what it had of the messages in doubt is settled
-///   | <------ Answer ---------- |   here too; up at the caller
+///   | ------- Call -----------> |   takes what was in doubt at the caller
+///   | <------ Answer ---------- |   takes what was in doubt at the answerer; up at the caller
 ///   | ------- Ack or Data ----> |   up at the answerer
 ///   | <------ Data, Ack ------> |
 ///   | ------- Reset ----------> |   down at both
@@ -40,8 +40,10 @@ pub enum Frame<M> {
     Call {
         /// This attempt.
         call: CallId,
-        /// What the caller had of the last link.
+        /// What the caller has had.
         statement: Statement,
+        /// What the answerer may not have had.
+        doubts: Vec<Doubt<M>>,
     },
     /// Let it have this incarnation.
     Answer {
@@ -49,8 +51,10 @@ pub enum Frame<M> {
         call: CallId,
         /// At least the number of the call, and greater than all that the answerer knows of between the two.
         incarnation: Incarnation,
-        /// What the answerer had of the last link.
+        /// What the answerer has had.
         statement: Statement,
+        /// What the caller may not have had.
+        doubts: Vec<Doubt<M>>,
     },
     /// A message.
     Data {
@@ -58,6 +62,8 @@ pub enum Frame<M> {
         head: Head,
         /// Its place among the messages of this incarnation and direction, from 0.
         sequence: u64,
+        /// Its number among those with permits of this life of the sender, if it is one.
+        transfer: Option<u64>,
         /// The content.
         message: M,
     },
@@ -68,18 +74,15 @@ pub enum Frame<M> {
         /// Of the link that is no more, or will never be.
         incarnation: Incarnation,
     },
-    /// What became of the messages in doubt of this incarnation? It is over here, so it is over for both. May come over any path.
-    Inquiry {
-        /// Of a former link.
+    /// What the receiver may not have had. May come over any path.
+    Offer {
+        /// The sender is in no incarnation up to this one, and will never be again.
         incarnation: Incarnation,
+        /// In growing order.
+        doubts: Vec<Doubt<M>>,
     },
-    /// The answer to an inquiry. May come over any path.
-    Verdict {
-        /// The incarnation that was asked about.
-        incarnation: Incarnation,
-        /// What the sender had of the last link.
-        statement: Statement,
-    },
+    /// The answer to an offer: what the sender has had. May come over any path.
+    Verdict(Statement),
 }
 
 /// What every frame of a link that is up begins with.

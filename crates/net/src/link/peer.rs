@@ -7,7 +7,7 @@ use super::settings::from_ms;
 use super::{Boot, CallId, Effect, Frame, Head, Hello, Settings};
 use crate::Time;
 use crate::beacon::Hearing;
-use crate::custody::{Custody, Doubts, Kept, Record, Statement, Transfer};
+use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
 
 /// What a node knows of itself.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub(super) struct Peer<M> {
 impl<M: Clone> Peer<M> {
     /// Nothing is known of it.
     pub(super) fn new(id: NodeId, now: Time, own: &Own<M>) -> Self {
-        Self::restored(Kept { peer: id, last: Incarnation(0), call: None, record: None, doubts: None }, now, own)
+        Self::restored(Kept { peer: id, last: Incarnation(0), call: None, had: None, doubts: Vec::new() }, now, own)
     }
 
     /// As it was remembered.
@@ -108,7 +108,7 @@ impl<M: Clone> Peer<M> {
             last: kept.last,
             call: kept.call,
             state: State::Down,
-            custody: Custody::new(now, kept.record, kept.doubts, &own.settings),
+            custody: Custody::new(now, kept.had, kept.doubts, &own.settings),
             announced: false,
             alarm: None,
         }
@@ -116,26 +116,27 @@ impl<M: Clone> Peer<M> {
 
     /// What must be remembered of it. A link that is up would break in a restart.
     pub(super) fn kept(&self, own: &Own<M>) -> Kept<M> {
-        let (mut record, mut doubts) = (self.custody.record, self.custody.doubts.as_deref().cloned());
+        let mut doubts = self.custody.doubts.clone();
         if let State::Up(channel) = &self.state {
-            record = record_of(channel);
-            let unsettled = (channel.first..).zip(&channel.outgoing);
-            let messages: Vec<_> = unsettled
-                .filter(|(_, outgoing)| (own.carries_permits)(&outgoing.message))
-                .map(|(sequence, outgoing)| (sequence, outgoing.message.clone()))
-                .collect();
-            let (incarnation, boot) = (channel.incarnation, channel.boot);
-            doubts = (!messages.is_empty()).then_some(Doubts { incarnation, boot, messages });
+            doubts.extend(channel.outgoing.iter().filter_map(|outgoing| {
+                let transfer = Transfer { boot: own.boot, number: outgoing.transfer? };
+                Some(Doubt {
+                    transfer,
+                    incarnation: channel.incarnation,
+                    to: channel.boot,
+                    message: outgoing.message.clone(),
+                })
+            }));
         }
-        Kept { peer: self.id, last: self.last, call: self.call, record, doubts }
+        Kept { peer: self.id, last: self.last, call: self.call, had: self.custody.had, doubts }
     }
 
     /// Nothing of it has to be remembered but that incarnations have come so far.
     pub(super) fn forgettable(&self) -> Option<Incarnation> {
         let nothing = self.hearing.is_none()
             && matches!(self.state, State::Down)
-            && self.custody.record.is_none()
-            && self.custody.doubts.is_none();
+            && self.custody.had.is_none()
+            && self.custody.doubts.is_empty();
         nothing.then_some(self.last)
     }
 
@@ -172,7 +173,7 @@ impl<M: Clone> Peer<M> {
             State::Up(channel) => (channel.due(), self.hearing.as_ref().map(|hearing| hearing.deaf_at(&own.settings))),
         };
         let silent = self.hearing.as_ref().map(|hearing| hearing.silent_at(&own.settings));
-        [state, deaf, silent, self.custody.ask_at()].into_iter().flatten().min()
+        [state, deaf, silent, self.custody.offer_at()].into_iter().flatten().min()
     }
 }
 
@@ -207,7 +208,12 @@ impl<M: Clone> Peer<M> {
         self.last = number;
         let call = CallId { boot: own.boot, number };
         self.state = State::Calling { call, attempt: Attempt::first(now, &own.settings) };
-        self.transmit(Frame::Call { call, statement: self.statement(own) }, out);
+        self.call_out(call, own, out);
+    }
+
+    fn call_out(&self, call: CallId, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        let (statement, doubts) = (self.statement(own), self.custody.doubts.clone());
+        self.transmit(Frame::Call { call, statement, doubts }, out);
     }
 
     /// The caller wants a link, so whatever was between the two is over there.
@@ -215,7 +221,7 @@ impl<M: Clone> Peer<M> {
         &mut self,
         now: Time,
         call: CallId,
-        statement: &Statement,
+        (statement, doubts): (Statement, Vec<Doubt<M>>),
         own: &Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -227,7 +233,8 @@ impl<M: Clone> Peer<M> {
             return self.answer(own, out);
         }
         self.fall(now, Cause::Peer, own, out);
-        self.custody.settle(self.id, statement, out);
+        self.custody.settle(self.id, &statement, out);
+        self.custody.take(self.id, own.since, doubts, out);
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
@@ -242,7 +249,8 @@ impl<M: Clone> Peer<M> {
     fn answer(&mut self, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         if let (State::Answering { incarnation, .. }, Some(call)) = (&self.state, self.call) {
             let (incarnation, statement) = (*incarnation, self.statement(own));
-            self.transmit(Frame::Answer { call, incarnation, statement }, out);
+            let doubts = self.custody.doubts.clone();
+            self.transmit(Frame::Answer { call, incarnation, statement, doubts }, out);
         }
     }
 
@@ -252,7 +260,7 @@ impl<M: Clone> Peer<M> {
         now: Time,
         call: CallId,
         incarnation: Incarnation,
-        statement: &Statement,
+        (statement, doubts): (Statement, Vec<Doubt<M>>),
         own: &Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -262,7 +270,9 @@ impl<M: Clone> Peer<M> {
         self.last = self.last.max(incarnation);
         match &mut self.state {
             State::Calling { call: mine, .. } if *mine == call && incarnation >= call.number => {
-                self.custody.settle(self.id, statement, out);
+                self.custody.settle(self.id, &statement, out);
+                self.custody.take(self.id, own.since, doubts, out);
+                debug_assert!(self.custody.doubts.is_empty(), "the call has carried them");
                 self.rise(now, statement.boot, incarnation, own, out);
                 if let State::Up(channel) = &mut self.state {
                     channel.acknowledge(out);
@@ -278,7 +288,7 @@ impl<M: Clone> Peer<M> {
         &mut self,
         now: Time,
         head: Head,
-        data: Option<(u64, M)>,
+        data: Option<(u64, Option<u64>, M)>,
         own: &Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -293,19 +303,16 @@ impl<M: Clone> Peer<M> {
             {
                 channel
             }
-            _ => {
-                // What it acknowledges counts all the same, but nothing more comes of this link.
-                self.custody.acknowledged(self.id, head, out);
-                return self.transmit(Frame::Reset { incarnation: head.incarnation }, out);
-            }
+            _ => return self.transmit(Frame::Reset { incarnation: head.incarnation }, out),
         };
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
         channel.acknowledged(now, head.acknowledges, &own.settings, out);
-        if let Some((sequence, message)) = data {
-            channel.carried_permits |= (own.carries_permits)(&message);
-            channel.data(now, sequence, message, &own.settings, out);
+        if let Some((sequence, transfer, message)) = data {
+            channel.data(now, sequence, (transfer, message), &own.settings, out);
+            let had = channel.had.map(|number| Transfer { boot: head.boot, number });
+            self.custody.had = self.custody.had.max(had);
         }
     }
 
@@ -321,28 +328,38 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// The peer has left this incarnation and wants to know what this end had of it. So it is over here too, before the answer.
-    pub(super) fn inquired(&mut self, now: Time, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+    /// The peer has left this incarnation, and offers what this end may not have had. So it is over here too, before anything is taken.
+    pub(super) fn offered(
+        &mut self,
+        now: Time,
+        incarnation: Incarnation,
+        doubts: Vec<Doubt<M>>,
+        own: &Own<M>,
+        out: &mut Vec<Effect<M>>,
+    ) {
         self.reset(now, incarnation, own, out);
-        let settled_since = self.custody.record.is_some_and(|record| record.incarnation > incarnation);
-        if self.incarnation().is_some() || settled_since {
-            return;
-        }
-        let frame = Frame::Verdict { incarnation, statement: self.statement(own) };
-        out.push(Effect::Route { to: self.id, frame });
-    }
-
-    /// What the peer says about an incarnation that it has left.
-    pub(super) fn judged(&mut self, incarnation: Incarnation, statement: &Statement, out: &mut Vec<Effect<M>>) {
-        if self.custody.doubts.as_ref().is_some_and(|doubts| doubts.incarnation == incarnation) {
-            self.custody.settle(self.id, statement, out);
+        if self.incarnation().is_none() {
+            self.custody.take(self.id, own.since, doubts, out);
+            out.push(Effect::Route { to: self.id, frame: Frame::Verdict(self.statement(own)) });
         }
     }
 
-    /// A message of this node. Without a link it does not even start.
-    pub(super) fn send(&mut self, now: Time, message: M, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+    /// What the peer says that it has had.
+    pub(super) fn judged(&mut self, statement: &Statement, out: &mut Vec<Effect<M>>) {
+        self.custody.settle(self.id, statement, out);
+    }
+
+    /// A message of this node, with its number if it carries permits. Without a link it does not even start.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        transfer: Option<u64>,
+        message: M,
+        own: &Own<M>,
+        out: &mut Vec<Effect<M>>,
+    ) {
         match &mut self.state {
-            State::Up(channel) => channel.send(now, message, &own.settings, out),
+            State::Up(channel) => channel.send(now, transfer, message, &own.settings, out),
             _ => out.push(Effect::Undelivered { to: self.id, message }),
         }
     }
@@ -366,7 +383,7 @@ impl<M: Clone> Peer<M> {
             State::Calling { call, attempt } => {
                 let call = *call;
                 match attempt.repeat(now, settings) {
-                    Some(Ok(())) => self.transmit(Frame::Call { call, statement: self.statement(own) }, out),
+                    Some(Ok(())) => self.call_out(call, own, out),
                     Some(Err(())) => self.fall(now, Cause::Unanswered, own, out),
                     None => {}
                 }
@@ -384,8 +401,8 @@ impl<M: Clone> Peer<M> {
                 }
             }
         }
-        if let Some(incarnation) = self.custody.inquire(now, &own.settings) {
-            out.push(Effect::Route { to: self.id, frame: Frame::Inquiry { incarnation } });
+        if let Some((incarnation, doubts)) = self.custody.offer(now, &own.settings) {
+            out.push(Effect::Route { to: self.id, frame: Frame::Offer { incarnation, doubts } });
         }
     }
 }
@@ -393,9 +410,8 @@ impl<M: Clone> Peer<M> {
 /// Up and down.
 impl<M: Clone> Peer<M> {
     fn rise(&mut self, now: Time, boot: Boot, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
-        debug_assert!(self.custody.doubts.is_none(), "the handshake has settled them");
-        // The other end has heard the statement about the link before: nobody will ask about that any more.
-        self.custody.record = None;
+        // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
+        self.custody.settle_all(self.id, out);
         self.state = State::Up(Box::new(Channel::new(self.id, boot, incarnation, own.boot)));
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
@@ -419,21 +435,20 @@ impl<M: Clone> Peer<M> {
         if cause != Cause::Peer {
             self.transmit(Frame::Reset { incarnation }, out);
         }
-        let (record, boot) = (record_of(&channel), channel.boot);
-        let mut messages = Vec::new();
-        for (sequence, outgoing) in (channel.first..).zip(channel.outgoing) {
+        let mut doubts = Vec::new();
+        for outgoing in channel.outgoing {
             let (to, message) = (self.id, outgoing.message);
             if outgoing.tries == 0 {
                 out.push(Effect::Undelivered { to, message });
-            } else if (own.carries_permits)(&message) {
-                messages.push((sequence, message));
-                out.push(Effect::Doubt { to, transfer: Transfer { incarnation, sequence } });
+            } else if let Some(number) = outgoing.transfer {
+                let transfer = Transfer { boot: own.boot, number };
+                doubts.push(Doubt { transfer, incarnation, to: channel.boot, message });
+                out.push(Effect::Doubt { to, transfer });
             } else {
                 out.push(Effect::Dropped { to, message });
             }
         }
-        let doubts = (!messages.is_empty()).then_some(Doubts { incarnation, boot, messages });
-        self.custody = Custody::new(now, record, doubts, &own.settings);
+        self.custody.doubt(now, doubts, &own.settings);
     }
 
     /// Greater than every incarnation that this end knows of between the two.
@@ -441,9 +456,9 @@ impl<M: Clone> Peer<M> {
         Incarnation(self.last.max(own.floor).0.saturating_add(1))
     }
 
-    /// What this end had. Only to be said where no link is up.
+    /// What this end has had.
     fn statement(&self, own: &Own<M>) -> Statement {
-        Statement { boot: own.boot, since: own.since, last: self.custody.record }
+        Statement { boot: own.boot, since: own.since, had: self.custody.had }
     }
 
     /// Its hellos are of this life. A frame of another is early or late, and will be repeated if it matters.
@@ -462,10 +477,4 @@ impl<M: Clone> Peer<M> {
     fn transmit(&self, frame: Frame<M>, out: &mut Vec<Effect<M>>) {
         out.push(Effect::Transmit { to: Some(self.id), frame });
     }
-}
-
-/// What has to be remembered of a link when it is gone.
-fn record_of<M>(channel: &Channel<M>) -> Option<Record> {
-    let record = Record { incarnation: channel.incarnation, delivered: channel.delivered };
-    channel.carried_permits.then_some(record)
 }

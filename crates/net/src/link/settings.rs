@@ -32,10 +32,10 @@ pub struct Settings {
     pub retransmit_ms_max: u32,
     /// After so many transmissions without an answer the link is broken.
     pub tries_max: u32,
-    /// The first wait before a former neighbour is asked over a path what became of a message. The next ones double.
-    pub inquire_ms: u32,
+    /// The first wait before what is in doubt is offered to a former neighbour over a path. The next ones double.
+    pub offer_ms: u32,
     /// The longest.
-    pub inquire_ms_max: u32,
+    pub offer_ms_max: u32,
 }
 
 impl Default for Settings {
@@ -53,8 +53,8 @@ impl Default for Settings {
             retransmit_ms_min: 20,
             retransmit_ms_max: 1_000,
             tries_max: 8,
-            inquire_ms: 1_000,
-            inquire_ms_max: 60_000,
+            offer_ms: 1_000,
+            offer_ms_max: 60_000,
         }
     }
 }

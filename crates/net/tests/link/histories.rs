@@ -99,6 +99,7 @@ struct Total {
     ups: usize,
     deliveries: usize,
     doubts: usize,
+    late: usize,
     returned: usize,
     settled: usize,
     lost: usize,
@@ -112,13 +113,14 @@ fn all(seeds: std::ops::Range<u64>, restarts: Restarts) -> Total {
         total.ups += observer.ups;
         total.deliveries += observer.deliveries();
         total.doubts += observer.doubts;
+        total.late += observer.late;
         total.returned += observer.returned;
         total.settled += observer.settled;
         total.lost += observer.lost;
     }
     println!("{total:?}");
     // Without these nothing would have been shown.
-    assert!(total.doubts > 500 && total.returned > 100 && total.settled > 100, "{total:?}");
+    assert!(total.doubts > 500 && total.late > 100 && total.returned > 100 && total.settled > 100, "{total:?}");
     total
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_net::custody::Transfer;
-use driftlock_net::link::{Effect, Link};
+use driftlock_net::link::{Boot, Effect, Link};
 use driftlock_protocol::{Incarnation, NodeId};
 
 /// A message of the tests: its number among all, and the token it carries.
@@ -56,6 +56,8 @@ pub(crate) enum Place {
 pub(crate) struct Observer {
     sent: Vec<Sent>,
     by_transfer: BTreeMap<(NodeId, NodeId, Transfer), usize>,
+    /// Of each node, how often it has restarted and how many tokens it has sent since.
+    lives: BTreeMap<NodeId, (u32, u64)>,
     sent_over: BTreeMap<(NodeId, NodeId, usize), u64>,
     delivered_over: BTreeMap<(NodeId, NodeId, usize), u64>,
     /// Each link with the number of its life, which is unique among all.
@@ -70,6 +72,8 @@ pub(crate) struct Observer {
     forgetful: BTreeSet<NodeId>,
     pub(crate) ups: usize,
     pub(crate) doubts: usize,
+    /// Tokens that came from who was no neighbour any more.
+    pub(crate) late: usize,
     pub(crate) returned: usize,
     pub(crate) settled: usize,
     pub(crate) lost: usize,
@@ -86,15 +90,18 @@ impl Observer {
         let link = self.up.get(&(from, to)).copied();
         let (incarnation, life) = (link.map(|link| link.0), link.map_or(0, |link| link.1));
         let mut sequence = 0;
-        if let Some(incarnation) = incarnation {
+        if link.is_some() {
             let count = self.sent_over.entry((from, to, life)).or_default();
             sequence = *count;
             *count += 1;
-            self.by_transfer.insert((from, to, Transfer { incarnation, sequence }), id);
         }
         if let Some(token) = token {
             assert_eq!(self.tokens[token], Place::Held(from));
             self.tokens[token] = Place::Sent(id);
+            let (restarts, number) = self.lives.entry(from).or_default();
+            let transfer = Transfer { boot: Boot(1 + *restarts), number: *number };
+            *number += 1;
+            self.by_transfer.insert((from, to, transfer), id);
         }
         self.sent.push(Sent { from, to, incarnation, life, sequence, token, delivered: false, outcome: None });
         Message { id, token }
@@ -102,6 +109,8 @@ impl Observer {
 
     /// A node has restarted: its links are gone without a word, and all that it held unless it remembers.
     pub(crate) fn restarts(&mut self, node: NodeId, remembers: bool) {
+        let life = self.lives.entry(node).or_default();
+        *life = (life.0 + 1, 0);
         self.up.retain(|&(here, _), _| here != node);
         if !remembers {
             self.forgetful.insert(node);
@@ -201,23 +210,36 @@ impl Observer {
         self.forgot.remove(&(node, peer));
         let before = self.highest.insert((node, peer), incarnation);
         assert!(before < Some(incarnation), "{before:?} was followed by {incarnation:?} at {node}");
+        let open = |sent: &&Sent| sent.token.is_some() && matches!(sent.outcome, None | Some(Outcome::Doubt));
+        let before = self.sent.iter().filter(|sent| (sent.from, sent.to) == (peer, node) && sent.life != life);
+        for sent in before.filter(open) {
+            assert!(sent.delivered, "{sent:?} has not arrived, and there is a new link");
+        }
     }
 
     fn delivered(&mut self, node: NodeId, from: NodeId, incarnation: Incarnation, message: Message) {
         let link = self.up.get(&(node, from)).copied();
-        assert_eq!(link.map(|link| link.0), Some(incarnation), "{node} got {message:?} over no link, or over another");
         let sent = &mut self.sent[message.id];
         assert_eq!((sent.from, sent.to), (from, node));
-        assert_eq!(link, Some((incarnation, sent.life)), "{message:?} is of another life");
+        assert_eq!(sent.incarnation, Some(incarnation));
+        if link.is_some() || message.token.is_none() {
+            assert_eq!(link, Some((incarnation, sent.life)), "{node} got {message:?} over no link, or over another");
+        }
         assert!(!sent.delivered, "{message:?} was delivered twice");
         assert!(
-            !matches!(sent.outcome, Some(Outcome::Undelivered | Outcome::Settled)),
+            !matches!(sent.outcome, Some(Outcome::Undelivered | Outcome::Settled | Outcome::Lost)),
             "{message:?} came back and arrived"
         );
         sent.delivered = true;
         let count = self.delivered_over.entry((from, node, sent.life)).or_default();
-        assert_eq!(*count, sent.sequence, "{message:?} is out of order");
-        *count += 1;
+        if link.is_some() {
+            assert_eq!(*count, sent.sequence, "{message:?} is out of order");
+        } else {
+            // What carries no permits has died with the link.
+            assert!(*count <= sent.sequence, "{message:?} is out of order");
+            self.late += 1;
+        }
+        *count = sent.sequence + 1;
         if let Some(token) = message.token {
             assert_eq!(self.tokens[token], Place::Sent(message.id), "doubled, or given up for lost");
             self.tokens[token] = Place::Held(node);
@@ -226,7 +248,7 @@ impl Observer {
 
     fn concludes(&mut self, id: usize, outcome: Outcome) {
         let sent = &mut self.sent[id];
-        let settles = matches!(outcome, Outcome::Undelivered | Outcome::Settled | Outcome::Lost);
+        let settles = matches!(outcome, Outcome::Settled | Outcome::Lost);
         // A restarted sender is in doubt about what it had not been told about yet, and is not told so.
         let expected = match sent.outcome {
             None => outcome != Outcome::Settled || sent.token.is_some(),

@@ -1,7 +1,7 @@
 //! One mechanism at a time, between two nodes, or three.
 
 use driftlock_net::Time;
-use driftlock_net::custody::Statement;
+use driftlock_net::custody::{Doubt, Statement, Transfer};
 use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Link, Settings};
 use driftlock_protocol::{Incarnation, NodeId};
 
@@ -105,39 +105,68 @@ fn a_token_in_doubt_that_had_arrived_stays_where_it_is() {
 }
 
 #[test]
-fn a_token_in_doubt_that_had_not_arrived_comes_back() {
+fn a_token_in_doubt_that_had_not_arrived_arrives_before_there_is_a_link_again() {
     let mut crowd = token_in_doubt(false);
     crowd.heal();
     crowd.run(10_000);
-    assert_eq!(crowd.observer.tokens, [Place::Held(A)]);
-    assert_eq!((crowd.observer.returned, crowd.links[0].in_doubt().count()), (1, 0));
+    assert_eq!(crowd.observer.tokens, [Place::Held(B)]);
+    assert_eq!((crowd.observer.late, crowd.observer.settled, crowd.links[0].in_doubt().count()), (1, 1, 0));
+    assert!(crowd.observer.link(A, B).is_some());
 }
 
 #[test]
 fn a_doubt_is_settled_over_a_path_when_the_two_do_not_meet_again() {
-    for (arrives, place) in [(true, Place::Held(B)), (false, Place::Held(A))] {
+    for arrives in [true, false] {
         let mut crowd = token_in_doubt(arrives);
         crowd.routed = true;
         crowd.run(120_000);
-        assert_eq!(crowd.observer.tokens, [place]);
-        assert_eq!(crowd.links[0].in_doubt().count(), 0);
+        assert_eq!(crowd.observer.tokens, [Place::Held(B)]);
+        assert_eq!((crowd.observer.late, crowd.links[0].in_doubt().count()), (usize::from(!arrives), 0));
+        assert_eq!(crowd.observer.link(A, B), None, "from a former neighbour");
     }
 }
 
 #[test]
-fn who_is_asked_while_it_still_believes_in_the_link_leaves_it_before_it_answers() {
+fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_takes_anything() {
     let mut crowd = pair(8);
     let incarnation = crowd.observer.link(B, A).unwrap();
     let mut out = Vec::new();
     let (now, link) = (crowd.now, &mut crowd.links[1]);
-    link.received(now, A, Frame::Inquiry { incarnation }, &mut out);
+    let message = Message { id: 0, token: Some(0) };
+    let transfer = Transfer { boot: Boot(1), number: 0 };
+    let doubts = vec![Doubt { transfer, incarnation, to: Boot(1), message }];
+    let offer = Frame::Offer { incarnation, doubts };
+    link.received(now, A, offer.clone(), &mut out);
+    let verdict = Frame::Verdict(Statement { boot: Boot(1), since: Boot(1), had: Some(transfer) });
+    let verdict = Effect::Route { to: A, frame: verdict };
     assert!(matches!(out[0], Effect::Down { .. }));
-    assert!(matches!(out[1], Effect::Route { to: A, frame: Frame::Verdict { .. } }));
+    assert_eq!(out[1..], [Effect::Deliver { from: A, incarnation, message }, verdict.clone()]);
+    out.clear();
+    link.received(now, A, offer, &mut out);
+    assert_eq!(out, [verdict], "once");
     out.clear();
     let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
-    let message = Message { id: 0, token: Some(0) };
-    link.received(now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+    link.received(now, A, Frame::Data { head, sequence: 0, transfer: Some(0), message }, &mut out);
     assert_eq!(out, [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } }], "never, from now on");
+}
+
+#[test]
+fn a_stranger_takes_an_offer_too_for_it_may_have_forgotten_whom_it_never_had_anything_from() {
+    let mut link = Link::new(Time::ZERO, B, Boot(1), Settings::default(), carries_token);
+    let mut out = Vec::new();
+    let (incarnation, message) = (Incarnation(5), Message { id: 0, token: Some(0) });
+    let transfer = Transfer { boot: Boot(4), number: 7 };
+    let doubts = vec![Doubt { transfer, incarnation, to: Boot(1), message }];
+    let deliveries =
+        |out: &[Effect<Message>]| out.iter().filter(|effect| matches!(effect, Effect::Deliver { .. })).count();
+    for (count, incarnation) in [(1, 5), (1, 6), (1, 5)] {
+        let offer = Frame::Offer { incarnation: Incarnation(incarnation), doubts: doubts.clone() };
+        link.received(Time::ZERO, A, offer, &mut out);
+        assert_eq!(deliveries(&out), count, "and remembers from then on");
+    }
+    let mut again = link.restarted(Time::ZERO, Boot(2));
+    again.received(Time::ZERO, A, Frame::Offer { incarnation, doubts }, &mut out);
+    assert_eq!(deliveries(&out), 1, "also over a restart");
 }
 
 #[test]
@@ -169,7 +198,7 @@ fn what_waits_behind_the_window_is_undelivered_and_the_rest_of_what_carries_noth
     let told = out.iter().map(|effect| match effect {
         Effect::Down { .. } => "down",
         Effect::Dropped { message: Message { id: 0, .. }, .. } => "0 dropped",
-        Effect::Doubt { transfer, .. } if transfer.sequence == 1 => "1 in doubt",
+        Effect::Doubt { transfer, .. } if transfer.number == 0 => "1 in doubt",
         Effect::Undelivered { message: Message { id: 2, .. }, .. } => "2 undelivered",
         Effect::Undelivered { message: Message { id: 3, .. }, .. } => "3 undelivered",
         _ => "something else",
@@ -185,7 +214,8 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     let head = Head { boot: Boot(9), to: Boot(1), incarnation, acknowledges: u64::MAX };
     let message = Message { id: 0, token: None };
     let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } };
-    link.received(Time::ZERO, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
+    let data = Frame::Data { head, sequence: u64::MAX, transfer: None, message };
+    link.received(Time::ZERO, A, data, &mut out);
     link.received(Time::ZERO, A, Frame::Ack(head), &mut out);
     assert_eq!(out, [reset.clone(), reset]);
     link.received(Time::ZERO, B, Frame::Ack(head), &mut out);
@@ -193,7 +223,8 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     let mut crowd = pair(10);
     let head =
         Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: u64::MAX };
-    crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: u64::MAX, message }, &mut out);
+    let data = Frame::Data { head, sequence: u64::MAX, transfer: Some(u64::MAX), message };
+    crowd.links[1].received(crowd.now, A, data, &mut out);
     crowd.run(10_000);
     assert_eq!(crowd.observer.ups, 2);
 }
@@ -215,11 +246,11 @@ fn a_call_of_former_times_settles_nothing() {
         crowd.set_weather_between(0, 1, Weather::NONE);
         crowd.set_weather(0, 1, Weather::CLEAR);
         crowd.run(9_000);
-        let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+        let statement = Statement { boot: Boot(1), since: Boot(1), had: None };
         for number in [0, 1] {
             let call = CallId { boot: Boot(1), number: Incarnation(number) };
             let mut out = Vec::new();
-            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement, doubts: Vec::new() }, &mut out);
             assert_eq!(out, []);
         }
         assert_eq!(crowd.links[1].in_doubt().count(), 1);
@@ -239,7 +270,8 @@ fn when_both_have_forgotten_frames_are_told_apart_by_the_boot() {
     let mut delivers = |boot: u32| {
         let mut out = Vec::new();
         let head = Head { boot: Boot(boot), to: Boot(2), incarnation: before.unwrap(), acknowledges: 0 };
-        crowd.links[1].received(crowd.now, A, Frame::Data { head, sequence: 0, message }, &mut out);
+        let data = Frame::Data { head, sequence: 0, transfer: None, message };
+        crowd.links[1].received(crowd.now, A, data, &mut out);
         out.iter().any(|effect| matches!(effect, Effect::Deliver { .. }))
     };
     assert!(!delivers(1) && delivers(2));
@@ -252,10 +284,10 @@ fn who_has_forgotten_a_link_is_not_made_to_believe_in_it_by_its_late_frames() {
     crowd.set_weather(1, 0, Weather::NONE);
     crowd.restart(1, false);
     crowd.run(3_000);
-    let statement = Statement { boot: Boot(1), since: Boot(1), last: None };
+    let statement = Statement { boot: Boot(1), since: Boot(1), had: None };
     let call = CallId { boot: Boot(1), number: incarnation };
     let mut out = Vec::new();
-    crowd.links[1].received(crowd.now, A, Frame::Call { call, statement }, &mut out);
+    crowd.links[1].received(crowd.now, A, Frame::Call { call, statement, doubts: Vec::new() }, &mut out);
     let answered = |effect: &Effect<_>| match effect {
         Effect::Transmit { frame: Frame::Answer { incarnation, .. }, .. } => Some(*incarnation),
         _ => None,

@@ -9,9 +9,8 @@ use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Nonsense, Ranges
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Area, Format, Model, ModelError, Movement, RandomWaypoint, TraceError};
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_net::link::carries_permits;
 use driftlock_net::stack::{self, Stack};
-use driftlock_protocol::{Algorithm, Layer, Protocol, View};
+use driftlock_protocol::{Algorithm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};

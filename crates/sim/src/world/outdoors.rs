@@ -1,7 +1,9 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View};
+use driftlock_protocol::{
+    Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View, carries_permits,
+};
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
@@ -181,12 +183,13 @@ impl<P: Protocol> World<P> {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
                 }
-                if self.nodes[node.index()].incarnation(from) == Some(incarnation) {
-                    self.input(node, Input::Message { from, incarnation, message })
-                } else {
-                    // For a stay that is over.
-                    Ok(())
-                }
+                let may_come = match self.nodes[node.index()].incarnation(from) {
+                    Some(now) => now == incarnation,
+                    // Permits, from who is no neighbour any more.
+                    None => P::View::LAYER == Layer::Links && carries_permits::<P>(&message),
+                };
+                // Else it is for a stay that is over.
+                if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
             News::Undelivered { to, message } => {
                 if field.landed(node, to, &message) {
