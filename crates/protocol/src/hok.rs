@@ -152,11 +152,10 @@ impl Protocol for Hok {
         match message {
             Message::Update { rank, .. } => self.on_update(from, rank, out),
             Message::Request { height, rank, .. } => self.on_request(from, height, rank, out),
-            Message::Release { permits, .. } => self.on_release(permits, out),
-            Message::Token { token, .. } if !self.dag.is_neighbour(from) => {
-                out.clause("token-late");
-                self.on_token_astray(token, out);
+            Message::Token { .. } | Message::Release { .. } if !self.dag.is_neighbour(from) => {
+                self.on_units_astray("token-late", &message, out);
             }
+            Message::Release { permits, .. } => self.on_release(permits, out),
             Message::Token { height, token, asks, .. } => self.on_token(from, height, token, asks, out),
             Message::Link { height, acknowledges, .. } => {
                 self.on_link(from, height, acknowledges == Some(self.id), out);
@@ -166,16 +165,7 @@ impl Protocol for Hok {
     }
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
-        if self.repairs.has(repair::RECLAIM) {
-            match message {
-                Message::Token { token, .. } => {
-                    out.clause("undelivered");
-                    self.on_token_astray(token, out);
-                }
-                Message::Release { permits, .. } => self.on_release(permits, out),
-                Message::Request { .. } | Message::Update { .. } | Message::Link { .. } => {}
-            }
-        }
+        self.on_units_astray("undelivered", &message, out);
         self.settle(out);
     }
 
@@ -441,12 +431,22 @@ impl Hok {
         }
     }
 
-    /// Not in the paper, which assumes that it does not happen: the link failed under the token, and it turns up at one of the two.
-    /// The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more.
-    fn on_token_astray(&mut self, token: Token, out: &mut Out<Self>) {
-        self.token = Some(token);
-        self.dag.reset_pace(out);
-        self.keep_or_give(out);
+    /// Not in the paper, which assumes that it does not happen: the link failed under the token or a release, which turns up at one
+    /// of the two. The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more.
+    fn on_units_astray(&mut self, clause: &'static str, message: &Message, out: &mut Out<Self>) {
+        if !self.repairs.has(repair::RECLAIM) {
+            return;
+        }
+        match *message {
+            Message::Token { token, .. } => {
+                out.clause(clause);
+                self.token = Some(token);
+                self.dag.reset_pace(out);
+                self.keep_or_give(out);
+            }
+            Message::Release { permits, .. } => self.on_release(permits, out),
+            Message::Request { .. } | Message::Update { .. } | Message::Link { .. } => {}
+        }
     }
 }
 

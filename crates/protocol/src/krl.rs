@@ -144,8 +144,7 @@ impl Protocol for Krl {
         match message {
             Message::Request { height } => self.on_request(from, height, out),
             Message::Token { token, .. } if !self.dag.is_neighbour(from) => {
-                out.clause("token-late");
-                self.on_token_astray(token, out);
+                self.on_token_astray("token-late", token, out);
             }
             Message::Token { height, token, onward } => self.on_token(from, height, token, onward, out),
             Message::LinkInfo { height, acknowledges } => {
@@ -155,11 +154,8 @@ impl Protocol for Krl {
     }
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
-        if let Message::Token { token, .. } = message
-            && self.repairs.has(repair::RECLAIM)
-        {
-            out.clause("undelivered");
-            self.on_token_astray(token, out);
+        if let Message::Token { token, .. } = message {
+            self.on_token_astray("undelivered", token, out);
         }
     }
 
@@ -404,7 +400,11 @@ impl Krl {
 
     /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one of the two.
     /// The height that it was sent under says nothing about any neighbour.
-    fn on_token_astray(&mut self, token: Token, out: &mut Out<Self>) {
+    fn on_token_astray(&mut self, clause: &'static str, token: Token, out: &mut Out<Self>) {
+        if !self.repairs.has(repair::RECLAIM) {
+            return;
+        }
+        out.clause(clause);
         self.idle.push(token);
         self.dag.reset_pace(out);
         self.serve_or_keep(None, out);

@@ -314,7 +314,8 @@ fn a_late_message_is_refused_and_takes_no_other_messages_place() {
 #[test]
 fn a_token_that_outlives_its_link_is_one_arrow_from_its_sending_to_its_arrival() {
     let arrives = r#"{"t":4,"node":0,"in":{"message":{"from":1,"incarnation":0,"message":{"token":{"height":[0,0,1],"token":{"permit":3,"fence":{}}}}}},"out":[]}"#;
-    let before = r#"{"t":2,"node":1,"in":{"timer":"pace"},"out":[{"send":{"to":0,"message":"before","shared":false}}]}"#;
+    let before =
+        r#"{"t":2,"node":1,"in":{"timer":"pace"},"out":[{"send":{"to":0,"message":"before","shared":false}}]}"#;
     let chart = chart(&[before, FAILURE[1], FAILURE[2], FAILURE[3], FAILURE[4], arrives, END]);
     let svg = chart.svg();
     assert!(svg.contains("token 3 (0,0,1) from node 1 to node 0, sent in row 2, arrives in row 4<"), "{svg}");

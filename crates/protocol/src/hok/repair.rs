@@ -47,8 +47,11 @@ pub const TOKEN_ASKS: Repair = Repair::new(
     "the token says itself who wants it back: a REQUEST behind it may come after others were served",
 );
 /// A token or a release in flight on a link that fails.
-pub const RECLAIM: Repair =
-    Repair::new(12, "reclaim", "a token or units that could not be delivered stay with their sender");
+pub const RECLAIM: Repair = Repair::new(
+    12,
+    "reclaim",
+    "a token or units whose link fails under them are taken back, or taken late by their receiver",
+);
 /// Components without a token.
 pub const PACE: Repair =
     Repair::new(13, "pace", "a node whose reversals lead nowhere turns all links at once, then slows down");

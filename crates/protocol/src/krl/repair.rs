@@ -24,7 +24,7 @@ pub const LINK_INFO: Repair =
 pub const RECLAIM: Repair = Repair::new(
     5,
     "reclaim",
-    "a token that could not be delivered stays with its sender, which sees to it that it can be reached",
+    "a token whose link fails under it is taken back by its sender, or taken late by its receiver, who sees to it that it can be reached",
 );
 /// Components without a token, or with nothing but holders.
 pub const PACE: Repair =
