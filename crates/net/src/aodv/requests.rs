@@ -3,6 +3,7 @@
 use driftlock_protocol::NodeId;
 
 use super::packet::{Packet, Reply, Request};
+use super::table::Entry;
 use super::{Effect, Offer, Router};
 use crate::Time;
 use crate::by_node::ByNode;
@@ -87,8 +88,7 @@ impl<A: Clone, D> Router<A, D> {
     fn answer_for_other(&mut self, now: Time, request: &Request<A>, out: &mut Vec<Effect<A, D>>) -> bool {
         self.settle(now, request.destination, out);
         let rules = self.table.rules;
-        let known =
-            self.table.get(request.destination).filter(|entry| entry.valid).and_then(|entry| entry.seq_to_tell());
+        let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(Entry::seq_to_tell);
         let fresh_enough =
             known.is_some_and(|seq| request.destination_seq.is_none_or(|asked| !rules.newer(asked, seq)));
         if !fresh_enough || request.destination_only {
