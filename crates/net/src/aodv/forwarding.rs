@@ -23,7 +23,7 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     pub(super) fn on_data(&mut self, now: Time, from: NodeId, packet: Data<D>, out: &mut Vec<Effect<A, D>>) {
-        self.used_by(now, from, packet.originator, out);
+        self.in_touch(now, from, out);
         if packet.destination == self.me {
             return out.push(Effect::Deliver { from: packet.originator, data: packet.content });
         }
@@ -40,21 +40,16 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     fn forward(&mut self, now: Time, next_hop: NodeId, packet: Data<D>, out: &mut Vec<Effect<A, D>>) {
-        let expires = now + self.settings.active_route_timeout;
-        self.table.refresh(packet.destination, expires);
-        self.settle(now, next_hop, out);
-        self.table.refresh(next_hop, expires);
+        self.table.refresh(packet.destination, now + self.settings.active_route_timeout);
+        self.in_touch(now, next_hop, out);
         Self::unicast(next_hop, Packet::Data(packet), out);
     }
 
-    /// The way back is in use too: to the neighbour, and to the originator if it leads through that neighbour. The RFC does not
-    /// ask for the latter; but a route that is not used must not live on while its next hop forgets it.
-    fn used_by(&mut self, now: Time, from: NodeId, originator: NodeId, out: &mut Vec<Effect<A, D>>) {
-        let expires = now + self.settings.active_route_timeout;
-        for destination in [from, originator] {
-            if self.way(now, destination, out).is_some_and(|(next_hop, _)| next_hop == from) {
-                self.table.refresh(destination, expires);
-            }
+    /// The route to a neighbour is in use too, if it is the direct one. The RFC asks for the same for the route back to the
+    /// originator of data; but that is not used, and its next hop may have had the data from elsewhere and forget it.
+    fn in_touch(&mut self, now: Time, neighbour: NodeId, out: &mut Vec<Effect<A, D>>) {
+        if self.way(now, neighbour, out).is_some_and(|(next_hop, _)| next_hop == neighbour) {
+            self.table.refresh(neighbour, now + self.settings.active_route_timeout);
         }
     }
 

@@ -30,6 +30,12 @@ impl Seq {
     pub fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
+
+    /// The number before it.
+    #[must_use]
+    pub fn previous(self) -> Self {
+        Self(self.0.wrapping_sub(1))
+    }
 }
 
 /// What the layer above a node says about itself. It rides on the control messages about that node.

@@ -38,16 +38,18 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
-    /// What this node can tell `originator` about a way it knows, if it is valid and its number is known.
+    /// What this node can tell `originator` about a way it knows, if its number is known and it is valid for long enough.
     pub(super) fn reply_about(&self, now: Time, destination: NodeId, originator: NodeId) -> Option<Reply<A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
+        let lifetime =
+            (entry.expires - now).0.checked_sub(self.settings.there_and_back().0).filter(|&rest| rest > 0)?;
         Some(Reply {
             hops: entry.hops,
             acknowledge: false,
             destination,
-            seq: entry.seq?,
+            seq: entry.seq_to_tell()?,
             originator,
-            lifetime: entry.expires - now,
+            lifetime: Time(lifetime),
             advert: entry.advert().cloned(),
         })
     }

@@ -3,6 +3,7 @@
 use driftlock_protocol::NodeId;
 
 use super::packet::{Packet, Reply, Request};
+use super::table::Entry;
 use super::{Effect, Offer, Router};
 use crate::Time;
 use crate::by_node::ByNode;
@@ -57,6 +58,10 @@ impl<A: Clone, D> Router<A, D> {
         };
         self.offer(now, reverse, out);
         self.learn(now, request.advert.clone(), out);
+        if self.way(now, request.originator, out).is_none() {
+            // A fresher route back has ended: this is late, or the originator has rebooted. A reply would end here.
+            return;
+        }
         if request.destination == self.me {
             self.answer_for_self(now, &request, out);
         } else if !self.answer_for_other(now, &request, out) && request.ttl > 1 {
@@ -83,15 +88,14 @@ impl<A: Clone, D> Router<A, D> {
     fn answer_for_other(&mut self, now: Time, request: &Request<A>, out: &mut Vec<Effect<A, D>>) -> bool {
         self.settle(now, request.destination, out);
         let rules = self.table.rules;
-        let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(|entry| entry.seq);
+        let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(Entry::seq_to_tell);
         let fresh_enough =
             known.is_some_and(|seq| request.destination_seq.is_none_or(|asked| !rules.newer(asked, seq)));
         if !fresh_enough || request.destination_only {
             return false;
         }
-        if let Some(reply) = self.reply_about(now, request.destination, request.originator) {
-            self.send_reply(now, reply, out);
-        }
+        let Some(reply) = self.reply_about(now, request.destination, request.originator) else { return false };
+        self.send_reply(now, reply, out);
         if request.gratuitous
             && let Some(reply) = self.reply_about(now, request.originator, request.destination)
         {

@@ -15,6 +15,8 @@ pub(crate) struct Rules {
     pub(crate) breaks_raise: bool,
     /// And when the route expires.
     pub(crate) expiry_raises: bool,
+    /// But not once more before the destination has given itself that number.
+    pub(crate) raised_once: bool,
     /// An error is about routes through its sender only.
     pub(crate) errors_from_next_hop: bool,
     /// An error never lowers the number of a destination.
@@ -30,6 +32,7 @@ impl Rules {
         replies_must_be_fresh: true,
         breaks_raise: true,
         expiry_raises: true,
+        raised_once: true,
         errors_from_next_hop: true,
         errors_never_lower: true,
         duplicates_by_originator: true,

@@ -180,8 +180,13 @@ impl Settings {
 
     /// The lifetime that a request gives to the route back to its originator.
     pub(super) fn reverse_lifetime(&self, hops: u8) -> Time {
-        let spent = times(self.node_traversal_time, 2 * u64::from(hops));
+        let spent = times(self.there_and_back(), hops.into());
         Time(times(self.net_traversal_time(), 2).0.saturating_sub(spent.0))
+    }
+
+    /// How much earlier than its next hop a node forgets a route: what it sends until then is forwarded.
+    pub(super) fn there_and_back(&self) -> Time {
+        times(self.node_traversal_time, 2)
     }
 }
 

@@ -4,6 +4,12 @@
 //! the number of hops falls. So nobody's number may ever fall while others route through it: it is raised when a route ends,
 //! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
 //! destination itself closes no loop, whatever its number.
+//!
+//! A number is raised once: it is one more than the destination has given itself, and stays so until it has given itself that.
+//! Nobody routes through this node with it, so it need not be raised again, and what the destination says next is as fresh.
+//!
+//! Why data does not get stuck: who routes through this node forgets the route before this node does. So a lifetime shrinks from
+//! hop to hop, and a route lives on only if it is used, or its next hop says so.
 
 use std::mem;
 
@@ -21,6 +27,8 @@ pub(super) struct Entry<A> {
     pub(super) hops: u8,
     pub(super) valid: bool,
     pub(super) seq: Option<Seq>,
+    /// The number is one more than the destination has given itself, as far as is known.
+    raised: bool,
     /// When the route becomes invalid, or, if it is invalid, is forgotten.
     pub(super) expires: Time,
     /// Apart, because most have nothing of it.
@@ -51,6 +59,13 @@ pub(super) struct Offer {
     pub(super) expires: Time,
     /// Whether it must be fresher than what is known: always, but for tests.
     pub(super) must_be_fresh: bool,
+}
+
+impl Offer {
+    /// Whether the destination is a neighbour. Then nobody else has to know the way.
+    fn is_direct(&self) -> bool {
+        self.next_hop == self.destination
+    }
 }
 
 /// What has become of an offer.
@@ -165,6 +180,8 @@ impl<A> Table<A> {
             return Verdict::Changed;
         };
         let same = entry.valid && entry.next_hop == offer.next_hop && entry.hops == offer.hops;
+        // Whether or not the route is taken: others may route through this node with that number now.
+        entry.raised &= self.rules.newest(entry.seq, offer.seq) != offer.seq;
         if !entry.accepts(offer, self.rules) {
             if same && entry.seq == offer.seq {
                 entry.expires = entry.expires.max(offer.expires);
@@ -172,8 +189,8 @@ impl<A> Table<A> {
             }
             return Verdict::Refused;
         }
-        let way_is_the_same = entry.valid && entry.next_hop == offer.next_hop;
-        entry.expires = if way_is_the_same { entry.expires.max(offer.expires) } else { offer.expires };
+        let lives_on = same && (entry.seq == offer.seq || offer.is_direct());
+        entry.expires = if lives_on { entry.expires.max(offer.expires) } else { offer.expires };
         entry.seq = if offer.must_be_fresh { self.rules.newest(offer.seq, entry.seq) } else { offer.seq };
         (entry.next_hop, entry.hops, entry.valid) = (offer.next_hop, offer.hops, true);
         if same { Verdict::Confirmed } else { Verdict::Changed }
@@ -226,13 +243,13 @@ impl<A> Table<A> {
         affected: &mut Vec<NodeId>,
     ) -> Option<Unreachable> {
         let entry = self.entries.get_mut(destination).filter(|entry| entry.valid)?;
-        let raised = if self.rules.breaks_raise { entry.seq.map(Seq::next) } else { None };
+        let raised = if self.rules.breaks_raise { entry.seq_after_its_end() } else { None };
         entry.seq = match reported {
             Some(seq) if self.rules.errors_never_lower => self.rules.newest(Some(seq), raised),
             Some(seq) => Some(seq),
             None => raised,
         };
-        entry.valid = false;
+        (entry.raised, entry.valid) = (self.rules.raised_once, false);
         entry.expires = now + self.delete_period;
         let unreachable = Unreachable { destination, seq: entry.seq };
         let precursors = entry.company.as_mut().map(|company| mem::take(&mut company.precursors)).unwrap_or_default();
@@ -247,6 +264,7 @@ impl<A> Entry<A> {
             next_hop: offer.next_hop,
             hops: offer.hops,
             seq: offer.seq,
+            raised: false,
             valid: true,
             expires: offer.expires,
             company: None,
@@ -280,18 +298,30 @@ impl<A> Entry<A> {
         }
         self.expires = self.expires + delete_period;
         if rules.expiry_raises {
-            self.seq = self.seq.map(Seq::next);
+            (self.seq, self.raised) = (self.seq_after_its_end(), rules.raised_once);
         }
     }
 
+    fn seq_after_its_end(&self) -> Option<Seq> {
+        if self.raised { self.seq } else { self.seq.map(Seq::next) }
+    }
+
+    /// The last number that the destination has given itself, as far as is known. Others are told no newer one.
+    pub(super) fn seq_to_tell(&self) -> Option<Seq> {
+        if self.raised { self.seq.map(Seq::previous) } else { self.seq }
+    }
+
     fn accepts(&self, offer: Offer, rules: Rules) -> bool {
-        if offer.next_hop == offer.destination || !offer.must_be_fresh {
+        if offer.is_direct() || !offer.must_be_fresh {
             return true;
         }
         match (offer.seq, self.seq) {
             (_, None) => true,
             (None, Some(_)) => false,
-            (Some(new), Some(old)) if new == old => !self.valid || offer.hops < self.hops,
+            (Some(new), Some(old)) if new == old => {
+                // Others may count on the route until it ends.
+                !self.valid || (offer.hops < self.hops && offer.expires >= self.expires)
+            }
             (Some(new), Some(old)) => rules.newer(new, old),
         }
     }

@@ -33,19 +33,15 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
 }
 
 #[test]
-fn on_a_grid_that_stands_still_nothing_is_lost_unless_a_router_reports_that_it_has_no_route() {
-    let (mut requests, mut lost) = (0, 0);
-    for seed in 1..=10 {
+fn nothing_is_lost_on_a_grid_that_stands_still() {
+    for seed in 1..=100 {
         let report = measured(Config { seed, ..grid(Settings::ideal()) });
         assert!(report.requests > 150);
-        assert_eq!(report.radio.failed, 0);
-        assert!(report.delivery == Some(1.0) || report.packets.errors > 0, "{report:?}");
+        let failures = (report.radio.failed, report.packets.errors);
+        assert_eq!((report.delivery, failures), (Some(1.0), (0, 0)), "seed {seed}: {report:?}");
         let times = report.round_trip.expect("there were replies");
         assert!(0.002 <= times.p50 && times.p50 <= times.p95, "{times:?}");
-        (requests, lost) = (requests + report.requests, lost + report.requests - report.replies_received);
     }
-    // Among forty seeds, five lose one of some two hundred.
-    assert!(lost * 500 <= requests, "{lost} of {requests}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What each rule is for where a loop is not the point, or too rare to be met by chance.
 
-use super::super::packet::{Data, Reply, Request, Unreachable};
+use super::super::packet::{Data, Greeting, Reply, Request, Unreachable};
 use super::super::rules::Rules;
 use super::super::{Cause, Seq};
 use super::{Effect, MILLISECOND, Packet, Router, Sent, Settings, World, id, kind};
@@ -166,16 +166,204 @@ fn a_node_answers_only_with_what_is_fresh_enough() {
     }
 }
 
+/// Until when a router has a route to 9.
+fn end_of_route(router: &Router<u32, u64>) -> Time {
+    router.table.get(id(9)).map_or(Time::ZERO, |entry| entry.expires)
+}
+
+fn span(millis: u64) -> Time {
+    Time(millis * MILLISECOND)
+}
+
+fn with_lifetime(mut reply: Sent, millis: u64) -> Sent {
+    if let Packet::Reply(reply) = &mut reply {
+        reply.lifetime = span(millis);
+    }
+    reply
+}
+
+/// Node 1 hears its neighbour 9, whose number is 20, twice, and forgets the route after each.
+fn after_a_neighbour_was_silent_twice(rules: Rules) -> Router<u32, u64> {
+    let mut one = router(1, rules);
+    let mut out = Vec::new();
+    one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
+    one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
+    assert!(one.route(span(6_000), id(9)).is_some());
+    one.settle(span(10_000), id(9), &mut out);
+    assert!(one.route(span(10_000), id(9)).is_none());
+    one
+}
+
 #[test]
-fn data_keeps_a_way_back_alive_only_if_it_came_that_way() {
-    for (from, alive) in [(2, true), (3, false)] {
+fn a_number_is_not_raised_again_before_its_owner_has_given_itself_one() {
+    for (rules, number, next_hop) in
+        [(Rules::ALL, 21, Some(id(2))), (Rules { raised_once: false, ..Rules::ALL }, 22, None)]
+    {
+        let mut one = after_a_neighbour_was_silent_twice(rules);
+        assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(number)));
+        // Its next request comes another way, with the next number.
+        let mut out = Vec::new();
+        one.received(span(10_000), id(2), request(9, 2, 21, 8, None), &mut out);
+        assert_eq!(one.route(span(10_000), id(9)).map(|route| route.next_hop), next_hop);
+    }
+}
+
+#[test]
+fn nobody_is_told_a_number_that_its_owner_has_not_given_itself() {
+    let told = |rules| {
+        let mut one = router(1, rules);
+        let mut out = Vec::new();
+        one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
+        one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
+        one.reply_about(span(6_000), id(9), id(3)).map(|reply| reply.seq.0)
+    };
+    assert_eq!(told(Rules::ALL), Some(20));
+    assert_eq!(told(Rules { raised_once: false, ..Rules::ALL }), Some(21));
+}
+
+#[test]
+fn a_number_is_raised_again_when_others_may_have_it() {
+    let mut one = router(1, Rules::ALL);
+    let mut out = Vec::new();
+    one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
+    one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
+    // The route is not taken, but the request is passed on.
+    one.received(span(6_000), id(2), request(9, 2, 21, 8, None), &mut out);
+    assert_eq!(one.route(span(6_000), id(9)).map(|route| route.next_hop), Some(id(9)));
+    one.link_lost(span(6_000), id(9), &mut out);
+    assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(22)));
+}
+
+#[test]
+fn who_has_no_way_back_passes_no_request_on_and_answers_none() {
+    for destination in [1, 8] {
+        let mut one = router(1, Rules::ALL);
+        receive(&mut one, 2, reply(9, 30, 1, 1));
+        receive(&mut one, 2, Packet::Error(Box::new([Unreachable { destination: id(9), seq: Some(Seq(31)) }])));
+        assert_eq!(sent(&receive(&mut one, 3, request(9, 1, 1, destination, None))), [""; 0]);
+    }
+}
+
+#[test]
+fn a_route_is_told_to_end_earlier_than_it_does_and_not_told_when_it_is_nearly_over() {
+    for (rest, answer) in [(81, "reply"), (80, "request")] {
+        let mut one = router(1, Rules::ALL);
+        receive(&mut one, 2, with_lifetime(reply(9, 10, 1, 1), rest));
+        let effects = receive(&mut one, 3, request(3, 1, 1, 9, None));
+        assert_eq!(sent(&effects), [answer], "{rest} ms before its end");
+        for effect in effects {
+            if let Effect::Transmit { packet: Packet::Reply(reply), .. } = effect {
+                assert_eq!(reply.lifetime, span(1), "a hop takes up to 40 ms, there and back");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_older_number_of_a_neighbour_or_none_does_not_replace_a_newer_one() {
+    let mut one = router(1, Rules::ALL);
+    receive(&mut one, 2, reply(9, 20, 1, 1));
+    let hello = Greeting { seq: Seq(19), lifetime: span(2_000), advert: None };
+    receive(&mut one, 9, Packet::Hello(hello));
+    let route = one.route(NOW, id(9)).map(|route| (route.next_hop, route.seq));
+    assert_eq!(route, Some((id(9), Some(Seq(20)))));
+}
+
+#[test]
+fn a_destination_catches_up_with_the_number_that_is_asked_for() {
+    for (asked, told) in [(None, 5), (Some(4), 5), (Some(6), 6)] {
+        let mut nine = router(9, Rules::ALL);
+        nine.seq = Seq(5);
+        let effects = receive(&mut nine, 3, request(3, 1, 1, 9, asked));
+        let numbers = effects.iter().filter_map(|effect| match effect {
+            Effect::Transmit { packet: Packet::Reply(reply), .. } => Some(reply.seq.0),
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [told], "asked for {asked:?}");
+    }
+}
+
+#[test]
+fn a_request_is_passed_on_with_the_newest_number_that_is_known() {
+    for (asked, passed_on) in [(None, 11), (Some(10), 11), (Some(12), 12)] {
         let mut one = router(1, Rules::ALL);
         receive(&mut one, 2, reply(9, 10, 1, 1));
+        receive(&mut one, 2, Packet::Error(Box::new([Unreachable { destination: id(9), seq: Some(Seq(11)) }])));
+        let effects = receive(&mut one, 3, request(3, 1, 1, 9, asked));
+        let numbers = effects.iter().filter_map(|effect| match effect {
+            Effect::Transmit { packet: Packet::Request(request), .. } => request.destination_seq,
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [Seq(passed_on)], "asked for {asked:?}");
+        assert_eq!(
+            one.table.get(id(9)).and_then(|entry| entry.seq),
+            Some(Seq(11)),
+            "what is asked for is not believed"
+        );
+    }
+}
+
+#[test]
+fn a_number_is_not_forgotten_while_it_is_looked_for() {
+    let mut one = router(1, Rules::ALL);
+    let mut out = Vec::new();
+    one.received(Time::ZERO, id(2), reply(9, 10, 1, 1), &mut out);
+    let (end, delete_period) = (span(6_000), Settings::default().delete_period());
+    one.send(end + delete_period - span(1), id(9), 0, &mut out);
+    one.settle(end + delete_period, id(9), &mut out);
+    assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(11)));
+}
+
+#[test]
+fn data_keeps_alive_no_way_back_but_that_to_the_neighbour_it_came_from() {
+    for (from, alive) in [(9, true), (2, false), (3, false)] {
+        let mut one = router(1, Rules::ALL);
+        if from == 9 {
+            receive(&mut one, 9, Packet::Acknowledgement);
+        } else {
+            receive(&mut one, 2, with_lifetime(reply(9, 10, 1, 1), 3_000));
+        }
         let content = Data { ttl: 5, originator: id(9), destination: id(1), content: 0 };
         let mut out = Vec::new();
-        let later = NOW + Time(5_900 * MILLISECOND);
+        let later = NOW + span(2_900);
         one.received(later, id(from), Packet::Data(content), &mut out);
-        assert_eq!(one.route(later + Time(1_000 * MILLISECOND), id(9)).is_some(), alive, "from {from}");
+        assert_eq!(one.route(later + span(1_000), id(9)).is_some(), alive, "from {from}");
+    }
+}
+
+#[test]
+fn data_to_a_neighbour_does_not_keep_alive_a_way_to_it_through_others() {
+    let mut one = router(1, Rules::ALL);
+    receive(&mut one, 2, reply(9, 10, 1, 1));
+    let end = end_of_route(&one);
+    receive(&mut one, 9, reply(8, 5, 1, 1));
+    // Hearing from 9 has made the way to it direct; another reply leads through 2 again.
+    receive(&mut one, 2, reply(9, 11, 1, 1));
+    assert_eq!(one.route(NOW, id(9)).map(|route| route.next_hop), Some(id(2)));
+    let mut out = Vec::new();
+    one.send(NOW + span(5_900), id(8), 0, &mut out);
+    assert_eq!(sent(&out), ["data"]);
+    assert_eq!(end_of_route(&one), end);
+}
+
+#[test]
+fn a_newer_route_ends_when_its_next_hop_says_so() {
+    for (number, end) in [(10, 6_000), (11, 1_000)] {
+        let mut one = router(1, Rules::ALL);
+        receive(&mut one, 2, reply(9, 10, 1, 1));
+        receive(&mut one, 2, with_lifetime(reply(9, number, 1, 1), 1_000));
+        assert_eq!(end_of_route(&one), NOW + span(end), "number {number}");
+    }
+}
+
+#[test]
+fn a_shorter_way_is_taken_if_it_does_not_end_before_the_other_or_is_newer() {
+    for (number, lifetime, next_hop) in [(10, 5_999, 2), (10, 6_000, 3), (11, 5_999, 3)] {
+        let mut one = router(1, Rules::ALL);
+        receive(&mut one, 2, reply(9, 10, 2, 1));
+        receive(&mut one, 3, with_lifetime(reply(9, number, 1, 1), lifetime));
+        let route = one.route(NOW, id(9)).map(|route| route.next_hop);
+        assert_eq!(route, Some(id(next_hop)), "number {number}, {lifetime} ms");
     }
 }
 
