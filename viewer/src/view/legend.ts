@@ -2,11 +2,12 @@
 import { type State, isDown } from "../model/state";
 import { el } from "./dom";
 
-type Rare = "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
+type Rare = "downhill" | "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
 
 export class Legend {
   readonly element = el("ul", { class: "legend", label: "Legend" });
   readonly #rare: Readonly<Record<Rare, HTMLElement>> = {
+    downhill: entry("downhill", "link, to the lower end"),
     outside: entry("outside", "outside"),
     crashed: entry("crashed", "crashed"),
     paused: entry("paused", "paused"),
@@ -21,6 +22,7 @@ export class Legend {
 
   show(state: State): void {
     const { nodes } = state;
+    this.#rare.downhill.hidden = !nodes.some((node) => node.height !== null);
     this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
     this.#rare.crashed.hidden = !nodes.some(isDown);
     this.#rare.paused.hidden = !nodes.some((node) => node.paused);
