@@ -93,7 +93,9 @@ impl Args {
     fn plan(&self, algorithm: &str, without: Vec<String>) -> Result<Plan, Failure> {
         if self.nodes > NODES_MAX {
             let nodes = self.nodes;
-            return Err(Failure::Other(format!("the demo has 1 to {NODES_MAX} nodes, not {nodes}: for more there is driftlock sim --field")));
+            return Err(Failure::Other(format!(
+                "the demo has 1 to {NODES_MAX} nodes, not {nodes}: for more there is driftlock sim --field"
+            )));
         }
         let scale = (f64::from(self.nodes) / f64::from(NODES)).sqrt().max(1.0);
         let field = Terrain {
@@ -227,7 +229,8 @@ impl Demo<'_> {
     /// The same from the beginning, and whoever watches is told why.
     fn begin_anew(&mut self, plan: &Plan, now: Time) {
         let (history, seconds) = (self.args.history, now.units());
-        let note = format!("After {seconds:.0} s the run had grown to {history} MB, as much as is kept: it has begun anew.");
+        let note =
+            format!("After {seconds:.0} s the run had grown to {history} MB, as much as is kept: it has begun anew.");
         if self.terminal.is_none() {
             println!("{note}");
         }

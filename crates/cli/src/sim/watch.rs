@@ -31,7 +31,14 @@ pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
     print(&announcement(&server))?;
     let pace = Arc::new(Pace::new(if plan.config.field.is_some() { 1.0 } else { SPEED_BY_DECREE }));
     let hub = Hub::default();
-    let sink = Paced { sink: hub.begin(), hub: hub.clone(), pace: pace.clone(), line: Vec::new(), lines: 0, most: HISTORY_MAX };
+    let sink = Paced {
+        sink: hub.begin(),
+        hub: hub.clone(),
+        pace: pace.clone(),
+        line: Vec::new(),
+        lines: 0,
+        most: HISTORY_MAX,
+    };
     let writer = Writer::new(Box::new(sink), &trace_header(plan, replication));
     describe(&hub, &pace);
     let (to, commanded) = (hub.clone(), pace.clone());
@@ -98,7 +105,12 @@ impl Paced {
         self.sink.flush()?;
         if self.hub.bytes() > self.most {
             let megabytes = self.most >> 20;
-            tell(&self.hub, &format!("The run has grown to {megabytes} MB, as much as a page keeps: it ends here. The simulation goes on; --trace keeps all of it."));
+            tell(
+                &self.hub,
+                &format!(
+                    "The run has grown to {megabytes} MB, as much as a page keeps: it ends here. The simulation goes on; --trace keeps all of it."
+                ),
+            );
         }
         Ok(())
     }
@@ -128,6 +140,18 @@ fn time_of(line: &[u8]) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_gets_only_as_much_as_it_keeps_and_is_told_so_once() {
+        let hub = Hub::default();
+        let pace = Arc::new(Pace::new(1.0));
+        let mut paced = Paced { sink: hub.begin(), hub: hub.clone(), pace, line: Vec::new(), lines: 0, most: 100 };
+        let line = [b"{\"t\":0,\"x\":1}\n"; 50];
+        let sizes = line.map(|line| paced.write_all(line).map(|()| hub.bytes()).expect("written"));
+        let last = *sizes.last().expect("some");
+        assert!(sizes[0] < 100 && last > 200, "{sizes:?}");
+        assert_eq!(sizes.iter().filter(|&&size| size == last).count(), 50 - 7, "{sizes:?}");
+    }
 
     #[test]
     fn a_line_says_when_it_is_due() {
