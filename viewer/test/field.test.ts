@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cutsOf, isDown, linkedTo } from "../src/model/state";
 import { whyWaits } from "../src/model/why";
+import { Camera } from "../src/view/camera";
+import { project } from "../src/view/scene";
 import { tell } from "../src/model/words";
 import { header, readLines, step } from "./reading";
 
@@ -110,4 +112,14 @@ test("doubts and routes are told and taken back", () => {
 test("of a stream the clock and what was checked are kept, not the lines", () => {
   const trace = readLines(header(2), step(0, 1, {}), { now: 5, checked: 7 }, { now: 9, checked: 8 });
   assert.deepEqual([trace.length, trace.last, trace.checked], [1, 9, 8]);
+});
+
+test("before anything has happened a node is drawn where it is first said to be", () => {
+  const field = { field: { width: 100, height: 100, range: null } };
+  const trace = readLines(header(3, field), { t: 0, move: 1, at: [30, 40], velocity: [1, 0] }, { t: 5e9, move: 1, at: [35, 40], velocity: [0, 0] });
+  const [camera, x, y] = [new Camera(), new Float64Array(3), new Float64Array(3)];
+  camera.resize(500, 500);
+  camera.fit({ left: 0, top: 0, right: 100, bottom: 100 });
+  project(trace, trace.stateAt(-1), 0, camera, [], x, y);
+  assert.deepEqual([x[1], y[1]], [camera.screenX(30), camera.screenY(40)]);
 });

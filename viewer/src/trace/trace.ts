@@ -4,7 +4,7 @@ import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
 import { type Flight, LinkTable, State } from "../model/state";
 import { counts, kinds, times } from "./columns";
 import { LineStore } from "./line-store";
-import { type Fault, type Header, type Line, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
+import { type Fault, type Header, type Line, type Point, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
 import type { RawLine } from "./split";
 
 const KINDS: readonly Line["kind"][] = ["step", "link", "member", "lost", "move", "fault", "doubt", "route", "now", "end"];
@@ -48,6 +48,8 @@ export class Trace {
   now = 0;
   checked: number | null = null;
   hasPlaces = false;
+  /** By node: where it is first said to be. It was there before that was said, too. */
+  readonly firstPlaces: (Point | undefined)[] = [];
   /** Corners of everything that was ever said of places. */
   readonly bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
 
@@ -133,7 +135,10 @@ export class Trace {
     // That a node has turned may be told late: where it is now follows all the same.
     if (line.kind !== "move" && line.t !== null && line.t < this.#head.t) this.complain("its time is before that of the line before; it is shown at the same time");
     if (line.kind === "end") this.end = line;
-    if (line.kind === "move") this.#stretch(line.at);
+    if (line.kind === "move") {
+      this.#stretch(line.at);
+      this.firstPlaces[line.node] ??= line.at;
+    }
     const index = this.length;
     const over = line.kind === "fault" && !line.is ? this.#head.faults.get(line.id) : undefined;
     if (over) this.#over.set(index, over);

@@ -50,7 +50,7 @@ export class EventPanel {
     const parts: HTMLElement[] = [
       el("p", { class: "when" }, "t = 0.000", el("span", { text: "line 1" })),
       el("h2", { text: "The start" }),
-      el("p", { text: `${header.algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${header.k.toLocaleString("en-GB")}, ${links}.` }),
+      el("p", { text: `${header.algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${header.k.toLocaleString("en-GB")}${header.field && header.links.length === 0 && header.members.length === 0 ? "; links form as nodes meet" : `, ${links}`}.` }),
     ];
     if (header.command) parts.push(el("p", { class: "quiet", text: "A counterexample, found by" }), el("pre", { text: header.command }));
     if (header.without.length > 0) parts.push(this.#without(header.algorithm, header.without));
