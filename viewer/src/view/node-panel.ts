@@ -58,7 +58,7 @@ export class NodePanel {
     if (routes && routes.size > 0) facts.push(["routes", [document.createTextNode(routesWords(routes))]]);
     const table = el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", {}, ...value)]));
     const buttons = acts(id);
-    renew(this.element, head, ...(buttons ? [buttons] : []), table, ...(this.#why ? [whyWords(this.#why)] : []));
+    renew(this.element, head, ...(buttons ? [buttons] : []), ...(this.#why ? [whyWords(this.#why)] : []), table);
   }
 
   /** A link, in place of a node. */
