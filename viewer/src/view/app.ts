@@ -333,7 +333,7 @@ export class App {
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
       this.#showSelected(trace, state);
-      this.#legend.show(state);
+      this.#legend.show(state, this.#selected);
       this.#event.show(trace, shownEvent(trace, index));
       this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
