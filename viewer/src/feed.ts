@@ -19,6 +19,8 @@ export interface FeedEvents {
   connection(state: "open" | "lost" | "retrying"): void;
   demo(settings: Fields): void;
   refused(reason: string): void;
+  /** Something that whoever watches should know. */
+  told(words: string): void;
 }
 
 /** Milliseconds between attempts to connect again. */
@@ -121,10 +123,11 @@ export class Feed {
       this.#events.trace(this.#live, true);
       return true;
     }
-    if (!start.startsWith('{"demo"') && !start.startsWith('{"refused"')) return false;
+    if (!/^\{"(?:demo|refused|told)"/.test(start)) return false;
     const fields = parseJson(new TextDecoder().decode(bytes));
     if (isFields(fields.demo)) this.#events.demo(fields.demo);
     if (typeof fields.refused === "string") this.#events.refused(clipped(fields.refused));
+    if (typeof fields.told === "string") this.#events.told(clipped(fields.told));
     return true;
   }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { chartOf, linesOf, nodesAround } from "../src/model/sequence";
 import { seriesOf } from "../src/model/series";
 import { tell } from "../src/model/words";
-import { readTrace } from "./reading";
+import { header, readLines, readTrace, step } from "./reading";
 
 test("a counterexample's chart has a row for every line and an arrow for every message", () => {
   const trace = readTrace("klme-ft-counterexample");
@@ -27,6 +27,12 @@ test("a chosen range and chosen nodes are kept to", () => {
     assert.ok(trace.t.at(index) >= from && trace.t.at(index) <= to);
     assert.ok([0, 1].includes(trace.who.at(index)));
   }
+});
+
+test("who comes and goes is written at its lifeline", () => {
+  const below = (node: number, what: object | string) => step(node, 1, { in: { below: what } });
+  const trace = readLines(header(2), below(0, "leaving"), below(0, { entered: { stay: 1 } }), below(1, { met: { peer: 0 } }), below(1, { parted: { peer: 0 } }), below(1, { up: { peer: 0, incarnation: 0 } }));
+  assert.deepEqual(chartOf(trace, [0, 1], [0, 1, 2, 3, 4]).rows.map(({ text }) => text), ["is about to leave", "has entered", "0 is here", "0 has gone", null]);
 });
 
 test("the curves never lose a peak", () => {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutsOf, isDown } from "../src/model/state";
+import { cutsOf, isDown, linkedTo } from "../src/model/state";
 import { whyWaits } from "../src/model/why";
+import { Camera } from "../src/view/camera";
+import { project } from "../src/view/scene";
 import { tell } from "../src/model/words";
 import { header, readLines, step } from "./reading";
 
@@ -58,7 +60,8 @@ test("the header says what nodes know at the start; of version 1 nothing is know
 test("a cut is between two nodes, and ends", () => {
   const trace = readLines(header(3), { t: 1, fault: 1, is: { kind: "cut", nodes: [0, 2], lasts: 1.8e10 } }, { t: 2, fault: 1, is: null });
   assert.deepEqual([0, 1].map((index) => cutsOf(trace.stateAt(index))), [[[0, 2]], []]);
-  assert.equal(tell(trace.line(0)).what, "Cut between 0 and 2 begins");
+  assert.equal(tell(trace.line(0)).what, "Nodes 0 and 2 are cut off from each other");
+  assert.deepEqual([linkedTo(trace.stateAt(0), trace.table, 0), linkedTo(trace.stateAt(1), trace.table, 0)], [[1, 2], [1]]);
 });
 
 test("faults come and go", () => {
@@ -69,6 +72,33 @@ test("faults come and go", () => {
   assert.equal(trace.stateAt(1).nodes[1].paused, true);
   assert.equal(isDown(trace.stateAt(3).nodes[0]), false);
   assert.deepEqual([...trace.stateAt(4).faults.keys()], ["j"]);
+});
+
+test("the end of a fault says which one it was, and whom it concerned", () => {
+  const faults = [
+    { kind: "crash", node: 0 }, { kind: "pause", node: 1 }, { kind: "cut", nodes: [0, 1], lasts: 1 }, { kind: "jam", disc: { centre: [1, 2], radius: 30 } },
+    { kind: "loss", loss: 0.3, rectangle: { from: [0, 0], to: [5, 6] } }, { kind: "partition", line: { from: [5, 0], to: [5, 9] } },
+  ];
+  const begun = faults.map((is, fault) => ({ t: fault, fault, is }));
+  const trace = readLines(header(2), ...begun, ...faults.map((_, fault) => ({ t: 9, fault, is: null })), { t: 9, fault: 77, is: null });
+  const told = Array.from({ length: trace.length }, (_, index) => tell(trace.line(index), trace.overAt(index)).what);
+  assert.deepEqual(told.slice(0, 6), [
+    "Node 0 crashes", "Node 1 is paused", "Nodes 0 and 1 are cut off from each other", "The jam within 30 m of (1, 2) begins",
+    "The loss of 30% from (0, 0) to (5, 6) begins", "The partition along the line through (5, 0) and (5, 9) begins",
+  ]);
+  assert.deepEqual(told.slice(6), [
+    "Node 0 is back", "Node 1 goes on after its pause", "Nodes 0 and 1 are cut off from each other no more", "The jam within 30 m of (1, 2) is over",
+    "The loss of 30% from (0, 0) to (5, 6) is over", "The partition along the line through (5, 0) and (5, 9) is over", "Fault 77 is over",
+  ]);
+});
+
+test("whoever waits for a token in doubt is told so", () => {
+  const asks = step(1, 1, { status: { section: "waiting", waits_on: [0], queue: [1] } });
+  const trace = readLines(header(3), step(0, 0, { status: { permits: [] } }), asks, { t: 2, doubt: [0, 1], permits: [0] }, { t: 3, doubt: [0, 1], permits: [] }, { t: 4, doubt: [0, 2], permits: [0] });
+  const why = (index: number) => whyWaits(trace.stateAt(index), 1);
+  assert.deepEqual([why(1).ending, why(2).ending, why(4).ending], ["lost", "held", "held"]);
+  assert.equal(why(2).sentences.at(-1), "Unit 0 was sent from 0 to 1, and 0 does not know yet whether it has arrived: a token in doubt.");
+  assert.match(why(4).sentences.join(" "), /Unit 0 was sent from 0 to 2/);
 });
 
 test("doubts and routes are told and taken back", () => {
@@ -82,4 +112,14 @@ test("doubts and routes are told and taken back", () => {
 test("of a stream the clock and what was checked are kept, not the lines", () => {
   const trace = readLines(header(2), step(0, 1, {}), { now: 5, checked: 7 }, { now: 9, checked: 8 });
   assert.deepEqual([trace.length, trace.last, trace.checked], [1, 9, 8]);
+});
+
+test("before anything has happened a node is drawn where it is first said to be", () => {
+  const field = { field: { width: 100, height: 100, range: null } };
+  const trace = readLines(header(3, field), { t: 0, move: 1, at: [30, 40], velocity: [1, 0] }, { t: 5e9, move: 1, at: [35, 40], velocity: [0, 0] });
+  const [camera, x, y] = [new Camera(), new Float64Array(3), new Float64Array(3)];
+  camera.resize(500, 500);
+  camera.fit({ left: 0, top: 0, right: 100, bottom: 100 });
+  project(trace, trace.stateAt(-1), 0, camera, [], x, y);
+  assert.deepEqual([x[1], y[1]], [camera.screenX(30), camera.screenY(40)]);
 });

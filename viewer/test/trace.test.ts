@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LINE_MAX, Splitter } from "../src/trace/split";
-import { readBytes, readTrace } from "./reading";
+import { header, readBytes, readLines, readTrace, step } from "./reading";
 import { readFileSync } from "node:fs";
 
 const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "moving"];
@@ -74,4 +74,12 @@ test("a line over the limit is given up on, and the next one is read", () => {
   for (let at = 0; at <= LINE_MAX / part.length; at++) assert.deepEqual([...splitter.push(part)], []);
   const lines = [...splitter.push(new TextEncoder().encode("x\nshort\n"))];
   assert.deepEqual(lines.map((line) => [line.tooLong, line.bytes.length]), [[true, 0], [false, 5]]);
+});
+
+test("the token of a neighbourhood goes with whoever makes it, and nobody takes it away", () => {
+  const members = { deployment: { nodes: 2, k: 2, links: [], members: [0] }, start: [{ section: "remainder", permits: [0, 1], queue: [], waits_on: null }] };
+  const trace = readLines(header(2, members, "klme"),
+    step(0, 1, { in: { below: "leaving" }, out: ["depart"], status: { permits: [] } }), { t: 1, member: 0, presence: "outside" },
+    { t: 2, member: 1, presence: "inside" }, step(1, 2, { in: { below: { entered: { stay: 2, members: [] } } }, status: { permits: [0, 1] } }));
+  assert.deepEqual([-1, 0, 1, 3].map((index) => trace.stateAt(index).nodes.map(({ hasToken }) => hasToken)), [[true, false], [true, false], [false, false], [false, true]]);
 });

@@ -25,10 +25,10 @@ use serde_json::json;
 use terminal::Terminal;
 
 use crate::failure::{Failure, Outcome};
-use crate::pace::Pace;
+use crate::pace::{self, Pace};
 use crate::results::print;
 use crate::sim::with_own_units;
-use crate::view::{At, announcement};
+use crate::view::{At, announcement, tell};
 
 /// How often the field goes on, for people.
 const FRAME: Duration = Duration::from_millis(50);
@@ -36,8 +36,10 @@ const FRAME: Duration = Duration::from_millis(50);
 const REDRAWN: Duration = Duration::from_millis(500);
 /// How far the field goes on at most before the page is asked again, in seconds.
 const STRIDE: f64 = 0.5;
-/// After so many bytes the demo begins anew: every page that comes gets them all.
-const HISTORY_MAX: usize = 256 << 20;
+/// Nodes on the field of 600 m by 450 m; more have a larger one, where they are as near to one another.
+const NODES: u32 = 20;
+/// More nodes than this take longer than they show.
+const NODES_MAX: u32 = 1000;
 
 const EXAMPLES: &str = "\
 Twenty nodes drive about a field and share three docks, over simulated radios and the real link layer. Open the address that it \
@@ -46,7 +48,7 @@ switch a repair of its paper off and watch it break. The oracle watches every ev
 
 Examples:
   driftlock demo
-  driftlock demo --algorithm hok --nodes 30 --speed 4
+  driftlock demo --algorithm hok --nodes 100 --speed 4     more nodes have a larger field
   driftlock demo --seconds 30 --headless           no page, no waiting: a summary and a verdict
   driftlock demo --seconds 600 --headless --without reclaim
 
@@ -59,35 +61,45 @@ pub(crate) struct Args {
     /// The algorithm: see driftlock list
     #[arg(long, default_value = "krlf")]
     algorithm: String,
-    /// The number of nodes
-    #[arg(long, default_value_t = 20)]
+    /// The number of nodes, up to 1000
+    #[arg(long, default_value_t = NODES, allow_hyphen_values = true)]
     nodes: u32,
     /// The number of docks [default: 3; 1 for rl]
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     k: Option<u32>,
     /// Switch this repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
     /// From which all randomness follows
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
-    /// How fast time goes by
-    #[arg(long, default_value_t = 1.0)]
+    /// How fast time goes by, from 0.05 to 100
+    #[arg(long, default_value = "1", value_parser = pace::speed, allow_hyphen_values = true)]
     speed: f64,
     /// End after so many seconds of the field's time
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     seconds: Option<u32>,
     /// No page and no clock: go on as fast as it can until --seconds are over
     #[arg(long, requires = "seconds")]
     headless: bool,
+    /// The whole run is kept for pages: begin anew when it has grown to so many megabytes
+    #[arg(long, value_name = "MEGABYTES", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]
+    history: u16,
     #[command(flatten)]
     at: At,
 }
 
 impl Args {
     fn plan(&self, algorithm: &str, without: Vec<String>) -> Result<Plan, Failure> {
+        if self.nodes > NODES_MAX {
+            let nodes = self.nodes;
+            return Err(Failure::Other(format!(
+                "the demo has 1 to {NODES_MAX} nodes, not {nodes}: for more there is driftlock sim --field"
+            )));
+        }
+        let scale = (f64::from(self.nodes) / f64::from(NODES)).sqrt().max(1.0);
         let field = Terrain {
-            area: Area { width: 600.0, height: 450.0 },
+            area: Area { width: 600.0 * scale, height: 450.0 * scale },
             movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 2.0, speed_max: 9.0, pause: 3.0 }),
             ..Terrain::default()
         };
@@ -145,6 +157,7 @@ fn watched(args: &Args, mut plan: Plan) -> Result<Progress, Failure> {
         terminal: Terminal::open(),
         redrawn: Instant::now(),
         next: None,
+        note: None,
     };
     demo.pace.set_speed(args.speed);
     loop {
@@ -172,6 +185,8 @@ struct Demo<'a> {
     redrawn: Instant,
     /// What is to be run instead.
     next: Option<Plan>,
+    /// What whoever watches should know of the run.
+    note: Option<String>,
 }
 
 impl Demo<'_> {
@@ -181,6 +196,9 @@ impl Demo<'_> {
         writer.flush();
         self.pace.set_now(Time::ZERO);
         self.describe(plan);
+        if let Some(note) = &self.note {
+            tell(&self.hub, note);
+        }
         live::run(plan, Some(writer), &mut |progress| self.order(plan, progress))
             .map_err(|error| Failure::Other(format!("the page can not be fed any more: {error}")))
     }
@@ -195,8 +213,8 @@ impl Demo<'_> {
         if self.args.is_over(progress.now) {
             return Order::End;
         }
-        if self.hub.bytes() > HISTORY_MAX {
-            self.next = Some(plan.clone());
+        if self.hub.bytes() > usize::from(self.args.history) << 20 {
+            self.begin_anew(plan, progress.now);
             return Order::End;
         }
         match self.commands.recv_timeout(FRAME) {
@@ -206,6 +224,17 @@ impl Demo<'_> {
             },
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => self.go_on(progress.now),
         }
+    }
+
+    /// The same from the beginning, and whoever watches is told why.
+    fn begin_anew(&mut self, plan: &Plan, now: Time) {
+        let (history, seconds) = (self.args.history, now.units());
+        let note =
+            format!("After {seconds:.0} s the run had grown to {history} MB, as much as is kept: it has begun anew.");
+        if self.terminal.is_none() {
+            println!("{note}");
+        }
+        (self.next, self.note) = (Some(plan.clone()), Some(note));
     }
 
     /// As far as time has gone by. A machine that does not keep up falls behind.
@@ -231,7 +260,7 @@ impl Demo<'_> {
             Command::Hold(held) => self.pace.hold(*held),
             Command::Restart { algorithm, without } => {
                 match self.args.plan(algorithm, without.clone()) {
-                    Ok(next) => self.next = Some(next),
+                    Ok(next) => (self.next, self.note) = (Some(next), None),
                     Err(refused) => {
                         self.refuse(&refused.to_string());
                         return None;
@@ -290,7 +319,9 @@ impl Demo<'_> {
     fn draw(&mut self, plan: &Plan, progress: &Progress) {
         self.redrawn = Instant::now();
         if let (Some(terminal), Some(terrain)) = (&mut self.terminal, &plan.config.field) {
-            let words = format!("{}[7] uses a dock   7? waits   7* holds a free one   7x is down\n", summary(progress));
+            let note = self.note.as_ref().map_or(String::new(), |note| format!("{note}\n"));
+            let words =
+                format!("{}{note}[7] uses a dock   7? waits   7* holds a free one   7x is down\n", summary(progress));
             terminal.draw(terrain, progress, &words);
         }
     }

@@ -11,6 +11,12 @@ use driftlock_net::Time;
 /// The slowest and the fastest.
 const SPEEDS: (f64, f64) = (0.05, 100.0);
 
+/// Reads how fast time is to go by.
+pub(crate) fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (SPEEDS.0..=SPEEDS.1).contains(speed));
+    speed.ok_or_else(|| format!("it must be a number from {} to {}", SPEEDS.0, SPEEDS.1))
+}
+
 /// Simulated time as it should be by now. It can be stopped, and made faster or slower, while it goes on.
 pub(crate) struct Pace {
     state: Mutex<State>,
@@ -94,6 +100,14 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_speed_is_neither_nothing_nor_everything() {
+        assert_eq!((speed("0.05"), speed("100"), speed("2")), (Ok(0.05), Ok(100.0), Ok(2.0)));
+        for nonsense in ["0", "-1", "nan", "inf", "101", "fast", ""] {
+            assert_eq!(speed(nonsense).unwrap_err(), "it must be a number from 0.05 to 100", "{nonsense}");
+        }
+    }
 
     #[test]
     fn time_goes_by_unless_it_is_held_and_does_not_jump_when_the_speed_changes() {

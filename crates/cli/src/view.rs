@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use driftlock_trace::Reader;
-use driftlock_viewer::{Server, Source};
+use driftlock_viewer::{Hub, Server, Source};
+use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
@@ -37,7 +38,7 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct At {
     /// Serve the page on this port; 0 is any that is free
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    #[arg(long, value_name = "PORT", default_value_t = 0, allow_hyphen_values = true)]
     port: u16,
 }
 
@@ -68,6 +69,11 @@ fn show(at: At, source: Source) -> Outcome {
     print(&announcement(&server))?;
     server.run(source).map_err(|error| Failure::Other(format!("the page can not be served any more: {error}")))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Words for whoever watches a stream.
+pub(crate) fn tell(hub: &Hub, words: &str) {
+    hub.tell(&json!({ "told": words }).to_string());
 }
 
 /// Where the page is.

@@ -1,7 +1,7 @@
 // One line further: how a state follows from the one before.
 import { type Fields, type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import { type Content, contentOf } from "./message";
-import { BOTH_ENDS, type Flight, type LinkTable, type NodeState, type State, fromPair, pairOf } from "./state";
+import { BOTH_ENDS, type Flight, type LinkTable, type NodeState, type State, fromPair, idlePermits, pairOf } from "./state";
 
 /** More messages under way than this are not followed. */
 export const FLIGHTS_MAX = 200_000;
@@ -101,6 +101,8 @@ function adopt(state: State, line: Step): void {
     waitsOn: waitsOn ?? before.waitsOn,
     height: height ?? before.height,
   });
+  // Whoever finds nobody in a neighbourhood makes the token; whoever does not lead has no unit to spare.
+  if (state.singleToken && state.isNeighbourhood && !before.hasToken && idlePermits(state.nodes[line.node]).length > 0) change(state, line.node, { hasToken: true });
 }
 
 function grant(state: State, id: number, value: Json | undefined, watch: Watch): void {
@@ -205,7 +207,8 @@ function member(state: State, id: number, presence: NodeState["presence"], watch
     state.flightCount -= flights.length;
     for (const flight of flights) watch.ended?.(flight, "lost");
   }
-  if (presence === "outside") return change(state, id, { presence });
+  // Where it goes the token of this neighbourhood means nothing.
+  if (presence === "outside") return change(state, id, { presence, hasToken: false });
   change(state, id, { presence, section: "remainder", since: state.t, permits: [], granted: [], queue: [], waitsOn: [], hasToken: false });
 }
 

@@ -1,6 +1,5 @@
 // A message sequence chart of a stretch of a run, for some of its nodes.
-import type { Line, Step } from "../trace/record";
-import { variant } from "../trace/record";
+import { type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { type Fate, apply } from "./apply";
 import type { Flight } from "./state";
@@ -185,9 +184,28 @@ function rowOf(line: Line, index: number, t: number): Row {
   }
 }
 
-/** Null for a message that arrives: its arrow says so. */
+/** Null for a message that arrives and a link that changes: arrows and lines say so. */
 function stepText(step: Step): string | null {
   const [kind, content] = variant(step.input) ?? ["step", null];
-  if (kind === "message" || kind === "below" || kind === "undelivered") return null;
+  if (kind === "below") return crossingText(content);
+  if (kind === "message" || kind === "undelivered") return null;
   return `${wordsFor(kind, content)}${step.refused ? " (refused)" : ""}`;
+}
+
+/** What a node hears of who comes and goes. */
+function crossingText(content: Json): string | null {
+  const [kind, detail] = variant(content) ?? ["", null];
+  const peer = isFields(detail) && typeof detail.peer === "number" ? detail.peer : "?";
+  switch (kind) {
+    case "leaving":
+      return "is about to leave";
+    case "entered":
+      return "has entered";
+    case "met":
+      return `${peer} is here`;
+    case "parted":
+      return `${peer} has gone`;
+    default:
+      return null;
+  }
 }

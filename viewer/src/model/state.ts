@@ -166,6 +166,15 @@ export function cutsOf(state: State): (readonly [number, number])[] {
   return [...state.faults.values()].flatMap((fault) => (fault.ends ? [fault.ends] : []));
 }
 
+/** Those to whom a node has a link, or from whom it was cut off, in the order of their numbers. */
+export function linkedTo(state: State, table: LinkTable, id: number): readonly number[] {
+  const found = new Set<number>();
+  const consider = (a: number, b: number) => void (a === id ? found.add(b) : b === id && found.add(a));
+  state.links.forEach((ends, slot) => ends > 0 && consider(table.from[slot], table.to[slot]));
+  for (const [a, b] of cutsOf(state)) consider(a, b);
+  return [...found].sort((a, b) => a - b);
+}
+
 /** The units that a node holds and does not use. */
 export function idlePermits(node: NodeState): readonly number[] {
   return node.permits.filter((permit) => !node.granted.includes(permit));

@@ -1,6 +1,6 @@
 // Why a node waits: from its request along whom it waits on, to whoever has what it wants.
-import { type Flight, type State, idlePermits, pairOf } from "./state";
-import { listWords } from "./words";
+import { type Flight, type State, fromPair, idlePermits, pairOf } from "./state";
+import { capital, listWords } from "./words";
 
 export type Ending = "served" | "held" | "flight" | "deadlock" | "lost" | "not-waiting";
 
@@ -57,6 +57,8 @@ class Chain {
       this.#token = token;
       return this.#end("flight", `${capital(token.content.label)} is on its way from ${token.from} to ${at}.`);
     }
+    const doubt = doubtOf(this.#state, (_, to) => to === at);
+    if (doubt) return this.#end("held", doubt);
     if (this.#path.length > 1 || node.hasToken) {
       if (idlePermits(node).length > 0 || node.hasToken) return this.#atHolder(at);
       if (node.granted.length > 0 && node.waitsOn.length === 0) return this.#inUse(at);
@@ -110,6 +112,8 @@ class Chain {
   #deadEnd(at: number): true {
     const users = usersWords(this.#state);
     if (this.#state.isNeighbourhood) return this.#atLeader(at, users);
+    const doubt = doubtOf(this.#state, (from) => from === at);
+    if (doubt) return this.#end("held", doubt, users);
     const whose = this.#path.length === 1 ? `Node ${at} has not asked anybody` : `Node ${at} waits on nobody, and holds nothing`;
     return this.#end("lost", `${whose}: the request goes no further than here.`, users);
   }
@@ -134,6 +138,15 @@ class Chain {
   }
 }
 
+/** What is on its way between two such nodes, and may have arrived or not. */
+function doubtOf(state: State, concerns: (from: number, to: number) => boolean): string | null {
+  for (const [pair, units] of state.doubts) {
+    const [from, to] = fromPair(pair);
+    if (concerns(from, to)) return `${capital(unitWords(units))} ${units.length === 1 ? "was" : "were"} sent from ${from} to ${to}, and ${from} does not know yet whether ${units.length === 1 ? "it has" : "they have"} arrived: a token in doubt.`;
+  }
+  return null;
+}
+
 function unitWords(units: readonly number[]): string {
   return `${units.length === 1 ? "unit" : "units"} ${listWords(units)}`;
 }
@@ -150,10 +163,6 @@ function tokenTo(state: State, id: number): Flight | null {
     if (token) return token;
   }
   return null;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function ordinal(place: number): string {

@@ -1,5 +1,5 @@
 // A line in words: what happened, and what the node did about it.
-import { type Fault, type Fields, type Json, type Line, type Presence, type Step, clipped, isFields, variant } from "../trace/record";
+import { type Fault, type Fields, type Json, type Line, type Point, type Presence, type Shape, type Step, clipped, isFields, variant } from "../trace/record";
 import { contentOf, spoken } from "./message";
 
 /** One thing that a node did in a step. */
@@ -20,7 +20,8 @@ export function timeWords(t: number): string {
   return SECONDS.format(t / 1e9);
 }
 
-export function tell(line: Line): Told {
+/** A line; of the end of a fault, also which one it was. */
+export function tell(line: Line, over: Fault | null = null): Told {
   const plain = (what: string): Told => ({ what, deeds: [], refused: null });
   switch (line.kind) {
     case "step":
@@ -34,7 +35,7 @@ export function tell(line: Line): Told {
     case "move":
       return plain(`Node ${line.node} changes its direction`);
     case "fault":
-      return plain(line.is ? `${faultWords(line.is)} begins` : `Fault ${line.id} is over`);
+      return plain(line.is ? begunWords(line.is) : over ? overWords(over) : `Fault ${line.id} is over`);
     case "doubt":
       return plain(line.permits.length > 0 ? `The token between ${line.ends[0]} and ${line.ends[1]} is in doubt` : `The doubt between ${line.ends[0]} and ${line.ends[1]} is settled`);
     case "route":
@@ -46,11 +47,37 @@ export function tell(line: Line): Told {
   }
 }
 
-export function faultWords(fault: Fault): string {
-  const where = fault.ends ? ` between ${fault.ends[0]} and ${fault.ends[1]}` : fault.node === null ? "" : ` of node ${fault.node}`;
-  const share = fault.loss === null ? "" : ` (${Math.round(fault.loss * 100)}%)`;
-  const name = spoken(fault.kind);
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${where}${share}`;
+function begunWords(fault: Fault): string {
+  const { kind, node, ends } = fault;
+  if (kind === "crash" && node !== null) return `Node ${node} crashes`;
+  if (kind === "pause" && node !== null) return `Node ${node} is paused`;
+  if (kind === "cut" && ends) return `Nodes ${ends[0]} and ${ends[1]} are cut off from each other`;
+  return `${capital(nameOf(fault))} begins`;
+}
+
+function overWords(fault: Fault): string {
+  const { kind, node, ends } = fault;
+  if (kind === "crash" && node !== null) return `Node ${node} is back`;
+  if (kind === "pause" && node !== null) return `Node ${node} goes on after its pause`;
+  if (kind === "cut" && ends) return `Nodes ${ends[0]} and ${ends[1]} are cut off from each other no more`;
+  return `${capital(nameOf(fault))} is over`;
+}
+
+/** What it is, whom it concerns, and where. */
+function nameOf(fault: Fault): string {
+  const whose = fault.ends ? ` between ${fault.ends[0]} and ${fault.ends[1]}` : fault.node === null ? "" : ` of node ${fault.node}`;
+  const share = fault.loss === null ? "" : ` of ${Math.round(fault.loss * 100)}%`;
+  return `the ${spoken(fault.kind)}${share}${whose}${fault.shape ? ` ${placeWords(fault.shape)}` : ""}`;
+}
+
+function placeWords(shape: Shape): string {
+  const at = ([x, y]: Point) => `(${Math.round(x)}, ${Math.round(y)})`;
+  if (shape.form === "disc") return `within ${Math.round(shape.radius)} m of ${at(shape.centre)}`;
+  return shape.form === "rectangle" ? `from ${at(shape.from)} to ${at(shape.to)}` : `along the line through ${at(shape.from)} and ${at(shape.to)}`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function happening(step: Step): string {

@@ -4,7 +4,7 @@ import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
 import { type Flight, LinkTable, State } from "../model/state";
 import { counts, kinds, times } from "./columns";
 import { LineStore } from "./line-store";
-import { type Header, type Line, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
+import { type Fault, type Header, type Line, type Point, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
 import type { RawLine } from "./split";
 
 const KINDS: readonly Line["kind"][] = ["step", "link", "member", "lost", "move", "fault", "doubt", "route", "now", "end"];
@@ -48,6 +48,8 @@ export class Trace {
   now = 0;
   checked: number | null = null;
   hasPlaces = false;
+  /** By node: where it is first said to be. It was there before that was said, too. */
+  readonly firstPlaces: (Point | undefined)[] = [];
   /** Corners of everything that was ever said of places. */
   readonly bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
 
@@ -55,6 +57,8 @@ export class Trace {
   readonly #text = new LineStore();
   readonly #arrivals = times();
   readonly #fates = kinds();
+  /** By the line that tells of its end: the fault. */
+  readonly #over = new Map<number, Fault>();
   readonly #head: State;
   #keyframes: State[];
   #spacing = 256;
@@ -80,6 +84,11 @@ export class Trace {
   /** The text of a line, once more. */
   line(index: number): Line {
     return parseLine(parseJson(this.#decoder.decode(this.#text.at(index))), this.header.nodes);
+  }
+
+  /** The fault of whose end a line tells. */
+  overAt(index: number): Fault | null {
+    return this.#over.get(index) ?? null;
   }
 
   kind(index: number): Line["kind"] {
@@ -126,8 +135,13 @@ export class Trace {
     // That a node has turned may be told late: where it is now follows all the same.
     if (line.kind !== "move" && line.t !== null && line.t < this.#head.t) this.complain("its time is before that of the line before; it is shown at the same time");
     if (line.kind === "end") this.end = line;
-    if (line.kind === "move") this.#stretch(line.at);
+    if (line.kind === "move") {
+      this.#stretch(line.at);
+      this.firstPlaces[line.node] ??= line.at;
+    }
     const index = this.length;
+    const over = line.kind === "fault" && !line.is ? this.#head.faults.get(line.id) : undefined;
+    if (over) this.#over.set(index, over);
     apply(this.#head, line, this.table, this.#watch(index));
     this.#head.index = index;
     this.t.push(this.#head.t);

@@ -2,7 +2,7 @@
 import { Feed } from "../feed";
 import { parseDemo } from "../model/demo";
 import { listWords } from "../model/words";
-import { BOTH_ENDS, type State, cutsOf } from "../model/state";
+import { BOTH_ENDS, type State, cutsOf, linkedTo } from "../model/state";
 import type { Fields, Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { ChartView } from "./chart-view";
@@ -25,6 +25,8 @@ import { Verdict } from "./verdict";
 const PANEL_PAUSE = 120;
 /** Nanoseconds, at the pace of life, for which a token's way and a grant are still seen. */
 const GLOW = 0.9e9;
+/** Metres that a key moves a node. */
+const NUDGE = 20;
 /** Milliseconds between two turns of the curves while lines arrive. */
 const CURVES_PAUSE = 400;
 
@@ -39,10 +41,10 @@ export class App {
   readonly #event = new EventPanel(this.#clauses, (node) => this.#select(node));
   readonly #legend = new Legend();
   readonly #log = new LogPanel((index) => this.#act(() => this.#player.goTo(index)));
-  readonly #node = new NodePanel((node) => this.#select(node));
+  readonly #node = new NodePanel({ select: (node) => this.#select(node), selectLink: (ends) => this.#selectLink(ends) });
   readonly #chart = new ChartView((index) => this.#act(() => this.#player.goTo(index)), () => this.#act(() => undefined));
   readonly #tabs = { map: button("Map", { class: "tab" }), chart: button("Sequence", { class: "tab" }) };
-  readonly #demo = new DemoPanel({ command: (command) => this.#feed.command(command), jamming: (on) => (this.#map.jamming = on) });
+  readonly #demo = new DemoPanel({ command: (command) => this.#feed.command(command), jamming: (on) => (this.#map.jamming = on), placeOf: (node) => this.#placeOf(node) });
   readonly #notices: Notices;
   readonly #keys: Keys;
   readonly #theme: ThemeSwitch;
@@ -139,10 +141,7 @@ export class App {
         const chosen = this.#chart.toggle(node, this.#trace?.header.nodes ?? 0);
         this.#notices.brief(chosen.length > 0 ? `The chart shows ${chosen.length === 1 ? "node" : "nodes"} ${listWords(chosen)}.` : "The chart shows whoever takes part.");
       }),
-      selectLink: (ends: readonly [number, number] | null) => this.#act(() => {
-        this.#selected = null;
-        this.#selectedLink = ends;
-      }),
+      selectLink: (ends: readonly [number, number] | null) => this.#selectLink(ends),
       hover: () => void (this.#dirty = true),
       canDrag: () => this.#demo.canAct && this.#trace?.header.field != null,
       drag: (node: number, to: Point) => this.#feed.command({ drag: { node, to: [...to] } }),
@@ -161,7 +160,10 @@ export class App {
       toEnd: () => this.#act(() => this.#player.toEnd(this.#goesOn)),
       toViolation: () => this.#toViolation(),
       selectNext: (direction: 1 | -1) => this.#selectNext(direction),
+      selectLink: (direction: 1 | -1) => this.#selectNextLink(direction),
       deselect: () => this.#select(null),
+      acts: () => this.#node.element.querySelector<HTMLElement>(".node-acts button:enabled")?.focus(),
+      nudge: (x: number, y: number) => this.#nudge(x, y),
       faster: (direction: 1 | -1) => {
         const at = SPEEDS.indexOf(this.#player.speed) + direction;
         this.#setSpeed(SPEEDS[Math.max(0, Math.min(at, SPEEDS.length - 1))]);
@@ -199,6 +201,7 @@ export class App {
         this.#act(() => undefined);
       },
       refused: (reason: string) => this.#notices.brief(reason),
+      told: (words: string) => this.#notices.tell(words),
     };
   }
 
@@ -236,6 +239,38 @@ export class App {
     });
   }
 
+  /** The first end is the node that it was chosen from, and from where one goes on. */
+  #selectLink(ends: readonly [number, number] | null): void {
+    this.#act(() => {
+      this.#selected = null;
+      this.#selectedLink = ends;
+    });
+  }
+
+  /** From a node to its first or last link, from there to the next one of the same node, and from the last one back to the node. */
+  #selectNextLink(direction: 1 | -1): void {
+    const from = this.#selectedLink?.[0] ?? this.#selected;
+    if (!this.#trace || from === null) return;
+    const others = linkedTo(this.#trace.stateAt(this.#player.index), this.#trace.table, from);
+    const stops = [null, ...others];
+    const at = stops.indexOf(this.#selectedLink?.[1] ?? null);
+    const next = stops[(Math.max(at, 0) + direction + stops.length) % stops.length];
+    if (next === null) this.#select(from);
+    else this.#selectLink([from, next]);
+  }
+
+  #placeOf(node: number): Point | null {
+    return this.#trace?.stateAt(this.#player.index).placeOf(node, this.#player.now) ?? null;
+  }
+
+  /** Moves the selected node by so many steps, as dragging would. */
+  #nudge(x: number, y: number): void {
+    const [at, field] = [this.#selected === null ? null : this.#placeOf(this.#selected), this.#trace?.header.field];
+    if (!at || !field || !this.#demo.canAct) return;
+    const within = (value: number, most: number) => Math.max(0, Math.min(value, most));
+    this.#feed.command({ drag: { node: this.#selected, to: [within(at[0] + x * NUDGE, field.width), within(at[1] + y * NUDGE, field.height)] } });
+  }
+
   get #goesOn(): boolean {
     return this.#live && this.#trace?.end === null;
   }
@@ -249,7 +284,7 @@ export class App {
   #selectNext(direction: 1 | -1): void {
     const nodes = this.#trace?.header.nodes ?? 0;
     if (nodes === 0) return;
-    const from = this.#selected ?? (direction === 1 ? -1 : 0);
+    const from = this.#selected ?? this.#selectedLink?.[0] ?? (direction === 1 ? -1 : 0);
     this.#select((from + direction + nodes) % nodes);
   }
 
@@ -298,7 +333,7 @@ export class App {
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
       this.#showSelected(trace, state);
-      this.#legend.show(state);
+      this.#legend.show(state, this.#selected);
       this.#event.show(trace, shownEvent(trace, index));
       this.#log.show(trace, shownEvent(trace, index));
       this.#verdict.show(trace, this.#live, this.#loading);
@@ -313,7 +348,7 @@ export class App {
 
   #showSelected(trace: Trace, state: State): void {
     const ends = this.#selectedLink;
-    if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => this.#demo.nodeButtons(state, node));
+    if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => linkedTo(state, trace.table, node), (node) => this.#demo.nodeButtons(state, node));
     const look = linkLook(trace, state, ends);
     this.#node.showLink(ends, look, this.#demo.linkButtons(ends, look === "cut"));
   }

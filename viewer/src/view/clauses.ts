@@ -36,15 +36,16 @@ export class Clauses {
     return names.map((name) => this.#pages[name]).filter(isFields);
   }
 
-  /** The text of a clause; `recv-token.5` is line 5 of what `recv-token` names. */
+  /** The text of a clause; `recv-token.5` is line 5 of what `recv-token` names, or begins there and says where it ends. */
   find(algorithm: string, mark: string): ClauseText | null {
     const [, whole, line] = /^(.*)\.(\d+)$/.exec(mark) ?? [];
     for (const page of this.#pagesOf(algorithm)) {
       const known = isFields(page.clauses) ? page.clauses : {};
       const text = Object.hasOwn(known, mark) ? known[mark] : undefined;
       if (typeof text !== "string") continue;
-      const place = whole !== undefined && Object.hasOwn(known, whole) ? `${String(known[whole])}, line ${line}` : null;
-      return { text, place, paper: String(page.paper ?? "") };
+      const [, words, lines] = /^(.*) \((lines \d+ (?:to|and) \d+)\)$/.exec(text) ?? [null, text, `line ${line}`];
+      const place = whole !== undefined && Object.hasOwn(known, whole) ? `${String(known[whole])}, ${lines}` : null;
+      return { text: place === null ? text : words, place, paper: String(page.paper ?? "") };
     }
     return null;
   }

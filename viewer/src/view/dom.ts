@@ -35,6 +35,22 @@ export function svg(tag: string, attrs: Readonly<Record<string, string | number>
   return element;
 }
 
+/**
+ * Puts these in place of what is there, but leaves alone what is the same: a button that is being pressed, or has the focus, is not
+ * taken away under the finger. Two that look the same have to mean the same; `data-for` tells them apart where they do not.
+ */
+export function renew(parent: Element, ...children: readonly Node[]): void {
+  const before = [...parent.childNodes];
+  children.forEach((child, at) => {
+    const old = before[at];
+    if (!old) parent.append(child);
+    else if (old.isEqualNode(child)) return;
+    else if (old instanceof Element && child instanceof Element && !(old instanceof HTMLButtonElement) && old.cloneNode().isEqualNode(child.cloneNode())) renew(old, ...child.childNodes);
+    else old.replaceWith(child);
+  });
+  for (const old of before.slice(children.length)) old.remove();
+}
+
 /** Sets the text only if it is another one: screen readers and layout notice every change. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

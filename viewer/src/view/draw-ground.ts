@@ -77,8 +77,7 @@ export function drawFault(pen: Pen, fault: Fault, camera: Camera, palette: Palet
   } else if (shape.form === "rectangle") {
     pen.rect(camera.screenX(shape.from[0]), camera.screenY(shape.from[1]), (shape.to[0] - shape.from[0]) * camera.scale, (shape.to[1] - shape.from[1]) * camera.scale);
   } else {
-    pen.moveTo(camera.screenX(shape.from[0]), camera.screenY(shape.from[1]));
-    pen.lineTo(camera.screenX(shape.to[0]), camera.screenY(shape.to[1]));
+    traceBorder(pen, [camera.screenX(shape.from[0]), camera.screenY(shape.from[1])], [camera.screenX(shape.to[0]), camera.screenY(shape.to[1])], camera);
   }
   pen.fillStyle = palette.fault;
   pen.globalAlpha = fault.kind === "loss" ? 0.1 : 0.2;
@@ -95,6 +94,17 @@ export function drawFault(pen: Pen, fault: Fault, camera: Camera, palette: Palet
   pen.textAlign = "center";
   pen.textBaseline = "top";
   pen.fillText(fault.loss === null ? fault.kind : `${fault.kind} ${Math.round(fault.loss * 100)}%`, camera.screenX(x), camera.screenY(y) + 5);
+}
+
+/** A line through two points that has no ends: from one side of the window to the other. */
+function traceBorder(pen: Pen, from: Point, to: Point, camera: Camera): void {
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
+  const [ux, uy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+  // The point of it that is nearest to the middle of the window.
+  const along = (camera.width / 2 - from[0]) * ux + (camera.height / 2 - from[1]) * uy;
+  const [x, y, far] = [from[0] + ux * along, from[1] + uy * along, camera.width + camera.height];
+  pen.moveTo(x - ux * far, y - uy * far);
+  pen.lineTo(x + ux * far, y + uy * far);
 }
 
 /** How far a node's radio reaches. */

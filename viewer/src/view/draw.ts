@@ -1,10 +1,12 @@
 // The map's strokes. What looks the same is one path: a thousand nodes with their links are a handful of calls.
-import { BOTH_ENDS, type State, compareHeights, cutsOf, fromPair } from "../model/state";
+import { BOTH_ENDS, type State, compareHeights, cutsOf, fromPair, pairOf } from "../model/state";
 import type { Palette } from "./palette";
 import { type Scene, progress } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
 
+/** Hops of a route: routes of different times can run in a circle. */
+const HOPS_MAX = 64;
 /** Messages that are drawn; more are a cloud anyway. */
 const FLIGHTS_DRAWN_MAX = 4000;
 /** Links that are drawn: more are a grey plane that takes seconds. */
@@ -151,15 +153,33 @@ export function drawDoubted(pen: Pen, scene: Scene, palette: Palette): void {
   }
 }
 
-/** By whom the selected node reaches others; that a neighbour is reached directly goes without saying. */
+/** From hop to hop, as far as those on the way know one. */
+function hopsTo(state: State, from: number, to: number): (readonly [number, number])[] {
+  const hops: (readonly [number, number])[] = [];
+  for (let at = from; at !== to && hops.length < HOPS_MAX; ) {
+    const next = state.routes[at]?.get(to);
+    if (next === undefined) break;
+    hops.push([at, next]);
+    at = next;
+  }
+  return hops;
+}
+
+/** The ways of messages from the selected node; that a neighbour is reached directly goes without saying. */
 export function drawRoutes(pen: Pen, scene: Scene, palette: Palette): void {
   const at = scene.selected;
   const routes = at === null ? undefined : scene.state.routes[at];
   if (at === null || !routes) return;
   pen.beginPath();
-  for (const next of new Set([...routes].flatMap(([to, via]) => (to === via ? [] : [via])))) {
-    pen.moveTo(scene.x[at], scene.y[at]);
-    pen.lineTo(scene.x[next], scene.y[next]);
+  const drawn = new Set<number>();
+  for (const [to, via] of routes) {
+    if (to === via) continue;
+    for (const [from, next] of hopsTo(scene.state, at, to)) {
+      if (drawn.has(pairOf(from, next))) continue;
+      drawn.add(pairOf(from, next));
+      pen.moveTo(scene.x[from], scene.y[from]);
+      pen.lineTo(scene.x[next], scene.y[next]);
+    }
   }
   pen.strokeStyle = palette.accent;
   pen.globalAlpha = 0.45;

@@ -1,4 +1,5 @@
 // The current step in words, with the clauses of the paper that it executed.
+import { meaningOf } from "../model/violation";
 import { type Deed, tell, timeWords } from "../model/words";
 import type { State } from "../model/state";
 import type { Line, Status } from "../trace/record";
@@ -26,15 +27,16 @@ export class EventPanel {
     this.#shown = name;
     if (index < 0) return this.#atStart(trace);
     const line = trace.line(index);
-    const told = tell(line);
+    const told = tell(line, trace.overAt(index));
     const head = el("p", { class: "when" }, `t = ${timeWords(trace.t.at(index))}`, el("span", { text: `line ${(index + 2).toLocaleString("en-GB")}` }));
     const what = el("h2", { class: line.kind === "end" && line.violation ? "violated" : "", text: told.what });
     const deeds = el("ol", { class: "deeds" }, ...told.deeds.slice(0, DEEDS_MAX).map((deed) => this.#deed(trace, deed)));
     if (told.deeds.length > DEEDS_MAX) deeds.append(el("li", { class: "quiet", text: `and ${told.deeds.length - DEEDS_MAX} more` }));
+    const meaning = line.kind === "end" && line.violation ? el("p", { class: "meaning", text: meaningOf(line.violation, trace.stateAt(index)) }) : null;
     const refused = told.refused ? el("p", { class: "refused", text: `Refused: ${told.refused}` }) : null;
-    const nothing = line.kind === "step" && told.deeds.length === 0 && !told.refused ? el("p", { class: "quiet", text: "It does nothing." }) : null;
+    const nothing = line.kind === "step" && told.deeds.length === 0 && !told.refused ? el("p", { class: "quiet", text: "It sends nothing, and nothing changes that others could see." }) : null;
     const changes = line.kind === "step" && line.status ? changesOf(line.status, trace.stateAt(index - 1), line.node) : null;
-    this.element.replaceChildren(head, what, ...[refused, nothing, told.deeds.length > 0 ? deeds : null, changes, this.#whose(line)].filter((part) => part !== null));
+    this.element.replaceChildren(head, what, ...[meaning, refused, nothing, told.deeds.length > 0 ? deeds : null, changes, this.#whose(line)].filter((part) => part !== null));
   }
 
   /** The next call draws anew, whatever was shown. */
@@ -48,7 +50,7 @@ export class EventPanel {
     const parts: HTMLElement[] = [
       el("p", { class: "when" }, "t = 0.000", el("span", { text: "line 1" })),
       el("h2", { text: "The start" }),
-      el("p", { text: `${header.algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${header.k.toLocaleString("en-GB")}, ${links}.` }),
+      el("p", { text: `${header.algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${header.k.toLocaleString("en-GB")}${header.field && header.links.length === 0 && header.members.length === 0 ? "; links form as nodes meet" : `, ${links}`}.` }),
     ];
     if (header.command) parts.push(el("p", { class: "quiet", text: "A counterexample, found by" }), el("pre", { text: header.command }));
     if (header.without.length > 0) parts.push(this.#without(header.algorithm, header.without));

@@ -8,7 +8,12 @@ export interface KeyActions {
   toEnd(): void;
   toViolation(): void;
   selectNext(direction: 1 | -1): void;
+  selectLink(direction: 1 | -1): void;
   deselect(): void;
+  /** To the buttons of what is selected. */
+  acts(): void;
+  /** Moves the selected node, by steps to the right and down. */
+  nudge(x: number, y: number): void;
   faster(direction: 1 | -1): void;
   fit(): void;
   chart(): void;
@@ -21,6 +26,9 @@ const HELP: readonly (readonly [string, string])[] = [
   ["+  −", "faster, slower"],
   ["v", "to the violation"],
   ["j  k", "select the next node, the one before"],
+  ["l  L", "from the node to its links, one after the other, and back"],
+  ["Enter", "to the buttons of the node or link (in the demo)"],
+  ["shift + arrows", "move the node (in the demo)"],
   ["Esc", "deselect"],
   ["c", "map or sequence chart"],
   ["0", "the whole field in sight (or double-click)"],
@@ -44,11 +52,21 @@ export class Keys {
     if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
     const target = event.target as Element | null;
     if (target?.closest("input, select, textarea")) return;
-    if (event.key === " " && target?.closest("button, summary")) return;
-    const action = this.#actionOf(event.key);
+    if ((event.key === " " || event.key === "Enter") && target?.closest("button, summary")) return;
+    const action = event.shiftKey ? (this.#moveOf(event.key) ?? this.#actionOf(event.key)) : this.#actionOf(event.key);
     if (!action) return;
     event.preventDefault();
     action();
+  }
+
+  #moveOf(key: string): (() => void) | null {
+    switch (key) {
+      case "ArrowRight": return () => this.#actions.nudge(1, 0);
+      case "ArrowLeft": return () => this.#actions.nudge(-1, 0);
+      case "ArrowUp": return () => this.#actions.nudge(0, -1);
+      case "ArrowDown": return () => this.#actions.nudge(0, 1);
+      default: return null;
+    }
   }
 
   #actionOf(key: string): (() => void) | null {
@@ -62,6 +80,9 @@ export class Keys {
       case "v": return () => act.toViolation();
       case "j": return () => act.selectNext(1);
       case "k": return () => act.selectNext(-1);
+      case "l": return () => act.selectLink(1);
+      case "L": return () => act.selectLink(-1);
+      case "Enter": return () => act.acts();
       case "Escape": return () => act.deselect();
       case "+": case "=": return () => act.faster(1);
       case "-": return () => act.faster(-1);

@@ -2,11 +2,13 @@
 import { type State, isDown } from "../model/state";
 import { el } from "./dom";
 
-type Rare = "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
+type Rare = "downhill" | "route" | "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
 
 export class Legend {
   readonly element = el("ul", { class: "legend", label: "Legend" });
   readonly #rare: Readonly<Record<Rare, HTMLElement>> = {
+    downhill: entry("downhill", "link, to the lower end"),
+    route: entry("route", "way of its messages"),
     outside: entry("outside", "outside"),
     crashed: entry("crashed", "crashed"),
     paused: entry("paused", "paused"),
@@ -19,8 +21,10 @@ export class Legend {
     this.element.append(entry("remainder", "idle"), entry("waiting", "waiting"), entry("critical", "critical section"), entry("token", "token"), entry("message", "message"), ...Object.values(this.#rare));
   }
 
-  show(state: State): void {
+  show(state: State, selected: number | null): void {
     const { nodes } = state;
+    this.#rare.downhill.hidden = !nodes.some((node) => node.height !== null);
+    this.#rare.route.hidden = selected === null || ![...(state.routes[selected] ?? [])].some(([to, via]) => to !== via);
     this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
     this.#rare.crashed.hidden = !nodes.some(isDown);
     this.#rare.paused.hidden = !nodes.some((node) => node.paused);

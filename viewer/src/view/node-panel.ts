@@ -2,22 +2,29 @@
 import { type State, idlePermits, isDown } from "../model/state";
 import { whyWaits, type Why } from "../model/why";
 import { timeWords } from "../model/words";
-import { button, el } from "./dom";
+import { button, el, renew } from "./dom";
 
 const IDS_MAX = 40;
 
 /** Whether a link is there, is known to one end only, or not there; or whether somebody has cut it. */
 export type LinkLook = "there" | "half" | "none" | "cut";
+
+/** What can be selected from here. */
+export interface NodeActions {
+  select(node: number | null): void;
+  selectLink(ends: readonly [number, number]): void;
+}
+
 const LINK_WORDS: Readonly<Record<LinkLook, string>> = { there: "there", half: "only one end knows of it", none: "not there", cut: "cut" };
 
 export class NodePanel {
   readonly element = el("section", { class: "panel node", label: "The selected node" });
-  readonly #select: (node: number | null) => void;
+  readonly #actions: NodeActions;
   #shown = "";
   #why: Why | null = null;
 
-  constructor(select: (node: number | null) => void) {
-    this.#select = select;
+  constructor(actions: NodeActions) {
+    this.#actions = actions;
     this.element.hidden = true;
   }
 
@@ -27,7 +34,7 @@ export class NodePanel {
   }
 
   /** The node, with what can be done to it. */
-  show(state: State, id: number | null, version: string, acts: (node: number) => HTMLElement | null): void {
+  show(state: State, id: number | null, version: string, linked: (node: number) => readonly number[], acts: (node: number) => HTMLElement | null): void {
     this.element.hidden = id === null;
     const name = `${id} ${version}`;
     if (name === this.#shown) return;
@@ -36,7 +43,7 @@ export class NodePanel {
     if (id === null) return;
     const node = state.nodes[id];
     this.#why = node.section === "waiting" ? whyWaits(state, id) : null;
-    const head = el("div", { class: "node-head" }, el("h2", { text: `Node ${id}` }), el("span", { class: `section ${node.section}`, text: sectionWords(state, id) }), button("Close", { class: "plain", label: "Deselect the node", onclick: () => this.#select(null) }));
+    const head = el("div", { class: "node-head" }, el("h2", { text: `Node ${id}` }), el("span", { class: `section ${node.section}`, text: sectionWords(state, id) }), button("Close", { class: "plain", label: "Deselect the node", onclick: () => this.#actions.select(null) }));
     const idle = idlePermits(node);
     const facts: [string, Node[]][] = [
       ["in use", [ids(node.granted)]],
@@ -44,12 +51,14 @@ export class NodePanel {
       ["queue", this.#links(node.queue)],
       ["waits on", this.#links(node.waitsOn)],
     ];
+    const links = linked(id);
+    if (links.length > 0) facts.push(["links", this.#linksOf(id, links)]);
     if (node.height) facts.push(["height", [document.createTextNode(`(${node.height.join(", ")})`)]]);
     const routes = state.routes[id];
     if (routes && routes.size > 0) facts.push(["routes", [document.createTextNode(routesWords(routes))]]);
     const table = el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", {}, ...value)]));
     const buttons = acts(id);
-    this.element.replaceChildren(head, ...(buttons ? [buttons] : []), table, ...(this.#why ? [whyWords(this.#why)] : []));
+    renew(this.element, head, ...(buttons ? [buttons] : []), ...(this.#why ? [whyWords(this.#why)] : []), table);
   }
 
   /** A link, in place of a node. */
@@ -59,15 +68,25 @@ export class NodePanel {
     this.#why = null;
     if (name === this.#shown) return;
     this.#shown = name;
-    const head = el("div", { class: "node-head" }, el("h2", { text: `Link ${ends[0]}–${ends[1]}` }), el("span", { class: "section", text: LINK_WORDS[state] }), button("Close", { class: "plain", label: "Deselect the link", onclick: () => this.#select(null) }));
-    this.element.replaceChildren(head, ...(acts ? [acts] : []));
+    const head = el("div", { class: "node-head" }, el("h2", { text: `Link ${ends[0]}–${ends[1]}` }), el("span", { class: "section", text: LINK_WORDS[state] }), button("Close", { class: "plain", label: "Deselect the link", onclick: () => this.#actions.select(null) }));
+    const between = el("dl", { class: "facts" }, el("dt", { text: "between" }), el("dd", {}, ...this.#links(ends)));
+    renew(this.element, head, ...(acts ? [acts] : []), between);
   }
 
   #links(nodes: readonly number[]): Node[] {
     if (nodes.length === 0) return [document.createTextNode("none")];
-    const links: Node[] = nodes.slice(0, IDS_MAX).map((id) => button(String(id), { class: "id", label: `Node ${id}`, onclick: () => this.#select(id) }));
-    return nodes.length > IDS_MAX ? [...links, document.createTextNode(` and ${nodes.length - IDS_MAX} more`)] : links;
+    return shortened(nodes, (id) => button(String(id), { class: "id", label: `Node ${id}`, onclick: () => this.#actions.select(id) }));
   }
+
+  #linksOf(id: number, others: readonly number[]): Node[] {
+    return shortened(others, (other) => button(String(other), { class: "id", label: `Link ${id}–${other}`, onclick: () => this.#actions.selectLink([id, other]) }));
+  }
+}
+
+/** At most so many, and how many more there are. */
+function shortened(ids: readonly number[], item: (id: number) => Node): Node[] {
+  const shown = ids.slice(0, IDS_MAX).map(item);
+  return ids.length > IDS_MAX ? [...shown, document.createTextNode(` and ${ids.length - IDS_MAX} more`)] : shown;
 }
 
 function ids(list: readonly number[]): Text {

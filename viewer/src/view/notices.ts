@@ -14,6 +14,8 @@ export class Notices {
   readonly #problems = el("details", { class: "notice problems" });
   readonly #connection = el("div", { class: "notice lost" });
   readonly #brief = el("div", { class: "notice brief" });
+  readonly #news = el("div", { class: "notice news" });
+  readonly #newsWords = el("span");
   #timer = 0;
   /** Problems of a stream that have been told already. */
   #told = 0;
@@ -21,8 +23,9 @@ export class Notices {
   constructor(choose: () => void, retry: () => void) {
     this.#progress.append(this.#read, this.#meter);
     this.#connection.append(el("span", { text: "The connection is lost. What has come so far stays; trying again every two seconds." }), button("Try now", { onclick: retry }));
-    this.bar.append(this.#progress, this.#connection, this.#problems, this.#brief);
-    for (const notice of [this.#progress, this.#connection, this.#problems, this.#brief]) notice.hidden = true;
+    this.#news.append(this.#newsWords, button("Close", { label: "Close this notice", onclick: () => (this.#news.hidden = true) }));
+    this.bar.append(this.#progress, this.#connection, this.#problems, this.#news, this.#brief);
+    for (const notice of [this.#progress, this.#connection, this.#problems, this.#news, this.#brief]) notice.hidden = true;
     this.#choose = choose;
   }
 
@@ -58,6 +61,12 @@ export class Notices {
     this.#connection.hidden = isOpen;
   }
 
+  /** Words that stay until somebody has read them. */
+  tell(words: string): void {
+    say(this.#newsWords, words);
+    this.#news.hidden = false;
+  }
+
   /** Words that go away by themselves. */
   brief(words: string): void {
     say(this.#brief, words);
@@ -68,7 +77,7 @@ export class Notices {
 
   clear(): void {
     this.#told = 0;
-    for (const notice of [this.#progress, this.#problems, this.#brief]) notice.hidden = true;
+    for (const notice of [this.#progress, this.#problems, this.#news, this.#brief]) notice.hidden = true;
     this.stage.hidden = true;
   }
 

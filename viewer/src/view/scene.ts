@@ -46,11 +46,14 @@ export function project(trace: Trace, state: State, now: number, camera: Camera,
   const placed = isPlaced(trace);
   const box = extent(trace);
   for (let id = 0; id < state.nodes.length; id++) {
-    const motion = state.motions[id];
+    const [motion, first] = [state.motions[id], trace.firstPlaces[id]];
     if (motion) {
       const seconds = (now - motion.t) / 1e9;
       x[id] = camera.screenX(motion.at[0] + motion.velocity[0] * seconds);
       y[id] = camera.screenY(motion.at[1] + motion.velocity[1] * seconds);
+    } else if (first) {
+      x[id] = camera.screenX(first[0]);
+      y[id] = camera.screenY(first[1]);
     } else if (placed) {
       x[id] = camera.screenX(box.left);
       y[id] = camera.screenY(box.top + ((id + 0.5) / state.nodes.length) * (box.bottom - box.top));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { text, withPage } from "./browser";
+import type { Page } from "playwright-core";
+import { press, text, withPage } from "./browser";
 import { serve } from "./server";
 import type { Socket } from "./socket";
 
@@ -57,9 +58,15 @@ test("a demo is followed and controlled, and a lost connection comes back", { ti
     const scale = Math.min(map.width - 68, map.height - 68) / 300;
     await page.mouse.click(middle.x + 50 * scale, middle.y);
     assert.deepEqual(await command("cut", () => page.getByRole("button", { name: "Cut", exact: true }).click()), [1, 2]);
+    await page.keyboard.press("Escape");
+    await withoutAPointer(page, command);
     await page.locator(".setting summary").click();
     await page.locator(".repairs input").first().uncheck();
     assert.deepEqual(await command("restart", () => page.getByRole("button", { name: "Restart" }).click()), { algorithm: "krl", without: ["pace"] });
+    sockets[0].send({ told: "It has begun anew." });
+    await page.waitForFunction(() => document.querySelector(".news:not([hidden]) span")?.textContent === "It has begun anew.");
+    await page.getByRole("button", { name: "Close this notice" }).click();
+    await page.waitForSelector(".news", { state: "hidden" });
     sockets[0].send({ refused: "node 0 waits already" });
     await page.waitForFunction(() => document.querySelector(".brief")?.textContent === "node 0 waits already");
     sockets[0].drop();
@@ -69,3 +76,25 @@ test("a demo is followed and controlled, and a lost connection comes back", { ti
     assert.equal(sockets.length, 2);
   });
 });
+
+type Commanded = (name: string, act: () => Promise<void>) => Promise<unknown>;
+
+/** A link is chosen and cut, a node moved and its surroundings jammed, with keys only. */
+async function withoutAPointer(page: Page, command: Commanded): Promise<void> {
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await press(page, "j");
+  await press(page, "j");
+  await press(page, "l");
+  assert.match(await text(page, ".node h2"), /^Link 1–0$/);
+  await press(page, "l");
+  assert.match(await text(page, ".node h2"), /^Link 1–2$/);
+  await press(page, "Enter");
+  assert.deepEqual(await command("cut", () => page.keyboard.press("Enter")), [1, 2]);
+  await press(page, "l");
+  assert.match(await text(page, ".node h2"), /^Node 1$/);
+  const moved = (await command("drag", () => page.keyboard.press("Shift+ArrowDown"))) as { node: number; to: number[] };
+  assert.deepEqual([moved.node, moved.to.map(Math.round)], [1, [150, 170]]);
+  await page.locator(".node").getByRole("button", { name: "Jam here" }).focus();
+  assert.deepEqual(await command("jam", () => page.keyboard.press("Space")), { centre: [150, 150], radius: 100 });
+  await press(page, "Escape");
+}

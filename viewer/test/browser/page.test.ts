@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Page } from "playwright-core";
 import { drawn, loaded, press, text, withPage } from "./browser";
 import { serve, view } from "./server";
 
@@ -138,17 +139,53 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
   });
 });
 
-test("a line of 40 MB is passed over, in words, and the page stays alive", { timeout: 120_000 }, async () => {
-  const path = file(header, `{"t":5,"node":0,"in":"${"x".repeat(40e6)}"}`, { t: 1e9, node: 0, in: "release", out: [] }, { end: { steps: 1 } });
+/** A file with a line of 1 GB in it, between these: a hole, which reads as zeros and takes no room. */
+function hugeFile(before: string, after: string): string {
+  const path = join(mkdtempSync(join(tmpdir(), "viewer-")), "huge.jsonl");
+  const file = openSync(path, "w");
+  writeSync(file, before, 0);
+  writeSync(file, after, 2 ** 30);
+  closeSync(file);
+  return path;
+}
+
+/** Begins to watch for how long the page does nothing else. */
+async function watchPauses(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen = window as unknown as { longest: number };
+    seen.longest = 0;
+    let last = performance.now();
+    const frame = () => {
+      seen.longest = Math.max(seen.longest, performance.now() - last);
+      last = performance.now();
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+}
+
+async function longestPause(page: Page): Promise<number> {
+  return page.evaluate(() => (window as unknown as { longest: number }).longest);
+}
+
+test("a line of 1 GB is passed over, in words, and the page stays alive", { timeout: 240_000 }, async () => {
+  const [head, step, end] = [header, { t: 1e9, node: 0, in: "release", out: [] }, { end: { steps: 1 } }].map((line) => JSON.stringify(line));
+  const path = hugeFile(`${head}\n{"t":5,"node":0,"in":"`, `"}\n${step}\n${end}\n`);
+  const all = hugeFile("", "x");
   const served = await view(path);
   await withPage(served, DESK, async (page) => {
+    await watchPauses(page);
+    const start = performance.now();
     await page.goto(served.address);
-    await loaded(page);
-    await page.waitForFunction(() => /longer than 16 MB/.test(document.querySelector<HTMLElement>(".problems")?.innerText ?? ""));
+    await page.waitForFunction(() => /longer than 16 MB/.test(document.querySelector<HTMLElement>(".problems")?.innerText ?? ""), null, { timeout: 120_000 });
     assert.match(await text(page, ".problems"), /1 line is not as it should be\..*Line 2: it is longer than 16 MB, and was passed over\./s);
     await press(page, "ArrowRight");
     assert.match(await text(page, ".event h2"), /Node 0 releases/);
-    rmSync(path);
+    console.log(`a line of 1 GB: ${((performance.now() - start) / 1000).toFixed(1)} s, and the page did nothing else for ${(await longestPause(page)).toFixed(0)} ms at most`);
+    await page.locator("input[type=file]").setInputFiles(all);
+    await page.waitForFunction(() => /first line is longer than 16 MB: this is no trace/.test(document.querySelector(".card")?.textContent ?? ""), null, { timeout: 120_000 });
+    assert.ok((await longestPause(page)) < 5000);
+    for (const huge of [path, all]) rmSync(huge);
   });
 });
 
@@ -167,5 +204,33 @@ test("markup in a trace is never run", { timeout: 120_000 }, async () => {
     }
     assert.equal(await page.locator("img, body script").count(), 0);
     assert.match(await text(page, ".verdict"), /<img src=x/);
+  });
+});
+
+test("numbers that nobody has seen neither break the page nor hold it up", { timeout: 120_000 }, async () => {
+  const [nodes, far] = [20_000, 1e9];
+  const field = { width: far, height: far, range: far, sites: Array.from({ length: 300 }, (_, at) => [at * 1e6, far]), reach: far };
+  const many = Array.from({ length: 200_000 }, (_, at) => at);
+  const path = file(
+    { ...header, deployment: { nodes, k: 1e9, links: many.slice(0, 50_000).map((at) => [at % nodes, (at * 7919 + 1) % nodes]) }, field },
+    { t: 0, move: 0, at: [far, -far], velocity: [far, far] },
+    { t: 1, node: 0, in: { request: { units: 1e300, priority: -1e300, deadline: 1e308 } }, out: [], status: { section: "waiting", queue: many.map((at) => at % nodes), waits_on: [1] } },
+    { t: 2, node: 1, in: "release", out: [{ grant: { permits: many } }, { send: { to: 2, message: { token: { token: { free: many } } } } }], status: { section: "critical", permits: many, height: [1e308, -1e308, 1] } },
+    { t: 3, fault: 1, is: { kind: "jam", disc: { centre: [0, 0], radius: far } } },
+    { t: Number.MAX_SAFE_INTEGER, node: 2, in: "release", out: many.slice(0, 5000).map((to) => ({ send: { to, message: "x" } })) },
+    { end: { steps: 1e300, t: Number.MAX_SAFE_INTEGER, violation: `nodes [${many.join(", ")}] wait and are not served although nothing changes any more` } },
+  );
+  const served = await view(path);
+  await withPage(served, DESK, async (page) => {
+    await watchPauses(page);
+    await page.goto(served.address);
+    await loaded(page);
+    for (const key of ["j", "ArrowRight", "ArrowRight", "c", "ArrowRight", "j", "c", "ArrowRight", "l", "ArrowRight", "Home", "End", "v"]) await press(page, key);
+    await press(page, "Space");
+    await page.mouse.move(300, 300);
+    await page.waitForTimeout(300);
+    assert.match(await text(page, ".verdict"), /Violated at 9,007,199\.255/);
+    assert.ok((await longestPause(page)) < 5000, `${await longestPause(page)} ms`);
+    console.log(`20,000 nodes and lists of 200,000: the page did nothing else for ${(await longestPause(page)).toFixed(0)} ms at most`);
   });
 });

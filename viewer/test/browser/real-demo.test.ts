@@ -1,5 +1,6 @@
 // The real demo, by the page's own controls.
 import assert from "node:assert/strict";
+import { cpus, loadavg } from "node:os";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { text, withPage } from "./browser";
@@ -27,19 +28,22 @@ async function selectOne(page: Page, words: RegExp): Promise<number> {
 }
 
 test("the demo moves at once, and does what its controls say", REAL, async () => {
+  const begun = performance.now();
   const served = await started("demo", "--port", "0", "--seed", "1");
   await withPage(served, DESK, async (page) => {
     const watcher = new Watcher(page);
     await page.goto(served.address);
-    const begun = performance.now();
     await page.waitForFunction(() => Number(document.querySelector(".track")?.getAttribute("aria-valuenow")) > 0);
-    const [first] = [await page.locator(".map-canvas").screenshot()];
-    await page.waitForTimeout(500);
+    const first = await page.locator(".map-canvas").screenshot();
+    await page.waitForTimeout(200);
     assert.notDeepEqual(await page.locator(".map-canvas").screenshot(), first);
-    assert.ok(performance.now() - begun < 5000, "nothing moved for 5 s");
+    const seconds = (performance.now() - begun) / 1000;
+    console.log(`from the start of the program and of the browser to motion: ${seconds.toFixed(1)} s`);
+    // A browser that starts among other programs takes its time, which is none of the page's.
+    assert.ok(seconds < (loadavg()[0] < cpus().length ? 5 : 15), `nothing moved for ${seconds} s`);
 
     await selectOne(page, /^idle$/);
-    await act(page, "Request");
+    await actSlowly(page, "Request");
     await until(page, ".node .section", /waiting|critical/);
     await until(page, ".node .section", /critical/, 60_000);
     await act(page, "Release");
@@ -63,11 +67,36 @@ test("the demo moves at once, and does what its controls say", REAL, async () =>
     await act(page, "Revive");
     await page.keyboard.press("Escape");
 
+    await cutByKeys(page);
     await dragSomebody(page, watcher);
     await cutALink(page, watcher);
     await jamACorner(page, watcher);
   });
 });
+
+/** As people click: a button must not be taken away under the finger while events go by. */
+async function actSlowly(page: Page, name: string): Promise<void> {
+  const box = (await page.locator(".node-acts").getByRole("button", { name, exact: true }).boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.waitForTimeout(700);
+  await page.mouse.up();
+}
+
+async function cutByKeys(page: Page): Promise<void> {
+  await selectOne(page, /^idle$/);
+  await page.keyboard.press("l");
+  await until(page, ".node h2", /^Link/);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.textContent === "Cut");
+  await page.keyboard.press("Enter");
+  await until(page, ".node .section", /^cut$/);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.activeElement?.textContent === "Mend");
+  await page.keyboard.press("Enter");
+  await until(page, ".node .section", /^(?!cut)/);
+  await page.keyboard.press("Escape");
+}
 
 async function dragSomebody(page: Page, watcher: Watcher): Promise<void> {
   const [from, to] = [await watcher.pixel(6), await watcher.pixelOf([560, 40])];
@@ -131,6 +160,17 @@ test("without the repair reclaim the verdict turns red within a minute", REAL, a
     assert.match(await text(page, ".verdict"), /Violated at [\d.]+: \S+/);
     await page.keyboard.press("Home");
     await page.getByRole("button", { name: "Go there" }).click();
-    await until(page, ".event h2", /^Violated: /);
+    await until(page, ".event h2", /^Violated: the permits held/);
+    assert.match(await text(page, ".event .meaning"), /^Unit \d is lost: nobody has it, and no message brings it\./);
+    assert.match(await text(page, ".event .when"), new RegExp(`t = ${/at ([\d.]+):/.exec(await text(page, ".verdict"))![1]}`));
+  });
+});
+
+test("a run that has grown to what is kept begins anew, and says so", REAL, async () => {
+  const served = await started("demo", "--port", "0", "--seed", "1", "--speed", "100", "--history", "1");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await until(page, ".news:not([hidden])", /the run had grown to 1 MB, as much as is kept: it has begun anew/, 60_000);
+    await until(page, ".verdict", /Held so far/);
   });
 });

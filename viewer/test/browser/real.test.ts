@@ -51,7 +51,7 @@ test("a counterexample, from its first event to the violation", REAL, async () =
     assert.match(await text(page, ".verdict"), /Violated at/);
     await press(page, "Home");
     assert.match(await text(page, ".event"), /A counterexample, found by.*driftlock check krl/s);
-    let [events, clauses] = [0, 0];
+    let [events, clauses, places] = [0, 0, ""];
     for (let before = ""; ; events++) {
       await press(page, "ArrowRight");
       const told = `${await text(page, ".event .when")} ${await text(page, ".event h2")}`;
@@ -60,11 +60,14 @@ test("a counterexample, from its first event to the violation", REAL, async () =
       for (const mark of await page.locator(".deeds li.clause").all()) {
         await mark.locator("summary").click();
         assert.ok(((await mark.locator("blockquote p").first().textContent()) ?? "").length > 10, told);
+        places += await mark.locator("blockquote").innerText();
         clauses++;
       }
     }
     assert.ok(events >= 3 && clauses >= 3, `${events} events, ${clauses} clauses`);
+    assert.match(places, /When failure of link to j detected, lines 1 to 3/);
     assert.match(await text(page, ".event h2"), /^Violated: /);
+    assert.match(await text(page, ".event .meaning"), /Requests go downhill.* Node 2 has no lower neighbour to ask/);
     assert.equal(await page.locator(".verdict.violated").count(), 1);
   });
 });

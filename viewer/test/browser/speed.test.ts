@@ -1,9 +1,9 @@
-// How fast it is with 1,000 nodes that move and 100,000 events. The numbers are printed; the limits are loose, because the
-// machines that run tests are busy and have no graphics card.
+// How fast it is with 1,000 nodes that move and 100,000 events. The numbers are printed. What the page's own thread works has limits on
+// any machine; what a clock shows has the same ones if the machine has nothing else to do, and loose ones if it has.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { loadavg, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { CDPSession, Page } from "playwright-core";
@@ -11,6 +11,7 @@ import { loaded, withPage } from "./browser";
 import { view } from "./server";
 
 interface Frames {
+  readonly count: number;
   readonly perSecond: number;
   readonly median: number;
   readonly worst: number;
@@ -29,7 +30,7 @@ async function frames(page: Page, milliseconds: number): Promise<Frames> {
           last = at;
           if (at - start < span) return requestAnimationFrame(frame);
           gaps.sort((a, b) => a - b);
-          resolve({ perSecond: (gaps.length / span) * 1000, median: gaps[gaps.length >> 1], worst: gaps[gaps.length - 1] });
+          resolve({ count: gaps.length, perSecond: (gaps.length / span) * 1000, median: gaps[gaps.length >> 1], worst: gaps[gaps.length - 1] });
         };
         requestAnimationFrame(frame);
       }),
@@ -46,6 +47,8 @@ async function worked(session: CDPSession): Promise<number> {
 test("1,000 nodes and 100,000 events", { timeout: 120_000 }, async () => {
   const path = join(mkdtempSync(join(tmpdir(), "viewer-")), "large.jsonl");
   writeFileSync(path, execFileSync(process.execPath, ["test/make-moving.mjs", "1000", "100000"], { maxBuffer: 1e9 }));
+  const others = loadavg()[0];
+  const quiet = others < cpus().length / 2;
   const served = await view(path);
   await withPage(served, { width: 1280, height: 800 }, async (page) => {
     const session = await page.context().newCDPSession(page);
@@ -53,11 +56,12 @@ test("1,000 nodes and 100,000 events", { timeout: 120_000 }, async () => {
     const start = performance.now();
     await page.goto(served.address);
     await loaded(page);
-    const load = performance.now() - start;
+    const load = (performance.now() - start) / 1000;
     const loading = await worked(session);
     await page.keyboard.press("Space");
     const playing = await frames(page, 4000);
     await page.keyboard.press("Space");
+    const played = await worked(session);
     const track = (await page.locator(".track").boundingBox())!;
     await page.mouse.move(track.x + 300, track.y + 12);
     await page.mouse.down();
@@ -68,8 +72,13 @@ test("1,000 nodes and 100,000 events", { timeout: 120_000 }, async () => {
     }
     const scrub = await scrubbing;
     await page.mouse.up();
+    const scrubbed = await worked(session);
+    const [perFrame, perMove] = [((played - loading) / playing.count) * 1000, ((scrubbed - played) / 50) * 1000];
     const words = ({ perSecond, median, worst }: Frames) => `${perSecond.toFixed(0)} frames a second, median ${median.toFixed(0)} ms, worst ${worst.toFixed(0)} ms`;
-    console.log(`loaded in ${(load / 1000).toFixed(1)} s, with ${loading.toFixed(1)} s of a processor for the page, while ${loadavg()[0].toFixed(1)} others wanted to run; playing: ${words(playing)}; scrubbing: ${words(scrub)}`);
-    assert.ok(load < 20_000 && playing.perSecond > 5 && scrub.median < 200);
+    console.log(`loaded in ${load.toFixed(1)} s, with ${loading.toFixed(1)} s of a processor for the page, while ${others.toFixed(1)} others wanted to run`);
+    console.log(`playing: ${words(playing)}, ${perFrame.toFixed(1)} ms of a processor for each; scrubbing: ${words(scrub)}, ${perMove.toFixed(1)} ms for each move`);
+    assert.ok(loading < 3 && load < (quiet ? 3 : 20), `loaded in ${load} s`);
+    assert.ok(perFrame < 33 && playing.perSecond > (quiet ? 20 : 5), `${playing.perSecond} frames a second`);
+    assert.ok(perMove < 100 && scrub.median < (quiet ? 50 : 200) && scrub.worst < (quiet ? 250 : 2000), `${scrub.worst} ms without a frame`);
   });
 });

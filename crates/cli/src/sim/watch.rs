@@ -17,10 +17,12 @@ use crate::demo::command::Command;
 use crate::failure::{Failure, Outcome};
 use crate::pace::Pace;
 use crate::results::print;
-use crate::view::{At, announcement};
+use crate::view::{At, announcement, tell};
 
 /// How often the page hears that nothing has happened.
 const SILENCE: Duration = Duration::from_millis(100);
+/// Pages get so many bytes of a run, and no more: they keep them all.
+const HISTORY_MAX: usize = 256 << 20;
 /// Time units a second: messages by decree take a whole one.
 const SPEED_BY_DECREE: f64 = 4.0;
 
@@ -29,7 +31,14 @@ pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
     print(&announcement(&server))?;
     let pace = Arc::new(Pace::new(if plan.config.field.is_some() { 1.0 } else { SPEED_BY_DECREE }));
     let hub = Hub::default();
-    let sink = Paced { sink: hub.begin(), hub: hub.clone(), pace: pace.clone(), line: Vec::new(), lines: 0 };
+    let sink = Paced {
+        sink: hub.begin(),
+        hub: hub.clone(),
+        pace: pace.clone(),
+        line: Vec::new(),
+        lines: 0,
+        most: HISTORY_MAX,
+    };
     let writer = Writer::new(Box::new(sink), &trace_header(plan, replication));
     describe(&hub, &pace);
     let (to, commanded) = (hub.clone(), pace.clone());
@@ -75,10 +84,16 @@ struct Paced {
     pace: Arc<Pace>,
     line: Vec<u8>,
     lines: u64,
+    /// How many bytes are handed on.
+    most: usize,
 }
 
 impl Paced {
     fn hand_on(&mut self) -> io::Result<()> {
+        if self.hub.bytes() > self.most {
+            self.line.clear();
+            return Ok(());
+        }
         let due = time_of(&self.line);
         while !self.pace.wait_until(due, SILENCE) {
             let now = self.pace.now().min(due).0;
@@ -87,7 +102,17 @@ impl Paced {
         self.lines += 1;
         self.sink.write_all(&self.line)?;
         self.line.clear();
-        self.sink.flush()
+        self.sink.flush()?;
+        if self.hub.bytes() > self.most {
+            let megabytes = self.most >> 20;
+            tell(
+                &self.hub,
+                &format!(
+                    "The run has grown to {megabytes} MB, as much as a page keeps: it ends here. The simulation goes on; --trace keeps all of it."
+                ),
+            );
+        }
+        Ok(())
     }
 }
 
@@ -115,6 +140,18 @@ fn time_of(line: &[u8]) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_gets_only_as_much_as_it_keeps_and_is_told_so_once() {
+        let hub = Hub::default();
+        let pace = Arc::new(Pace::new(1.0));
+        let mut paced = Paced { sink: hub.begin(), hub: hub.clone(), pace, line: Vec::new(), lines: 0, most: 100 };
+        let line = [b"{\"t\":0,\"x\":1}\n"; 50];
+        let sizes = line.map(|line| paced.write_all(line).map(|()| hub.bytes()).expect("written"));
+        let last = *sizes.last().expect("some");
+        assert!(sizes[0] < 100 && last > 200, "{sizes:?}");
+        assert_eq!(sizes.iter().filter(|&&size| size == last).count(), 50 - 7, "{sizes:?}");
+    }
 
     #[test]
     fn a_line_says_when_it_is_due() {
