@@ -83,3 +83,12 @@ test("the token of a neighbourhood goes with whoever makes it, and nobody takes 
     { t: 2, member: 1, presence: "inside" }, step(1, 2, { in: { below: { entered: { stay: 2, members: [] } } }, status: { permits: [0, 1] } }));
   assert.deepEqual([-1, 0, 1, 3].map((index) => trace.stateAt(index).nodes.map(({ hasToken }) => hasToken)), [[true, false], [true, false], [false, false], [false, true]]);
 });
+
+test("a token that outlives its link is the one that was sent, and what else was on the link is not taken for it", () => {
+  const token = { token: { height: [0, 0, 0], token: { permit: 0, fence: {} } } };
+  const send = (message: object) => ({ send: { to: 1, message, shared: false } });
+  const trace = readLines(header(2), step(0, 1, { in: { timer: "pace" }, out: [send({ request: { height: [0, 0, 0] } }), send(token)] }),
+    { t: 2, link: [0, 1], up: false, incarnation: 0 }, step(1, 3, { in: { message: { from: 0, incarnation: 0, message: token } } }));
+  assert.deepEqual([...trace.stateAt(1).cutOff.values()].flat().map(({ content }) => content.kind), ["request", "token"]);
+  assert.deepEqual([...trace.stateAt(2).cutOff.values()].flat().map(({ content }) => content.kind), ["request"]);
+});

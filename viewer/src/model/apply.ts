@@ -117,7 +117,7 @@ function receive(state: State, line: Step, kind: string, content: Fields, watch:
   if (kind === "message" && isNode(state, content.from)) {
     // A node refuses what is late, and that was sent before the link failed.
     const late = refused ? takeFirst(state, state.cutOff, content.from, line.node) : undefined;
-    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? takeFirst(state, state.cutOff, content.from, line.node) ?? unseen(state, line, content.from, content.message);
+    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? takeLate(state, content.from, line.node, content.message) ?? unseen(state, line, content.from, content.message);
     watch.ended?.(flight, refused ? "refused" : "arrived");
     if (!refused) holdToken(state, line.node, flight.content, true);
   } else if (kind === "undelivered" && isNode(state, content.to)) {
@@ -170,6 +170,16 @@ function takeFirst(state: State, from: Map<number, readonly Flight[]>, sender: n
   else from.set(pair, flights.slice(1));
   if (from === state.flights) state.flightCount--;
   return flights[0];
+}
+
+/** A token that has found another way after its link had failed: what else was on that link is gone. */
+function takeLate(state: State, sender: number, receiver: number, message: Json | undefined): Flight | undefined {
+  const pair = pairOf(sender, receiver);
+  const flights = state.cutOff.get(pair) ?? [];
+  const { label } = contentOf(message);
+  const late = flights.find((flight) => flight.content.label === label);
+  if (late) state.cutOff.set(pair, flights.filter((flight) => flight !== late));
+  return late;
 }
 
 /** What a node learns of its links from the layer below. */
