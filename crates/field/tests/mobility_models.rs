@@ -255,6 +255,15 @@ fn a_node_that_is_put_somewhere_goes_on_from_there() {
 }
 
 #[test]
+fn the_example_of_the_manual_can_be_read() {
+    let manual = include_str!("../../../docs/mobility.md");
+    let example =
+        manual.split("```toml\n[movement]\n").nth(1).and_then(|rest| rest.split("```").next()).expect("there is one");
+    let model: Model = toml::from_str(example).expect(example);
+    assert_eq!(model, waypoint(30.0));
+}
+
+#[test]
 fn models_are_written_as_toml() {
     let model = |text: &str| toml::from_str::<Model>(text);
     let rule = RandomWaypoint { speed_min: 0.5, speed_max: 20.0, pause: 30.0 };

@@ -249,6 +249,18 @@ fn settings_are_read_from_toml_and_written_back() {
 }
 
 #[test]
+fn the_examples_of_the_manual_can_be_read() {
+    let manual = include_str!("../../../docs/radio.md");
+    let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
+    let rules: Vec<_> =
+        examples.map(|example| toml::from_str::<Settings>(example).expect(example).rules().expect(example)).collect();
+    assert_eq!(rules.len(), 2);
+    assert_eq!(rules[0].range(), Some(250.0));
+    // Three deviations of 6 dB are 18 dB beyond the noise floor: 10^((16.0206 - 46.6777 + 93.6 + 18) / 30).
+    assert!((rules[1].reach() - 498.9).abs() < 1.0, "{}", rules[1].reach());
+}
+
+#[test]
 fn every_preset_is_sound_and_unknown_ones_are_named() {
     for name in driftlock_field::radio::presets::NAMES {
         assert!(name.parse::<Settings>().unwrap().rules().is_ok(), "{name}");
