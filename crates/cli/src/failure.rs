@@ -1,6 +1,7 @@
 //! Why a command could not be run: what happened, to what, and what to do.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use driftlock_sim::config::ConfigError;
@@ -95,13 +96,18 @@ impl Failure {
 
     /// `text`, which is called `name`, is not the TOML that it should be.
     pub(crate) fn toml(name: &str, text: &str, error: &toml::de::Error) -> Self {
-        let span = error.span().unwrap_or(0..0);
+        let message = error.message().trim_end().replace('\n', "; ");
+        Self::at(name, text, error.span().unwrap_or(0..0), message)
+    }
+
+    /// What `text`, which is called `name`, says at this place makes no sense.
+    pub(crate) fn at(name: &str, text: &str, span: Range<usize>, message: String) -> Self {
         let before = &text[..span.start.min(text.len())];
         Self::Toml(Box::new(BadToml {
             name: name.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
-            message: error.message().trim_end().replace('\n', "; "),
+            message,
             text: NamedSource::new(name, text.to_owned()),
             span: span.into(),
         }))

@@ -1,5 +1,6 @@
 //! `driftlock sim`: measure an algorithm.
 
+mod field;
 mod watch;
 
 use std::fs::{self, File};
@@ -11,10 +12,9 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
-use driftlock_sim::config::{Config, LinkInfoRule, Plan};
+use driftlock_sim::config::{Config, ConfigError, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{Records, replicate, trace_header};
@@ -57,6 +57,7 @@ Such faults follow from the seed: they are other ones in each replication, and t
 
 Examples on a field:
   driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
+  driftlock sim --field nfk --nodes 50 --k 5         as in the paper on NFK: a square kilometre, up to 8 m/s
   driftlock sim --algorithm hok --field my.toml --entries 500 --replications 2
   driftlock sim --algorithm klme-ft --field my.toml --entries 200 --pcap run.pcapng
   driftlock sim --field my.toml --entries 50 --replications 1 --trace run.jsonl.zst
@@ -155,7 +156,7 @@ struct Parameters {
     /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     margin: Option<f64>,
-    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or "walkers"
+    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or walkers, nfk or cluster
     #[arg(long, value_name = "FILE")]
     field: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
@@ -300,29 +301,32 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    let field = args.parameters.field.as_deref().map(field).transpose()?;
+    let (flag, flag_source) = args.parameters.field.as_deref().map(field::read).transpose()?.unzip();
     let Some(path) = &args.config else {
-        let config = args.parameters.over(Config { field, ..Config::default() });
-        return Ok(with_own_units(config, args.parameters.k.is_some()).plan()?);
+        let config = args.parameters.over(Config { field: flag, ..Config::default() });
+        let planned = with_own_units(config, args.parameters.k.is_some()).plan();
+        return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), error));
     };
-    let text = fs::read_to_string(path).map_err(Failure::read(path))?;
-    let name = path.display().to_string();
-    let bad = |error: toml::de::Error| Failure::toml(&name, &text, &error);
-    let keys: toml::Table = toml::from_str(&text).map_err(bad)?;
-    let file: Config = toml::from_str(&text).map_err(bad)?;
+    let source = field::Source::config(path)?;
+    let bad = |error: toml::de::Error| source.bad_toml(&error);
+    let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
+    let file: Config = toml::from_str(source.text()).map_err(bad)?;
     let units_given = args.parameters.k.is_some() || keys.contains_key("k");
-    let file = Config { field: field.or(file.field.clone()), ..file };
+    let own = file.field.clone().map(|terrain| source.beside(terrain));
+    let file = Config { field: flag.or(own), ..file };
     let config = with_own_units(args.parameters.over(file), units_given);
-    config.plan().map_err(|error| Failure::ConfigIn { path: path.clone(), error })
+    config.plan().map_err(|error| match error {
+        ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), error),
+        error => Failure::ConfigIn { path: path.clone(), error },
+    })
 }
 
-/// The field of this name, or in this file.
-fn field(path: &Path) -> Result<Terrain, Failure> {
-    if path.as_os_str() == "walkers" {
-        return Ok(Terrain::default());
+/// What makes no sense, and in which file, if the field is from one.
+fn refuse(source: Option<&field::Source>, error: ConfigError) -> Failure {
+    match source {
+        Some(source) => source.refuse(error),
+        None => Failure::Config(error),
     }
-    let text = fs::read_to_string(path).map_err(Failure::read(path))?;
-    toml::from_str(&text).map_err(|error| Failure::toml(&path.display().to_string(), &text, &error))
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.
@@ -422,8 +426,11 @@ pub(crate) fn flags(config: &Config) -> String {
                     text.push_str(&format!(" --{flag} {item}"));
                 }
             }
-            // Only the caller knows the name of the file.
-            serde_json::Value::Object(_) => text.push_str(&format!(" --{flag} FILE")),
+            // Only the caller knows the name of a file.
+            serde_json::Value::Object(_) => {
+                let name = config.field.as_ref().and_then(field::name).unwrap_or("FILE");
+                text.push_str(&format!(" --{flag} {name}"));
+            }
             serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
             other => text.push_str(&format!(" --{flag} {other}")),
         }
@@ -441,6 +448,17 @@ mod tests {
         (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
         config.deadlines = "exp:50".parse().unwrap();
         assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
+    }
+
+    #[test]
+    fn the_flags_of_a_configuration_name_its_field_if_it_has_a_name() {
+        for name in ["walkers", "nfk", "cluster"] {
+            let field = field::read(Path::new(name)).unwrap().0;
+            assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), format!(" --field {name}"));
+        }
+        let (mut field, _) = field::read(Path::new("nfk")).unwrap();
+        field.area.width = 77.0;
+        assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), " --field FILE");
     }
 
     #[test]

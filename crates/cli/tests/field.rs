@@ -151,14 +151,36 @@ fn bad_fields_get_a_clear_sentence_and_exit_code_2() {
     for (algorithm, text, says) in [
         ("krl", "area = { width = 300, height = 300 }\nhaste = 3\n", "line 2, column 1: unknown field `haste`"),
         ("krl", "[radio]\nloss = 0.1\nlos = 0.1\n", "line 3, column 1: unknown field `los`"),
-        ("krl", "radio = \"cb\"\n", "there is no radio preset \"cb\"; there are ideal, wifi-2mbps"),
+        ("krl", "movement = { model = \"uniform\", speed = 1 }\n", "line 1, column 12: unknown field `speed`"),
+        (
+            "krl",
+            "area = { width = 9, height = 9 }\n\n[movement]\nmodel = \"random-waypoint\"\nspeed_min = 1e9\nspeed_max = 1e9\n",
+            "bad.toml, line 3, column 2: nodes would turn every",
+        ),
+        (
+            "krl",
+            "[radio.propagation]\nmodel = \"unit-disk\"\nrange-m = 1e308\nsense = 10\n",
+            "bad.toml, line 1, column 2: signals would matter up to inf m away",
+        ),
+        ("krl", "[radio]\nloss = 2.0\n", "bad.toml, line 1, column 2: loss is 2, but a probability is from 0 to 1"),
+        (
+            "krl",
+            "[faults]\nheals-at = 60\njams = { per-minute = 1, lasts = [9, 3] }\n",
+            "bad.toml, line 1, column 2: faults: jams: \"lasts\" must be the least and the greatest",
+        ),
+        ("krl", "tracks = \"x.tcl.gz\"\n", "bad.toml, line 1, column 1: "),
+        (
+            "krl",
+            "radio = \"cb\"\n",
+            "bad.toml, line 1, column 1: there is no radio preset \"cb\"; there are ideal, wifi-2mbps",
+        ),
         ("krl", "[faults]\nnodes = 3\n", "line 2, column 1: unknown field `nodes`"),
         ("krl", "area = { width = 0, height = 300 }\n", "the area must be a rectangle of more than 0"),
         ("krl", "tracks = \"nowhere.movements\"\n", "nowhere.movements: No such file"),
         (
             "krl",
-            "[[fault]]\nat = 5.0\nkind = \"pause\"\nnode = 10\nlasts = 2.0\n",
-            "fault 1: there is no node 10: nodes have the numbers 0 to 9",
+            "[[fault]]\nat = 1\nkind = \"pause\"\nnode = 1\nlasts = 1\n[[fault]]\nat = 5.0\nkind = \"pause\"\nnode = 10\nlasts = 2.0\n",
+            "bad.toml, line 6, column 1: fault 2: there is no node 10: nodes have the numbers 0 to 9",
         ),
         ("krl", "[[fault]]\nat = 5.0\nkind = \"pause\"\nnode = 1\n", "a pause needs \"lasts\""),
         (
@@ -184,16 +206,112 @@ fn bad_fields_get_a_clear_sentence_and_exit_code_2() {
         assert!(said.code == 2 && err.contains(says), "{text:?} says {err}");
         assert!(said.out.is_empty() && !err.contains("panicked"), "{text:?}");
     }
+    let config = scratch.write("config.toml", "load = 0.05\n\n[field]\nradio = \"cb\"\n");
+    let said = quick(&["--config", &config]);
+    let err = one_line(&said.err);
+    assert!(said.code == 2 && err.contains("config.toml, line 4, column 1: there is no radio preset"), "{err}");
     let survived = scratch.write("crash.toml", "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\nback-after = 2.0\n");
     let said = quick(&["--algorithm", "klme-ft", "--field", &survived]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }
 
 #[test]
+fn movements_are_looked_for_beside_the_field_that_names_them() {
+    let scratch = Scratch::new("field-tracks");
+    scratch.write("two.movements", "0 0 0 100 50 0\n0 40 40\n");
+    let field = scratch.write("two.toml", "tracks = \"two.movements\"\n");
+    let config = scratch.write("config.toml", "[field]\ntracks = \"two.movements\"\n");
+    let words: Vec<_> = "sim --nodes 2 --k 1 --entries 10 --warmup 0 --replications 1".split(' ').collect();
+    for more in [&["--field", &field][..], &["--config", &config]] {
+        let said = driftlock(&[&words[..], more].concat());
+        assert_eq!(said.code, 0, "{more:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn the_papers_fields_have_names() {
+    for (name, side, speeds, pause, range) in
+        [("nfk", 1000.0, [0.1, 8.0], 0.0, 200.0), ("cluster", 500.0, [8.0, 40.0], 150.0, 250.0)]
+    {
+        let said = quick(&["--field", name, "--format", "json"]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        let json: Value = serde_json::from_str(&said.out).expect("JSON");
+        let field = &json["config"]["field"];
+        assert_eq!((&field["area"]["width"], &field["area"]["height"]), (&side.into(), &side.into()));
+        let movement = &field["movement"];
+        assert_eq!(movement["model"], "random-waypoint");
+        assert_eq!((&movement["speed_min"], &movement["speed_max"]), (&speeds[0].into(), &speeds[1].into()));
+        assert_eq!(movement["pause"], pause);
+        let radio: driftlock_field::radio::Settings = field["radio"].as_str().expect("a preset").parse().unwrap();
+        assert_eq!(radio.rules().unwrap().range(), Some(range), "{name}");
+    }
+}
+
+/// What is on the air in a capture: for each packet, whether it was sent (or received), whether to all, and how many bytes IP has of it.
+fn packets(capture: &[u8]) -> Vec<(bool, bool, usize)> {
+    const PACKET: u32 = 6;
+    const ETHERNET: usize = 14;
+    let word = |at: usize| u32::from_le_bytes(capture[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut packets) = (0, Vec::new());
+    while at < capture.len() {
+        let length = word(at + 4) as usize;
+        if word(at) == PACKET {
+            let (bytes, data) = (word(at + 20) as usize, at + 28);
+            // The first option is the one with the direction, 2 for outbound.
+            let flags = word(data + bytes.next_multiple_of(4) + 4);
+            packets.push((flags & 3 == 2, capture[data] == 0xFF, bytes - ETHERNET));
+        }
+        at += length;
+    }
+    packets
+}
+
+/// Two who stand beside each other: everything can be computed by hand from the packets.
+#[test]
+fn what_radios_cost_is_what_the_packets_of_the_capture_cost() {
+    let scratch = Scratch::new("field-cost");
+    let field = scratch.write(
+        "two.toml",
+        "area = { width = 200, height = 10 }\nmovement = { model = \"static\", points = [[0, 0], [100, 0]] }\n",
+    );
+    let capture = scratch.path("two.pcapng");
+    let words = "sim --nodes 2 --k 1 --load 0.1 --entries 100 --warmup 0 --replications 1 --format json";
+    for algorithm in ["krl", "hok", "klme", "klme-ft"] {
+        let more = ["--algorithm", algorithm, "--field", &field, "--pcap", &capture];
+        let said = driftlock(&[&words.split(' ').collect::<Vec<_>>()[..], &more].concat());
+        assert_eq!(said.code, 0, "{}", said.err);
+        let json: Value = serde_json::from_str(&said.out).expect("JSON");
+        let result = |key: &str| json["radio"][key].as_f64().expect("a number") * 100.0;
+        let (sent, received): (Vec<_>, Vec<_>) =
+            packets(&fs::read(&capture).expect("written")).into_iter().partition(|(sent, ..)| *sent);
+        let bytes: usize = sent.iter().map(|(.., bytes)| bytes).sum();
+        // 192 us, then 36 bytes of headers and the packet: at 1 Mb/s to all, at 2 Mb/s to one. An acknowledgement takes 304 us.
+        let micros = |(_, to_all, bytes): &(bool, bool, usize)| 192 + (36 + bytes) * if *to_all { 8 } else { 4 };
+        let airtime = sent.iter().map(micros).sum::<usize>() as f64 * 1e-6 + result("acknowledgements") * 304e-6;
+        let watts = 0.967 + 1.327 - 2.0 * 0.843;
+        let joules = airtime * watts + 2.0 * 0.843 * json["span"].as_f64().expect("a number");
+        for (key, expected, tolerance) in [
+            ("transmissions", sent.len() as f64, 1e-9),
+            ("receptions", received.len() as f64, 1e-9),
+            ("bytes", bytes as f64, 1e-9),
+            ("airtime", airtime, 1e-9),
+            // Two who begin at once both send, and neither receives.
+            ("joules", joules, 1e-5),
+        ] {
+            let ratio = result(key) / expected;
+            assert!((ratio - 1.0).abs() < tolerance, "{algorithm}: {key} is {}, not {expected}", result(key));
+        }
+    }
+}
+
+#[test]
 fn flags_that_make_no_sense_on_a_field_are_refused() {
     let pcap = Scratch::new("field-flags").path("run.pcapng");
     for (more, says) in [
-        (&["--field", "no-such-file.toml"][..], "can not read no-such-file.toml"),
+        (
+            &["--field", "runners"][..],
+            "can not read runners: No such file or directory (os error 2); fields that need no file: walkers, nfk, cluster",
+        ),
         (&["--pcap", &pcap], "there are packets only on a field: give --field as well, or leave --pcap out"),
         (&["--field", "walkers", "--pcap", "no-such-folder/run.pcapng"], "can not write no-such-folder/run.pcapng"),
         (&["--field", "walkers", "--pcap", &pcap, "--trace-replication", "2"], "there is no replication 2 to record"),

@@ -184,6 +184,24 @@ pub enum Nonsense {
         /// What it is.
         value: f64,
     },
+    /// Two numbers that are no least and no greatest.
+    #[error("{key:?} must be the least and the greatest, in this order, not [{low:?}, {high:?}]")]
+    NoRange {
+        /// Which numbers.
+        key: &'static str,
+        /// What should be the least.
+        low: f64,
+        /// What should be the greatest.
+        high: f64,
+    },
+    /// Something is wrong with one kind of what is drawn.
+    #[error("{kind}: {why}")]
+    Of {
+        /// Which kind.
+        kind: &'static str,
+        /// What is wrong.
+        why: Box<Nonsense>,
+    },
     /// More than can be kept.
     #[error("{per_minute} per minute for {seconds} s are {faults:.0} faults, and a million of a kind is the most")]
     TooMany {

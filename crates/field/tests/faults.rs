@@ -155,6 +155,14 @@ fn nonsense_is_refused_with_the_number_of_the_fault_its_line_and_what_to_do() {
     }
     let (message, line) = complaint("at = 1\nkind = \"meteor\"\nnode = 1");
     assert!(message.contains("unknown variant `meteor`, expected one of `crash`") && line == 8, "{message} {line}");
+    for (fault, place) in [
+        ("at = 1\nkind = \"cut\"\nnodes = [1, 2, 3]\nlasts = 1", 9),
+        ("at = 1\nkind = \"jam\"\nlasts = 1\ndisc = { centre = [1, 2, 3], radius = 5 }", 10),
+        ("at = 1\nkind = \"partition\"\nlasts = 1\nline = { from = [1, 2], to = [1] }", 10),
+    ] {
+        let (message, line) = complaint(fault);
+        assert!(message.contains("expected a list of two") && line == place, "{fault}: {message} {line}");
+    }
     let (message, line) = complaint("at = 1\nkind = \"crash\"\nvictim = 1");
     assert!(message.contains("unknown field `victim`, expected one of `at`") && line == 9, "{message} {line}");
 }
@@ -517,13 +525,18 @@ fn ranges_that_make_no_sense_are_refused() {
     };
     let refused = |change| with(change).unwrap_err();
     assert_eq!(refused(|it| it.loss = [0.1, 2.0]), "\"loss\" must be a probability from 0 to 1, not 2.0");
-    assert_eq!(refused(|it| it.jams.per_minute = 1e9), "\"per-minute\" must be at most 60000, not 1000000000.0");
+    assert_eq!(refused(|it| it.jams.per_minute = 1e9), "jams: \"per-minute\" must be at most 60000, not 1000000000.0");
     assert!(refused(|it| it.size[0] = 0.0).starts_with("\"size\" must be"));
-    assert_eq!(with(|it| it.heals_at = 1.0), Ok(Schedule::default()));
+    assert_eq!(refused(|it| it.heals_at = 1.0), "\"heals-at\" must be later than \"begins-at\", not 1.0");
     assert_eq!(
         refused(|it| (it.heals_at, it.jams.per_minute) = (6_000_005.0, 11.0)),
-        "11 per minute for 6000000 s are 1100000 faults, and a million of a kind is the most"
+        "jams: 11 per minute for 6000000 s are 1100000 faults, and a million of a kind is the most"
     );
+    let upside_down = "must be the least and the greatest, in this order, not";
+    assert_eq!(refused(|it| it.pauses.lasts = [20.0, 2.0]), format!("pauses: \"lasts\" {upside_down} [20.0, 2.0]"));
+    assert_eq!(refused(|it| it.loss = [0.9, 0.1]), format!("\"loss\" {upside_down} [0.9, 0.1]"));
+    assert_eq!(refused(|it| it.size = [400.0, 100.0]), format!("\"size\" {upside_down} [400.0, 100.0]"));
+    assert_eq!(refused(|it| it.losses.lasts[1] = f64::NAN), format!("losses: \"lasts\" {upside_down} [0.0, NaN]"));
     let flat = mobility::Area { width: 0.0, ..FIELD };
     assert!(Schedule::random(1, 3, flat, &ranges()).unwrap_err().to_string().starts_with("\"width\" must be"));
     let nobody = Schedule::random(1, 0, FIELD, &ranges()).unwrap();

@@ -17,15 +17,19 @@ fn direction(pause: f64) -> Model {
     Model::RandomDirection(RandomDirection { speed_min: 1.0, speed_max: 20.0, distance: 200.0, pause })
 }
 
-fn gauss_markov() -> Model {
-    Model::GaussMarkov(GaussMarkov {
+fn rule_of_gauss_markov() -> GaussMarkov {
+    GaussMarkov {
         alpha: 0.75,
         speed: 10.0,
         speed_deviation: 2.0,
         direction_deviation: 0.5,
         step: 1.0,
         margin: Some(40.0),
-    })
+    }
+}
+
+fn gauss_markov() -> Model {
+    Model::GaussMarkov(rule_of_gauss_markov())
 }
 
 fn groups() -> Model {
@@ -251,6 +255,15 @@ fn a_node_that_is_put_somewhere_goes_on_from_there() {
 }
 
 #[test]
+fn the_example_of_the_manual_can_be_read() {
+    let manual = include_str!("../../../docs/mobility.md");
+    let example =
+        manual.split("```toml\n[movement]\n").nth(1).and_then(|rest| rest.split("```").next()).expect("there is one");
+    let model: Model = toml::from_str(example).expect(example);
+    assert_eq!(model, waypoint(30.0));
+}
+
+#[test]
 fn models_are_written_as_toml() {
     let model = |text: &str| toml::from_str::<Model>(text);
     let rule = RandomWaypoint { speed_min: 0.5, speed_max: 20.0, pause: 30.0 };
@@ -269,9 +282,14 @@ fn models_are_written_as_toml() {
     for model in all() {
         assert_eq!(toml::from_str::<Model>(&toml::to_string(&model).unwrap()).unwrap(), model);
     }
-    for wrong in
-        ["model = \"walk\"", "model = \"random-waypoint\"\nspeed_min = 1", "model = \"grid\"\nspeed = 1", "pause = 1"]
-    {
+    for wrong in [
+        "model = \"walk\"",
+        "model = \"random-waypoint\"\nspeed_min = 1",
+        "model = \"grid\"\nspeed = 1",
+        "model = \"uniform\"\nspeed = 1",
+        "model = \"static\"\npoints = [[1, 2]]\nspeed = 1",
+        "pause = 1",
+    ] {
         assert!(model(wrong).is_err(), "{wrong:?}");
     }
 }
@@ -299,6 +317,30 @@ fn models_without_meaning_are_refused_with_a_reason() {
     assert!(matches!(refusal(&outside), ModelError::Outside { index: 0, .. }));
     let flat = Area { width: 10.0, height: 0.0 };
     assert!(matches!(Movement::new(&Model::Uniform {}, flat, 1, 1), Err(ModelError::Area(_))));
+}
+
+#[test]
+fn nodes_that_would_do_nothing_but_turn_are_refused() {
+    let waypoint = |speed, pause| RandomWaypoint { speed_min: 1.0, speed_max: speed, pause };
+    let direction = |distance| RandomDirection { speed_min: 1.0, speed_max: 20.0, distance, pause: 0.0 };
+    let steps = |step| GaussMarkov { step, ..rule_of_gauss_markov() };
+    let group =
+        |speed_max, step| ReferencePointGroup { members: 5, radius: 50.0, step, speed_min: 1.0, speed_max, pause: 0.0 };
+    for (hectic, calm) in [
+        (Model::RandomWaypoint(waypoint(1e6, 0.0)), Model::RandomWaypoint(waypoint(1e6, 0.1))),
+        (Model::RandomDirection(direction(1e-3)), Model::RandomDirection(direction(0.1))),
+        (Model::GaussMarkov(steps(1e-4)), Model::GaussMarkov(steps(0.01))),
+        (Model::ReferencePointGroup(group(1e300, 1.0)), Model::ReferencePointGroup(group(1e3, 1.0))),
+        (Model::ReferencePointGroup(group(2.0, 1e-9)), Model::ReferencePointGroup(group(2.0, 0.01))),
+    ] {
+        let refusal = Movement::new(&hectic, AREA, 20, 1).unwrap_err();
+        assert!(matches!(refusal, ModelError::Restless(_)), "{hectic:?}: {refusal}");
+        assert!(Movement::new(&calm, AREA, 20, 1).is_ok(), "{calm:?}");
+    }
+    // Behind mirrors so close to each other that the distance does not matter, nor the rest after it.
+    let narrow = Area { width: 500.0, height: 0.01 };
+    let model = Model::RandomDirection(RandomDirection { pause: 9.0, ..direction(100.0) });
+    assert_eq!(Movement::new(&model, narrow, 1, 1).unwrap_err(), ModelError::Restless(5e-4));
 }
 
 #[test]

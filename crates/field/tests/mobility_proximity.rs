@@ -1,10 +1,10 @@
 //! Who is within range of whom, against looking at all pairs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_field::mobility::{
-    Area, Change, GaussMarkov, Grid, Model, Movement, Proximity, RandomDirection, RandomWaypoint, ReferencePointGroup,
-    Stay, Track, Tracks, Waypoint,
+    Area, Change, Course, GaussMarkov, Grid, Model, Movement, Proximity, RandomDirection, RandomWaypoint,
+    ReferencePointGroup, Stay, Track, Tracks, Waypoint,
 };
 use driftlock_field::random::{Subject, stream, uniform, unit};
 use driftlock_net::Time;
@@ -135,6 +135,87 @@ fn pairs_in_range_are_those_that_all_pairs_give_in_every_model() {
             let changes = compare(movement, RANGE, false);
             assert!(changes > 30, "{model:?}: only {changes} changes");
         }
+    }
+}
+
+/// The legs of every node up to a time, in their order.
+fn legs(mut movement: Movement, until: Time) -> Vec<Vec<Course>> {
+    let mut legs: Vec<_> = movement.nodes().map(|node| vec![*movement.course(node)]).collect();
+    while let Some((_, node)) = movement.next_turn().filter(|(at, _)| *at < until) {
+        legs[node.index()].push(*movement.turn(node));
+    }
+    legs
+}
+
+/// When two nodes are in range, in seconds from the start: by the quadratic equation of every two legs that overlap in time.
+fn contacts(one: &[Course], other: &[Course], range: f64, until: Time) -> Vec<(f64, f64)> {
+    let mut contacts: Vec<(f64, f64)> = Vec::new();
+    let (mut here, mut there) = (0, 0);
+    while let (Some(a), Some(b)) = (one.get(here), other.get(there)) {
+        let (since, ends) = (a.since.max(b.since), a.until.min(b.until).min(until));
+        let (p, q, v, w) = (a.at(since), b.at(since), a.leg.velocity, b.leg.velocity);
+        let (x, y, u, z) = (p.x - q.x, p.y - q.y, v.x - w.x, v.y - w.y);
+        let (speed, toward, gap) = (u * u + z * z, x * u + y * z, x * x + y * y - range * range);
+        let lasts = (ends - since).units();
+        let root = (toward * toward - speed * gap).max(0.0).sqrt();
+        let meets = toward * toward > speed * gap;
+        let span = match (speed > 0.0, meets) {
+            (false, _) if gap <= 0.0 => Some((0.0, lasts)),
+            (true, true) => Some((((-toward - root) / speed).max(0.0), ((-toward + root) / speed).min(lasts))),
+            _ => None,
+        };
+        if let Some((from, to)) = span.filter(|(from, to)| from < to) {
+            let (from, to) = (since.units() + from, since.units() + to);
+            match contacts.last_mut().filter(|last| from - last.1 < SHORT) {
+                Some(last) => last.1 = to,
+                None => contacts.push((from, to)),
+            }
+        }
+        if a.until <= b.until {
+            here += 1
+        } else {
+            there += 1
+        }
+        if ends == until {
+            break;
+        }
+    }
+    contacts.retain(|(from, to)| to - from > SHORT);
+    contacts
+}
+
+/// Contacts and gaps that are shorter are left out: where two only just touch, rounding decides.
+const SHORT: f64 = 1e-4;
+
+#[test]
+fn every_contact_is_told_and_no_other_when_the_equation_of_its_legs_says_so() {
+    let until = Time::from_units(200.0);
+    for model in &models()[..5] {
+        let movement = Movement::new(model, AREA, NODES, 17).unwrap();
+        let legs = legs(movement.clone(), until);
+        let mut proximity = Proximity::new(movement, RANGE);
+        let mut told = BTreeMap::<_, Vec<(f64, f64)>>::new();
+        while let Some(Change { at, a, b, is_up }) = proximity.next(until) {
+            let (spans, at) = (told.entry((a, b)).or_default(), at.units());
+            match spans.last_mut().filter(|last| at - last.1 < SHORT || !is_up) {
+                // What begins again at once has not ended; what has begun ends when that is told.
+                Some(last) => last.1 = if is_up { until.units() } else { at },
+                None => spans.push((at, until.units())),
+            }
+        }
+        let mut count = 0;
+        for (a, b) in (0..NODES).flat_map(|a| (a + 1..NODES).map(move |b| (NodeId(a), NodeId(b)))) {
+            let mut spans = told.remove(&(a, b)).unwrap_or_default();
+            spans.retain(|(from, to)| to - from > SHORT);
+            let expected = contacts(&legs[a.index()], &legs[b.index()], RANGE, until);
+            let near = |(one, other): (&(f64, f64), &(f64, f64))| {
+                (one.0 - other.0).abs() < 1e-6 && (one.1 - other.1).abs() < 1e-6
+            };
+            let same = spans.len() == expected.len() && spans.iter().zip(&expected).all(near);
+            assert!(same, "{model:?}: {a} and {b}: told {spans:?}, but {expected:?}");
+            count += expected.len();
+        }
+        assert!(count > 200, "{model:?}: only {count} contacts");
     }
 }
 

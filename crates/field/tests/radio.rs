@@ -244,6 +244,20 @@ fn settings_are_read_from_toml_and_written_back() {
     let again: Settings = toml::from_str(&toml::to_string(&settings).unwrap()).unwrap();
     assert_eq!(again, settings);
     assert!(toml::from_str::<Settings>("lost = 0.1").is_err(), "an unknown key must be refused");
+    let partly: Settings = toml::from_str("[propagation]\nmodel = \"unit-disk\"\nrange-m = 200").unwrap();
+    assert_eq!(partly, Settings::nfk(), "what is not given is as in wifi-2mbps");
+}
+
+#[test]
+fn the_examples_of_the_manual_can_be_read() {
+    let manual = include_str!("../../../docs/radio.md");
+    let examples = manual.split("```toml").skip(1).filter_map(|rest| rest.split("```").next());
+    let rules: Vec<_> =
+        examples.map(|example| toml::from_str::<Settings>(example).expect(example).rules().expect(example)).collect();
+    assert_eq!(rules.len(), 2);
+    assert_eq!(rules[0].range(), Some(250.0));
+    // Three deviations of 6 dB are 18 dB beyond the noise floor: 10^((16.0206 - 46.6777 + 93.6 + 18) / 30).
+    assert!((rules[1].reach() - 498.9).abs() < 1.0, "{}", rules[1].reach());
 }
 
 #[test]
@@ -256,12 +270,40 @@ fn every_preset_is_sound_and_unknown_ones_are_named() {
 }
 
 #[test]
+fn signals_that_would_be_everywhere_are_refused() {
+    let log_distance = |exponent, shadowing_db| Propagation::LogDistance {
+        exponent,
+        reference_loss_db: 46.6777,
+        tx_power_dbm: 16.0206,
+        noise_dbm: -94.0,
+        sense_dbm: -92.0,
+        capture_db: 10.0,
+        bandwidth_hz: 22e6,
+        shadowing_db,
+        decorrelation_m: None,
+    };
+    let disk = |range_m, sense, interference| Propagation::UnitDisk { range_m, sense, interference };
+    let rules = |propagation| Settings { propagation, ..Settings::default() }.rules();
+    for propagation in [disk(1e308, 10.0, 1.0), disk(1e8, 1.0, 100.0), log_distance(1e-9, 0.0), log_distance(3.0, 1e9)]
+    {
+        assert!(matches!(rules(propagation), Err(SettingsError::TooFar(_))), "{propagation:?}");
+    }
+    assert!(rules(disk(1e8, 1.0, 1.0)).is_ok() && rules(log_distance(3.0, 6.0)).is_ok());
+}
+
+#[test]
 fn nonsense_is_refused_by_name() {
     let ok = Settings::default();
     let refused = |settings: Settings| settings.rules().unwrap_err().to_string();
     assert_eq!(refused(disk(-1.0)), "range-m is -1, but must be greater than 0");
     assert_eq!(refused(disk(f64::INFINITY)), "range-m is inf, but must be finite");
-    assert_eq!(refused(csma(&ok, |csma| csma.bitrate_bps = 0.0)), "bitrate-bps is 0, but must be greater than 0");
+    assert_eq!(refused(csma(&ok, |csma| csma.bitrate_bps = 0.0)), "bitrate-bps is 0.0, but must be at least 1");
+    assert_eq!(
+        refused(csma(&ok, |csma| csma.slot_us = 1e10)),
+        "slot-us is 10000000000.0, but must be at most 1000000000"
+    );
+    let senseless = Propagation::UnitDisk { range_m: 100.0, sense: 0.5, interference: 1.0 };
+    assert_eq!(refused(Settings { propagation: senseless, ..ok.clone() }), "sense is 0.5, but must be at least 1");
     assert_eq!(refused(csma(&ok, |csma| csma.cw_max = 7)), "cw-min must not be greater than cw-max");
     assert_eq!(refused(Settings { loss: 1.5, ..ok.clone() }), "loss is 1.5, but a probability is from 0 to 1");
     assert!(Settings { loss: f64::NAN, ..ok.clone() }.rules().is_err());

@@ -224,6 +224,9 @@ fn what_is_malformed_is_refused_with_file_line_and_reason() {
         (Format::Ns2, "$ns_ at 1 \"$node_(1) setdest 1 1 -1\"", "a speed must be 0 or more"),
         (Format::Ns2, "$ns_ at 1 \"$node_(1) setdest 1 1\"", "no command that we know"),
         (Format::Ns2, "node_(1) set X_ 1", "put a # in front"),
+        (Format::Ns2, "$ns_ at \"$node_(1) setdest 1 1 1\"", "some.trace:1: \"$ns_ at"),
+        (Format::Ns2, "set when 3\n$ns_ after 1 \"$node_(1) setdest 1 1 1\"", "some.trace:2: \"$ns_ after"),
+        (Format::Ns2, "puts \"$node_(1) set X_ 1\"", "put a # in front"),
         (Format::Ns2, "# nothing\n", "some.trace:2: the trace ends here and has no node"),
         (Format::BonnMotion, "0 1 1\n0 1 1 5 2", "some.trace:2: every way point needs three numbers"),
         (Format::BonnMotion, "5 1 1 4 1 1", "must not go back"),
@@ -247,6 +250,11 @@ fn what_is_malformed_is_refused_with_file_line_and_reason() {
         (Format::SumoXml, "<f><timestep time=\"1\"><vehicle id=\"a\" x=\"1\" y=\"1\"/>", "ends in the middle"),
         (Format::SumoXml, "<f><timestep time=1></f>", "unsound attribute"),
         (Format::SumoXml, "<f></g>", "no sound XML"),
+        (
+            Format::SumoXml,
+            "<f><timestep time=\"1\"><vehicle id=\"a\" x=\"1\" y=\"1\"/></timestep></f>\n\nand so on",
+            "some.trace:3: \"and so on\" stands outside of all elements",
+        ),
         (Format::SumoXml, "<f/>", "has no node"),
         (Format::SumoCsv, "time,id,x,y\n", "some.trace:1: the first line must name the columns"),
         (Format::SumoCsv, "time;id;x;y\n1;a;1\n", "some.trace:2: y must be a number, not \"\""),
@@ -254,12 +262,46 @@ fn what_is_malformed_is_refused_with_file_line_and_reason() {
         (Format::One, "0 9 0 9 0 9\n5 a 1 1\n4 a 1 1\n", "some.trace:3: times must not go back"),
         (Format::One, "0 9 0 9 0 9\n5 a 1\n", "expected `time id x y`"),
         (Format::One, "9 9 0 9 0 9\n5 a 1 1\n", "a time must be from 9"),
+        (Format::One, "0 9 0 9 9 0\n5 a 1 1\n", "some.trace:1: the first line must be `minTime"),
+        (Format::One, "0 9 0 9 9 0\n5 a 1 1\n", "but there 9 is the least and 0 the greatest"),
     ] {
         let reason = refusal(format, text);
         assert!(reason.contains(expected), "{format:?} {text:?}: {reason}");
     }
-    let compressed = Format::BonnMotion.read("m.gz", &b"\x1f\x8b\x08\x00\xff\xfe"[..]).unwrap_err();
-    assert!(compressed.to_string().contains("unpack it first"), "{compressed}");
+}
+
+#[test]
+fn who_gives_a_compressed_trace_is_told_to_unpack_it() {
+    for name in ["m.movements.gz", "m.tcl.bz2", "fcd.xml.gz", "fcd.csv.zst", "m.one.xz"] {
+        let packed = &b"\x1f\x8b\x08\x00\xff\xfe"[..];
+        let refusal = Format::of(name, packed).expect("the name tells").read(name, packed).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            format!("{name}:1: this is not text in UTF-8; if the file is compressed, unpack it first")
+        );
+    }
+}
+
+#[test]
+fn a_byte_order_mark_belongs_to_no_format() {
+    let walk = Track::always("0", vec![Waypoint { at: Time::ZERO, point: Point { x: 1.0, y: 2.0 } }]).unwrap();
+    let written = WRITTEN.map(|format| (format, format.write(&Tracks::new(vec![walk.clone()])).unwrap()));
+    let sumo = [(Format::SumoXml, SUMO_XML.to_owned()), (Format::SumoCsv, SUMO_CSV.to_owned())];
+    for (format, text) in written.into_iter().chain(sumo) {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(Format::of("trace", marked.as_bytes()), Some(format));
+        assert_eq!(read(format, &marked), read(format, &text));
+        let reason = refusal(Format::BonnMotion, "0 1 1\n\u{feff}0 1 1\n");
+        assert!(reason.starts_with("some.trace:2: a time must be a number"), "only in front of all: {reason}");
+    }
+}
+
+#[test]
+fn blanks_in_an_ns2_command_mean_nothing() {
+    let told = read(Format::Ns2, "$node_(0) set X_ 7\n$ns_ at 5.0 \"$node_(0) setdest 17 0 1.0\"\n");
+    let loose = "$node_(0)  set\tX_ 7\n  $ns_\tat   5.0 \" $node_(0)  setdest 17 0 1.0 \" ; \n$ns_ initial_node_pos $node_(0) 20\n";
+    assert_eq!(read(Format::Ns2, loose), told);
+    assert_eq!(position(&told, 0, 10.0), (12.0, 0.0));
 }
 
 /// Damages sound traces in all kinds of ways, and walks along whatever still counts as one.

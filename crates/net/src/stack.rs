@@ -60,11 +60,13 @@ pub enum Packet<M> {
 }
 
 impl<M: Serialize> Packet<M> {
-    /// How many bytes it takes, below the headers of the radio.
+    /// How many bytes it takes as the payload of a datagram.
     #[allow(clippy::len_without_is_empty)] // none is empty
     pub fn len(&self) -> usize {
         match self {
             Self::Link(frame) => wire::encoded_len(frame),
+            // The routers' own count of data has an IP header.
+            Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
             Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
         }
     }

@@ -38,6 +38,9 @@ impl Area {
         let (from, to) = (finite("from", from)?, finite("to", to)?);
         let low = Point { x: from.x.min(to.x), y: from.y.min(to.y) };
         let high = Point { x: from.x.max(to.x), y: from.y.max(to.y) };
+        for side in [high.x - low.x, high.y - low.y] {
+            positive("the side of a rectangle", side)?;
+        }
         Ok(Self(Shape::Rectangle { low, high }))
     }
 
@@ -129,6 +132,10 @@ mod tests {
     fn what_has_no_extent_or_no_place_is_refused() {
         assert!(Area::disc(at(0.0, 0.0), 0.0).is_err() && Area::disc(at(0.0, f64::NAN), 1.0).is_err());
         assert!(Area::rectangle(at(0.0, 0.0), at(f64::INFINITY, 1.0)).is_err());
+        assert!(
+            Area::rectangle(at(1.0, 2.0), at(1.0, 2.0)).is_err()
+                && Area::rectangle(at(0.0, 2.0), at(9.0, 2.0)).is_err()
+        );
         assert!(Border::line(at(1.0, 1.0), at(1.0, 1.0)).is_err());
     }
 }

@@ -29,7 +29,7 @@ struct Written {
     kind: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some_two", skip_serializing_if = "Option::is_none")]
     nodes: Option<[u32; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     back_after: Option<f64>,
@@ -62,6 +62,7 @@ enum Word {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Disc {
+    #[serde(deserialize_with = "two")]
     centre: [f64; 2],
     radius: f64,
 }
@@ -69,8 +70,20 @@ struct Disc {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Points {
+    #[serde(deserialize_with = "two")]
     from: [f64; 2],
+    #[serde(deserialize_with = "two")]
     to: [f64; 2],
+}
+
+/// Two and not three, the last of which would be ignored without a word.
+pub(super) fn two<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<[T; 2], D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    list.try_into().map_err(|list: Vec<T>| D::Error::invalid_length(list.len(), &"a list of two"))
+}
+
+fn some_two<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<[T; 2]>, D::Error> {
+    two(deserializer).map(Some)
 }
 
 impl Word {

@@ -6,6 +6,7 @@ use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::area::{not_negative, positive};
+use super::file::two;
 use super::{Area, Border, Chance, Fault, Kind, Memory, Nonsense, Schedule};
 use crate::mobility;
 use crate::random::{Stream, Subject, angle, exponential, point, stream, uniform, unit};
@@ -31,8 +32,10 @@ pub struct Ranges {
     /// Times with more loss, half of them everywhere.
     pub losses: Often,
     /// The loss of those.
+    #[serde(deserialize_with = "two")]
     pub loss: [f64; 2],
     /// The radius of discs, and half a side of rectangles.
+    #[serde(deserialize_with = "two")]
     pub size: [f64; 2],
 }
 
@@ -43,6 +46,7 @@ pub struct Often {
     /// The mean number in a minute.
     pub per_minute: f64,
     /// The shortest and the longest, in seconds.
+    #[serde(deserialize_with = "two")]
     pub lasts: [f64; 2],
 }
 
@@ -110,29 +114,45 @@ const SECONDS_PER_MINUTE: f64 = 60.0;
 const PER_MINUTE_MAX: f64 = 60_000.0;
 /// Of each kind, on average.
 const FAULTS_MAX: f64 = 1e6;
+/// The least size of an area, in metres: anywhere on a field its edges are apart from each other.
+const SIZE_MIN: f64 = 1e-3;
 
 impl Ranges {
     fn check(&self) -> Result<(), Nonsense> {
         not_negative("begins-at", self.begins_at)?;
-        not_negative("heals-at", self.heals_at)?;
-        for often in [&self.crashes, &self.pauses, &self.jams, &self.partitions, &self.losses] {
-            let value = not_negative("per-minute", often.per_minute)?;
-            if value > PER_MINUTE_MAX {
-                return Err(Nonsense::Number { key: "per-minute", bound: "at most 60000", value });
-            }
-            for lasts in often.lasts {
-                not_negative("lasts", lasts)?;
-            }
-            self.check_number(often)?;
+        let value = not_negative("heals-at", self.heals_at)?;
+        if value <= self.begins_at {
+            return Err(Nonsense::Number { key: "heals-at", bound: "later than \"begins-at\"", value });
         }
-        for size in self.size {
-            positive("size", size)?;
+        for (kind, often) in [
+            ("crashes", &self.crashes),
+            ("pauses", &self.pauses),
+            ("jams", &self.jams),
+            ("partitions", &self.partitions),
+            ("losses", &self.losses),
+        ] {
+            self.check_often(often).map_err(|why| Nonsense::Of { kind, why: Box::new(why) })?;
         }
-        for loss in self.loss {
+        in_order("size", self.size)?;
+        if self.size[0] < SIZE_MIN {
+            return Err(Nonsense::Number { key: "size", bound: "0.001 m or more", value: self.size[0] });
+        }
+        for loss in in_order("loss", self.loss)? {
             chance("loss", loss)?;
         }
         chance("memory-lost", self.memory_lost)?;
         Ok(())
+    }
+
+    fn check_often(&self, often: &Often) -> Result<(), Nonsense> {
+        let value = not_negative("per-minute", often.per_minute)?;
+        if value > PER_MINUTE_MAX {
+            return Err(Nonsense::Number { key: "per-minute", bound: "at most 60000", value });
+        }
+        for lasts in in_order("lasts", often.lasts)? {
+            not_negative("lasts", lasts)?;
+        }
+        self.check_number(often)
     }
 
     /// Whether there is room for all of them.
@@ -213,6 +233,15 @@ impl Field<'_> {
 
 fn between([low, high]: [f64; 2], stream: &mut Stream) -> f64 {
     uniform(low, high, stream)
+}
+
+/// The least and the greatest, finite.
+fn in_order(key: &'static str, [low, high]: [f64; 2]) -> Result<[f64; 2], Nonsense> {
+    if low <= high && low.is_finite() && high.is_finite() {
+        Ok([low, high])
+    } else {
+        Err(Nonsense::NoRange { key, low, high })
+    }
 }
 
 fn chance(key: &'static str, value: f64) -> Result<Chance, Nonsense> {

@@ -17,6 +17,9 @@ use thiserror::Error;
 
 use super::tracks::Tracks;
 
+/// What some programs put in front of a text. It belongs to none of the formats.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Why a trace could not be read, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{file}:{line}: {reason}")]
@@ -51,6 +54,8 @@ impl Format {
     }
 
     fn of_name(name: &str) -> Option<Self> {
+        // The reader then says that it must be unpacked.
+        let name = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "tcl" | "ns2" | "ns_movements" | "setdest" => Some(Self::Ns2),
             "movements" => Some(Self::BonnMotion),
@@ -63,6 +68,7 @@ impl Format {
 
     fn of_content(head: &[u8]) -> Option<Self> {
         let head = String::from_utf8_lossy(head);
+        let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
         let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let (first, second) = (lines.next()?, lines.next().unwrap_or_default());
         let are_numbers = |line: &str| line.split_whitespace().all(|word| word.parse::<f64>().is_ok());

@@ -51,7 +51,7 @@ impl GaussMarkov {
         ] {
             ModelError::unless(is_not_negative(value), name, "0 or more", value)?;
         }
-        Ok(())
+        ModelError::unless_restless(self.step)
     }
 }
 

@@ -38,9 +38,16 @@ impl ReferencePointGroup {
         ModelError::unless(self.members > 0, "members", "1 or more", f64::from(self.members))?;
         ModelError::unless(is_positive(self.radius), "radius", "more than 0", self.radius)?;
         ModelError::unless(is_positive(self.step), "step", "more than 0", self.step)?;
-        self.centre().check()?;
-        let room = 2.0 * self.radius < area.width.min(area.height);
-        if room { Ok(()) } else { Err(ModelError::Group { radius: self.radius, area }) }
+        ModelError::unless_restless(self.step)?;
+        if 2.0 * self.radius >= area.width.min(area.height) {
+            return Err(ModelError::Group { radius: self.radius, area });
+        }
+        self.centre().check(self.room(area))
+    }
+
+    /// Where the reference point can be, from one corner to the other.
+    fn room(&self, area: Area) -> Point {
+        Point { x: area.width - 2.0 * self.radius, y: area.height - 2.0 * self.radius }
     }
 
     /// The group of a node.
@@ -74,8 +81,7 @@ pub(super) struct Walk {
 
 impl Walk {
     pub(super) fn start(rule: ReferencePointGroup, area: Area, centre: Stream, mut stream: Stream) -> (Point, Self) {
-        let room = Point { x: area.width - 2.0 * rule.radius, y: area.height - 2.0 * rule.radius };
-        let (from, mut leader) = waypoint::Walk::start(rule.centre(), room, centre);
+        let (from, mut leader) = waypoint::Walk::start(rule.centre(), rule.room(area), centre);
         let centre = Course::new(leader.next(from, Time::ZERO), Time::ZERO);
         let (last, next) = (rule.offset(&mut stream), rule.offset(&mut stream));
         let gone = unit(&mut stream);

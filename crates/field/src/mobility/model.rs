@@ -17,6 +17,9 @@ use crate::random::{Subject, stream};
 /// double does not tell millimetres apart any more.
 pub(super) const FAR: f64 = 1e9;
 
+/// The least that the fastest legs may take, in seconds. Whoever turns more often is computed for ever, and shows nothing new.
+const LEG_MIN: f64 = 1e-3;
+
 /// A rectangle with a corner in the origin, in metres.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +44,7 @@ impl Area {
 
 /// How nodes move, or stand. Lengths are metres, times are time units, which are seconds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "model", rename_all = "kebab-case")]
+#[serde(tag = "model", deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Model {
     /// To a random point, a pause, to the next.
     RandomWaypoint(RandomWaypoint),
@@ -66,7 +69,7 @@ pub enum Model {
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ModelError {
     /// Nowhere to be.
-    #[error("the area must be a rectangle of more than 0 and at most {FAR} metres a side, not {} x {}", .0.width, .0.height)]
+    #[error("the area must be a rectangle of more than 0 and at most {FAR} metres a side, not {:?} x {:?}", .0.width, .0.height)]
     Area(Area),
     /// A parameter without meaning.
     #[error("{name} must be {must}, not {value}")]
@@ -92,6 +95,11 @@ pub enum ModelError {
         /// The highest.
         max: f64,
     },
+    /// Nothing but turns.
+    #[error(
+        "nodes would turn every {0:?} s, and {LEG_MIN} s is the least: give a lower speed, a longer step or distance, or a larger area"
+    )]
+    Restless(f64),
     /// Members would leave the area.
     #[error("a group of radius {radius} needs an area of more than twice that a side; {} x {} is too small", area.width, area.height)]
     Group {
@@ -135,6 +143,11 @@ impl ModelError {
     pub(super) fn unless(holds: bool, name: &'static str, must: &'static str, value: f64) -> Result<(), Self> {
         if holds { Ok(()) } else { Err(Self::Parameter { name, must, value }) }
     }
+
+    /// Takes a model whose nodes turn after so many seconds at the earliest, as a rule.
+    pub(super) fn unless_restless(lasts: f64) -> Result<(), Self> {
+        if lasts >= LEG_MIN { Ok(()) } else { Err(Self::Restless(lasts)) }
+    }
 }
 
 /// Something that takes time or has a length: finite, and more than nothing.
@@ -155,8 +168,8 @@ impl Model {
             return Err(ModelError::Area(area));
         }
         match self {
-            Self::RandomWaypoint(rule) => rule.check(),
-            Self::RandomDirection(rule) => rule.check(),
+            Self::RandomWaypoint(rule) => rule.check(area.corner()),
+            Self::RandomDirection(rule) => rule.check(area),
             Self::GaussMarkov(rule) => rule.check(),
             Self::ReferencePointGroup(rule) => rule.check(area),
             Self::Grid(rule) => rule.check(area, nodes),

@@ -32,9 +32,10 @@ pub struct RandomWaypoint {
 }
 
 impl RandomWaypoint {
-    pub(super) fn check(&self) -> Result<(), ModelError> {
+    pub(super) fn check(&self, corner: Point) -> Result<(), ModelError> {
         self.speeds().check()?;
-        ModelError::unless(is_not_negative(self.pause), "pause", "0 or more", self.pause)
+        ModelError::unless(is_not_negative(self.pause), "pause", "0 or more", self.pause)?;
+        ModelError::unless_restless(mean_distance(corner) / self.speed_max + self.pause)
     }
 
     fn speeds(&self) -> Speeds {

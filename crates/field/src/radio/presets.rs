@@ -9,7 +9,21 @@ pub const NAMES: [&str; 7] = ["ideal", "wifi-2mbps", "wifi-11mbps", "ns-3", "klm
 
 /// The disk of ns-2's standard radio, a `WaveLAN` card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250 m from a sender
 /// another must be 1.78 times as far away for the ten decibels that its capture asks for.
-const WAVELAN: Propagation = Propagation::UnitDisk { range_m: 250.0, sense: 2.2, interference: 1.78 };
+fn wavelan(range_m: f64) -> Propagation {
+    Propagation::UnitDisk { range_m, sense: wavelan_sense(), interference: wavelan_interference() }
+}
+
+pub(super) fn wavelan_range_m() -> f64 {
+    250.0
+}
+
+pub(super) fn wavelan_sense() -> f64 {
+    2.2
+}
+
+pub(super) fn wavelan_interference() -> f64 {
+    1.78
+}
 
 impl Default for Csma {
     /// 802.11 DSSS at 2 Mb/s with the long preamble, as ns-3 has it.
@@ -35,7 +49,7 @@ impl Default for Settings {
     /// The preset `wifi-2mbps`.
     fn default() -> Self {
         Self {
-            propagation: WAVELAN,
+            propagation: wavelan(wavelan_range_m()),
             access: Access::Csma(Csma::default()),
             loss: 0.0,
             weather_slot_ms: 1.0,
@@ -70,10 +84,7 @@ impl Settings {
 
     /// 802.11 with the paper's "communications range (m)" of 200; the rest as in ns-2.
     pub fn nfk() -> Self {
-        Self {
-            propagation: Propagation::UnitDisk { range_m: 200.0, sense: 2.2, interference: 1.78 },
-            ..Self::default()
-        }
+        Self { propagation: wavelan(200.0), ..Self::default() }
     }
 }
 

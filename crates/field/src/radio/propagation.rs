@@ -2,7 +2,7 @@
 
 use driftlock_protocol::NodeId;
 
-use super::settings::{Propagation, SettingsError, finite, in_order, not_negative, positive};
+use super::settings::{Propagation, SettingsError, at_least, finite, not_negative, positive, reach};
 use super::weather::Weather;
 
 /// What lies between senders and receivers.
@@ -43,10 +43,10 @@ impl Medium {
     pub(super) fn new(given: &Propagation) -> Result<Self, SettingsError> {
         match *given {
             Propagation::UnitDisk { range_m, sense, interference } => {
-                positive("range-m", range_m)?;
-                in_order("1", 1.0, "sense", finite("sense", sense)?)?;
-                in_order("1", 1.0, "interference", finite("interference", interference)?)?;
-                Ok(Self::UnitDisk { range: range_m, sensed: range_m * sense, disturbed: range_m * interference })
+                let range = positive("range-m", range_m)?;
+                let sensed = reach(range * at_least("sense", 1.0, sense)?)?;
+                let disturbed = reach(range * at_least("interference", 1.0, interference)?)?;
+                Ok(Self::UnitDisk { range, sensed, disturbed })
             }
             Propagation::LogDistance { .. } => LogDistance::new(given).map(Self::LogDistance),
         }
@@ -121,7 +121,7 @@ impl LogDistance {
             bandwidth: positive("bandwidth-hz", bandwidth_hz)? / 1e9,
             shadowing_db,
             decorrelation: decorrelation_m.map(|way| positive("decorrelation-m", way)).transpose()?,
-            reach: libm::pow(10.0, budget_db / (10.0 * exponent)).max(1.0),
+            reach: reach(libm::pow(10.0, budget_db / (10.0 * exponent)).max(1.0))?,
         })
     }
 

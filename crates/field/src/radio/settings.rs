@@ -6,9 +6,15 @@ use driftlock_net::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::presets;
 use super::propagation::Medium;
 use super::rules::{CsmaRules, Rules};
 use super::weather;
+
+/// The longest time that a setting may be, in seconds: a longer one is a mistake.
+const SECONDS_MAX: f64 = 1e3;
+/// The farthest that a signal may matter, in metres: as large as an area can be.
+const REACH_MAX: f64 = 1e9;
 
 /// The radio of all nodes. What is not given is as in the preset `wifi-2mbps`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -46,10 +52,13 @@ pub enum Propagation {
     /// Heard up to a distance and not at all beyond it.
     UnitDisk {
         /// Frames are received up to this distance.
+        #[serde(default = "presets::wavelan_range_m")]
         range_m: f64,
         /// A transmission is sensed up to so many ranges: 1 or more.
+        #[serde(default = "presets::wavelan_sense")]
         sense: f64,
         /// A transmission spoils the reception of others up to so many ranges: 1 or more.
+        #[serde(default = "presets::wavelan_interference")]
         interference: f64,
     },
     /// Power falls with a power of the distance, and errors grow as the signal nears the noise.
@@ -203,6 +212,29 @@ pub enum SettingsError {
         /// What it is.
         value: f64,
     },
+    /// Less than makes sense.
+    #[error("{name} is {value:?}, but must be at least {least}")]
+    TooSmall {
+        /// Which setting.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// The least that it can be.
+        least: f64,
+    },
+    /// More than makes sense.
+    #[error("{name} is {value:?}, but must be at most {most}")]
+    TooLarge {
+        /// Which setting.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// The most that it can be.
+        most: f64,
+    },
+    /// Signals that are everywhere.
+    #[error("signals would matter up to {0:?} m away, and {REACH_MAX} m is the most: lower the range or the power")]
+    TooFar(f64),
     /// Not a probability.
     #[error("{name} is {value}, but a probability is from 0 to 1")]
     NoProbability {
@@ -223,7 +255,7 @@ pub enum SettingsError {
     #[error("queue-max is 0, but a node must keep the frame it sends")]
     NoQueue,
     /// There is no preset of this name.
-    #[error("there is no radio preset {0:?}; there are {list}", list = super::presets::NAMES.join(", "))]
+    #[error("there is no radio preset {0:?}; there are {list}", list = presets::NAMES.join(", "))]
     NoPreset(String),
 }
 
@@ -242,14 +274,14 @@ impl Settings {
         }
         let bursts = self.bursts.map(|bursts| bursts.parsed()).transpose()?;
         let (latency, csma) = match self.access {
-            Access::Ideal { latency_ms } => (Some(not_negative("latency-ms", latency_ms)?), Csma::default()),
+            Access::Ideal { latency_ms } => (Some(time("latency-ms", latency_ms, MILLIS)?), Csma::default()),
             Access::Csma(csma) => (None, csma),
         };
         self.delay.check()?;
         self.power.check()?;
         Ok(Rules {
             medium: Medium::new(&self.propagation)?,
-            latency: latency.map(|latency_ms| Time::from_units(latency_ms / 1e3)),
+            latency,
             csma: csma.parsed()?,
             loss: probability("loss", self.loss)?,
             weather_slot: Time::from_units(not_negative("weather-slot-ms", self.weather_slot_ms)? / 1e3),
@@ -266,8 +298,8 @@ impl Settings {
 
 impl Csma {
     fn parsed(&self) -> Result<CsmaRules, SettingsError> {
-        let micros = |name, value| Ok(Time::from_units(not_negative(name, value)? / 1e6));
-        let slot = Time::from_units(positive("slot-us", self.slot_us)? / 1e6);
+        let micros = |name, value| time(name, value, MICROS);
+        let slot = micros("slot-us", positive("slot-us", self.slot_us)?)?;
         let sifs = micros("sifs-us", self.sifs_us)?;
         let difs = micros("difs-us", self.difs_us)?;
         let turnaround = micros("turnaround-us", self.turnaround_us)?;
@@ -275,8 +307,8 @@ impl Csma {
         in_order("sifs-us", self.sifs_us, "difs-us", self.difs_us)?;
         in_order("turnaround-us", self.turnaround_us, "slot-us", self.slot_us)?;
         Ok(CsmaRules {
-            bit: 1e9 / positive("bitrate-bps", self.bitrate_bps)?,
-            basic_bit: 1e9 / positive("basic-bps", self.basic_bps)?,
+            bit: 1e9 / at_least("bitrate-bps", 1.0, self.bitrate_bps)?,
+            basic_bit: 1e9 / at_least("basic-bps", 1.0, self.basic_bps)?,
             preamble: micros("preamble-us", self.preamble_us)?,
             overhead_bytes: self.overhead_bytes,
             ack_bytes: self.ack_bytes,
@@ -306,11 +338,11 @@ impl Delay {
         match *self {
             Self::None => Ok(()),
             Self::Uniform { min_ms, max_ms } => {
-                not_negative("delay.min-ms", min_ms)?;
-                not_negative("delay.max-ms", max_ms)?;
+                time("delay.min-ms", min_ms, MILLIS)?;
+                time("delay.max-ms", max_ms, MILLIS)?;
                 in_order("delay.min-ms", min_ms, "delay.max-ms", max_ms)
             }
-            Self::Exponential { mean_ms } => not_negative("delay.mean-ms", mean_ms).map(drop),
+            Self::Exponential { mean_ms } => time("delay.mean-ms", mean_ms, MILLIS).map(drop),
         }
     }
 
@@ -342,6 +374,28 @@ pub(super) fn positive(name: &'static str, value: f64) -> Result<f64, SettingsEr
 
 pub(super) fn not_negative(name: &'static str, value: f64) -> Result<f64, SettingsError> {
     if value >= 0.0 { finite(name, value) } else { Err(SettingsError::Negative { name, value }) }
+}
+
+pub(super) fn at_least(name: &'static str, least: f64, value: f64) -> Result<f64, SettingsError> {
+    if value >= least { finite(name, value) } else { Err(SettingsError::TooSmall { name, value, least }) }
+}
+
+/// How far a signal matters.
+pub(super) fn reach(metres: f64) -> Result<f64, SettingsError> {
+    if metres <= REACH_MAX { Ok(metres) } else { Err(SettingsError::TooFar(metres)) }
+}
+
+/// How many of them are a second.
+const MILLIS: f64 = 1e3;
+const MICROS: f64 = 1e6;
+
+fn time(name: &'static str, value: f64, per_second: f64) -> Result<Time, SettingsError> {
+    let (value, most) = (not_negative(name, value)?, SECONDS_MAX * per_second);
+    if value <= most {
+        Ok(Time::from_units(value / per_second))
+    } else {
+        Err(SettingsError::TooLarge { name, value, most })
+    }
 }
 
 fn probability(name: &'static str, value: f64) -> Result<f64, SettingsError> {

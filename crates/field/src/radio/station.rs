@@ -236,7 +236,7 @@ impl Arriving {
 impl Backoff {
     /// When all slots will have passed, if the medium stays idle.
     pub(super) fn due(&self, slot: Time) -> Time {
-        self.from + Time(slot.0 * u64::from(self.slots.unwrap_or(0)))
+        self.from + Time(slot.0.saturating_mul(u64::from(self.slots.unwrap_or(0))))
     }
 
     /// Forgets the slots that have passed.

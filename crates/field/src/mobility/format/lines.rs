@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 
-use super::TraceError;
+use super::{BYTE_ORDER_MARK, TraceError};
 use crate::mobility::model::FAR;
 use crate::mobility::tracks::{Track, Tracks, is_place};
 
@@ -33,7 +33,8 @@ impl<R: BufRead> Lines<R> {
             // Counts itself when the end of the line is consumed; a reason concerns the line that has just ended.
             let before = self.ended;
             let read = self.read_line(&mut line).map_err(|error| unreadable(&error));
-            match read.and_then(|bytes| if bytes > 0 { take(&line).map(|()| bytes) } else { Ok(0) }) {
+            let text = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| before == 0).unwrap_or(&line);
+            match read.and_then(|bytes| if bytes > 0 { take(text).map(|()| bytes) } else { Ok(0) }) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(reason) => return Err(self.error_at(before + 1, reason)),
@@ -85,10 +86,13 @@ impl<R: BufRead> BufRead for Lines<R> {
     }
 }
 
+/// What is said of bytes that are no text.
+pub(super) const NO_TEXT: &str = "this is not text in UTF-8; if the file is compressed, unpack it first";
+
 /// Why reading has failed.
-pub(super) fn unreadable(error: &io::Error) -> String {
+fn unreadable(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::InvalidData => "this is not text in UTF-8; if the file is compressed, unpack it first".into(),
+        io::ErrorKind::InvalidData => NO_TEXT.into(),
         _ => format!("the file can not be read: {error}"),
     }
 }

@@ -50,21 +50,35 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
 fn take(line: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {
     const EXPECTED: &str = "`$node_(0) set X_ 1.5` or `$ns_ at 2.0 \"$node_(0) setdest 3.0 4.0 1.0\"`";
     let line = line.trim_end_matches(';').trim_end();
-    if let Some(scheduled) = line.strip_prefix("$ns_ at ").or_else(|| line.strip_prefix("$ns at ")) {
-        let (at, command) = scheduled.trim_start().split_once(char::is_whitespace).unwrap_or((scheduled, ""));
-        let command = command.trim().trim_matches('"').trim();
-        let is_movement = command.starts_with("$node_(");
-        return if is_movement { take_command(Some(time(at)?), command, scripts) } else { Ok(()) };
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(());
     }
     if line.starts_with("$node_(") {
         return take_command(None, line, scripts);
     }
-    let is_other =
-        line.is_empty() || ["#", "$god_", "$ns_ ", "set ", "puts "].iter().any(|other| line.starts_with(other));
-    if is_other {
+    if let Some((at, command)) = scheduled(line)
+        && command.starts_with("$node_(")
+    {
+        return take_command(Some(time(at)?), command, scripts);
+    }
+    let is_other = ["$god_", "$ns_ ", "$ns ", "set ", "puts "].iter().any(|other| line.starts_with(other));
+    let is_movement = ["setdest", " X_", " Y_"].iter().any(|command| line.contains(command));
+    if is_other && !is_movement {
         return Ok(());
     }
     Err(format!("{} is no movement; expected {EXPECTED}; put a # in front of other lines", shown(line)))
+}
+
+/// When what is to be done, if the line says that.
+fn scheduled(line: &str) -> Option<(&str, &str)> {
+    fn word(text: &str) -> Option<(&str, &str)> {
+        text.trim_start().split_once(char::is_whitespace)
+    }
+    let (simulator, rest) = word(line)?;
+    let (verb, rest) = word(rest)?;
+    let (at, command) = word(rest)?;
+    let is_scheduled = matches!(simulator, "$ns_" | "$ns") && verb == "at";
+    is_scheduled.then(|| (at, command.trim().trim_matches('"').trim()))
 }
 
 fn take_command(at: Option<Time>, command: &str, scripts: &mut BTreeMap<u64, Script>) -> Result<(), String> {

@@ -51,10 +51,12 @@ fn header_of(words: &[&str]) -> Result<Origin, String> {
     if !matches!(words.len(), 6 | 8) {
         return Err(format!("{EXPECTED}, not {} words", words.len()));
     }
-    for word in words {
-        number(word, "each of them").map_err(|reason| format!("{EXPECTED}: {reason}"))?;
+    let numbers: Result<Vec<f64>, _> = words.iter().map(|word| number(word, "each of them")).collect();
+    let numbers = numbers.map_err(|reason| format!("{EXPECTED}: {reason}"))?;
+    if let Some(pair) = numbers.chunks(2).find(|pair| pair[0] > pair[1]) {
+        return Err(format!("{EXPECTED}, but there {} is the least and {} the greatest", pair[0], pair[1]));
     }
-    Ok(Origin { time: number(words[0], "minTime")?, point: point(words[2], words[4])? })
+    Ok(Origin { time: numbers[0], point: point(words[2], words[4])? })
 }
 
 /// The nodes seen so far.

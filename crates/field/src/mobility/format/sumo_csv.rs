@@ -41,7 +41,6 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
 }
 
 fn columns_of(header: &str) -> Result<Columns, String> {
-    let header = header.trim_start_matches('\u{feff}');
     let column = |names: &[&str]| header.split(SEPARATOR).position(|cell| names.contains(&bare(cell)));
     let subject = |names: [&[&str]; 3]| Some([column(names[0])?, column(names[1])?, column(names[2])?]);
     let vehicle = subject([&["vehicle_id", "id"], &["vehicle_x", "x"], &["vehicle_y", "y"]]);

@@ -12,10 +12,10 @@
 use std::io::BufRead;
 
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
+use quick_xml::{Error, Reader, XmlVersion};
 
 use super::TraceError;
-use super::lines::{Lines, point, time};
+use super::lines::{Lines, NO_TEXT, point, shown, time};
 use super::sightings::Sightings;
 use crate::mobility::tracks::Tracks;
 
@@ -37,7 +37,11 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
                 Ok(())
             }
             Ok(Event::Empty(element)) => take(&element, &mut sightings),
+            Ok(Event::Text(text)) if depth == 0 && !text.trim().is_empty() => {
+                Err(format!("{} stands outside of all elements; is this the right file?", shown(text.trim())))
+            }
             Ok(_) => Ok(()),
+            Err(Error::Encoding(_)) => Err(NO_TEXT.into()),
             Err(error) => Err(format!("this is no sound XML: {error}")),
         };
         taken.map_err(|reason| reader.get_ref().error(reason))?;

@@ -141,3 +141,29 @@ impl Cells {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mobility::{Area, Model, Movement};
+    use driftlock_net::Time;
+
+    #[test]
+    fn at_equal_density_as_many_are_looked_at_however_many_there_are() {
+        let looked_at = |nodes: u32| {
+            let side = (f64::from(nodes) / 50.0).sqrt() * 1000.0;
+            let movement = Movement::new(&Model::Uniform {}, Area { width: side, height: side }, nodes, 1).unwrap();
+            let mut cells = Cells::new(movement.bounds(), 250.0, movement.len());
+            let placed: Vec<_> =
+                movement.nodes().map(|node| (node, cells.of(movement.position(node, Time::ZERO)))).collect();
+            for &(node, cell) in &placed {
+                cells.enter(Occupant { node, course: *movement.course(node) }, cell);
+            }
+            let looks = placed.iter().map(|(_, cell)| cells.occupants(cells.around(*cell)).count()).sum::<usize>();
+            looks as f64 / f64::from(nodes)
+        };
+        // Nine cells of at least 250 m have 28 nodes; who is at a border has fewer around it.
+        let counts = [1_000, 10_000, 100_000].map(looked_at);
+        assert!(counts.iter().all(|count| (22.0..34.0).contains(count)), "{counts:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Fields: those that have a name, and those in files.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use driftlock_field::mobility::{Area, Model, ModelError, RandomWaypoint};
+use driftlock_sim::afield::{Radio, Terrain, TerrainError};
+use driftlock_sim::config::ConfigError;
+use toml::de::DeTable;
+
+use crate::failure::Failure;
+
+/// The fields that are there already.
+const NAMED: [(&str, fn() -> Terrain); 3] = [("walkers", Terrain::default), ("nfk", nfk), ("cluster", cluster)];
+
+/// Allaoui, Yagoubi, Kerrache, Calafate: "NFK: a novel fault-tolerant K-mutual exclusion algorithm for mobile and opportunistic ad hoc
+/// networks", 2019. Its speeds begin at 0, with which random waypoint has no stationary state.
+fn nfk() -> Terrain {
+    square(1000.0, RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 }, "nfk")
+}
+
+/// Sharma, Bhatia, Singh: "A Token Based Protocol for Mutual Exclusion in Mobile Ad Hoc Networks", 2014. Its grid of 500 by 500 is
+/// taken to be in metres, and its random mobility with pauses to be random waypoint.
+fn cluster() -> Terrain {
+    square(500.0, RandomWaypoint { speed_min: 8.0, speed_max: 40.0, pause: 150.0 }, "cluster")
+}
+
+fn square(side: f64, walk: RandomWaypoint, radio: &str) -> Terrain {
+    Terrain {
+        area: Area { width: side, height: side },
+        movement: Model::RandomWaypoint(walk),
+        radio: Radio::Named(radio.into()),
+        ..Terrain::default()
+    }
+}
+
+/// What a field is called, if it has a name.
+pub(super) fn name(terrain: &Terrain) -> Option<&'static str> {
+    NAMED.iter().find(|(_, named)| named() == *terrain).map(|(name, _)| *name)
+}
+
+/// The field of this name, or in this file.
+pub(super) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
+    if let Some((_, named)) = NAMED.iter().find(|(name, _)| path.as_os_str() == *name) {
+        return Ok((named(), None));
+    }
+    let names = NAMED.map(|(name, _)| name).join(", ");
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::Other(format!("can not read {}: {error}; fields that need no file: {names}", path.display()))
+    })?;
+    let source = Source { path: path.to_owned(), text, table: None };
+    let terrain = toml::from_str(&source.text).map_err(|error| source.bad_toml(&error))?;
+    Ok((source.beside(terrain), Some(source)))
+}
+
+/// A file that a field was read from.
+pub(super) struct Source {
+    path: PathBuf,
+    text: String,
+    /// In which table of the file it is, unless it is all of it.
+    table: Option<&'static str>,
+}
+
+impl Source {
+    /// A file for `--config`.
+    pub(super) fn config(path: &Path) -> Result<Self, Failure> {
+        let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+        Ok(Self { path: path.to_owned(), text, table: Some("field") })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn bad_toml(&self, error: &toml::de::Error) -> Failure {
+        Failure::toml(&self.path.display().to_string(), &self.text, error)
+    }
+
+    /// A file of movements that a field names is looked for from where the field is.
+    pub(super) fn beside(&self, mut terrain: Terrain) -> Terrain {
+        if let (Some(tracks), Some(folder)) = (&mut terrain.tracks, self.path.parent()) {
+            *tracks = folder.join(&*tracks);
+        }
+        terrain
+    }
+
+    /// A field in this file makes no sense: says so of its place.
+    pub(super) fn refuse(&self, error: ConfigError) -> Failure {
+        let name = self.path.display().to_string();
+        match error {
+            ConfigError::Field(error) => match self.place(&error) {
+                Some(span) => Failure::at(&name, &self.text, span, error.to_string()),
+                None => Failure::Other(format!("{name}: {error}")),
+            },
+            error => Failure::Config(error),
+        }
+    }
+
+    /// Where that is said which makes no sense, if it is.
+    fn place(&self, error: &TerrainError) -> Option<Range<usize>> {
+        let root = DeTable::parse(&self.text).ok()?;
+        let mut table = root.get_ref();
+        if let Some(name) = self.table {
+            table = table.get(name)?.get_ref().as_table()?;
+        }
+        let (key, number) = match error {
+            TerrainError::Movement(ModelError::Area(_)) => ("area", None),
+            TerrainError::Movement(_) => ("movement", None),
+            TerrainError::Radio(_) => ("radio", None),
+            TerrainError::Fault(error) => ("fault", Some(error.number)),
+            TerrainError::Crash { number, .. } => ("fault", Some(*number)),
+            TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),
+            TerrainError::Unreadable { .. }
+            | TerrainError::UnknownFormat(_)
+            | TerrainError::Tracks(_)
+            | TerrainError::OtherNodes { .. } => ("tracks", None),
+        };
+        let (key, value) = table.get_key_value(key)?;
+        let fault = number.and_then(|number| value.get_ref().as_array()?.get(number - 1));
+        Some(fault.map_or_else(|| key.span(), |fault| fault.span()))
+    }
+}
