@@ -76,7 +76,7 @@ fn nonsense_is_refused_with_a_sentence_and_exit_code_2() {
         let output = traffic(flags);
         let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
         assert_eq!(output.status.code(), Some(2), "{flags}: {said}");
-        assert!(said.contains(says), "{flags}: {said}");
+        assert_eq!(said.matches(says).count(), 1, "{flags}: {said}");
         assert!(output.stdout.is_empty());
     }
 }

@@ -147,38 +147,41 @@ fn legs(mut movement: Movement, until: Time) -> Vec<Vec<Course>> {
     legs
 }
 
-/// When two nodes are in range, in seconds from the start: by the quadratic equation of every two legs that overlap in time.
+/// From when to when two nodes on their legs are in range, in seconds from a time: by the quadratic equation.
+fn contact(one: &Course, other: &Course, range: f64, since: Time, lasts: f64) -> Option<(f64, f64)> {
+    let (here, there, moves, drifts) = (one.at(since), other.at(since), one.leg.velocity, other.leg.velocity);
+    let (off_x, off_y, by_x, by_y) = (here.x - there.x, here.y - there.y, moves.x - drifts.x, moves.y - drifts.y);
+    let (speed, away) = (by_x * by_x + by_y * by_y, off_x * by_x + off_y * by_y);
+    let gap = off_x * off_x + off_y * off_y - range * range;
+    if speed <= 0.0 {
+        return (gap <= 0.0).then_some((0.0, lasts));
+    }
+    let squared = away * away - speed * gap;
+    let root = (squared > 0.0).then(|| squared.sqrt())?;
+    Some((((-away - root) / speed).max(0.0), ((-away + root) / speed).min(lasts))).filter(|(from, to)| from < to)
+}
+
+/// When two nodes are in range, in seconds from the start.
 fn contacts(one: &[Course], other: &[Course], range: f64, until: Time) -> Vec<(f64, f64)> {
     let mut contacts: Vec<(f64, f64)> = Vec::new();
-    let (mut here, mut there) = (0, 0);
-    while let (Some(a), Some(b)) = (one.get(here), other.get(there)) {
+    let (mut here, mut there) = (one.iter().peekable(), other.iter().peekable());
+    while let (Some(a), Some(b)) = (here.peek(), there.peek()) {
         let (since, ends) = (a.since.max(b.since), a.until.min(b.until).min(until));
-        let (p, q, v, w) = (a.at(since), b.at(since), a.leg.velocity, b.leg.velocity);
-        let (x, y, u, z) = (p.x - q.x, p.y - q.y, v.x - w.x, v.y - w.y);
-        let (speed, toward, gap) = (u * u + z * z, x * u + y * z, x * x + y * y - range * range);
-        let lasts = (ends - since).units();
-        let root = (toward * toward - speed * gap).max(0.0).sqrt();
-        let meets = toward * toward > speed * gap;
-        let span = match (speed > 0.0, meets) {
-            (false, _) if gap <= 0.0 => Some((0.0, lasts)),
-            (true, true) => Some((((-toward - root) / speed).max(0.0), ((-toward + root) / speed).min(lasts))),
-            _ => None,
-        };
-        if let Some((from, to)) = span.filter(|(from, to)| from < to) {
+        if let Some((from, to)) = contact(a, b, range, since, (ends - since).units()) {
             let (from, to) = (since.units() + from, since.units() + to);
             match contacts.last_mut().filter(|last| from - last.1 < SHORT) {
                 Some(last) => last.1 = to,
                 None => contacts.push((from, to)),
             }
         }
-        if a.until <= b.until {
-            here += 1
-        } else {
-            there += 1
-        }
         if ends == until {
             break;
         }
+        if a.until <= b.until {
+            here.next()
+        } else {
+            there.next()
+        };
     }
     contacts.retain(|(from, to)| to - from > SHORT);
     contacts

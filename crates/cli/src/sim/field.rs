@@ -11,8 +11,11 @@ use toml::de::DeTable;
 
 use crate::failure::Failure;
 
+/// What a field is called, and which one it is.
+type Named = (&'static str, fn() -> Terrain);
+
 /// The fields that are there already.
-const NAMED: [(&str, fn() -> Terrain); 3] = [("walkers", Terrain::default), ("nfk", nfk), ("cluster", cluster)];
+const NAMED: [Named; 3] = [("walkers", Terrain::default), ("nfk", nfk), ("cluster", cluster)];
 
 /// Allaoui, Yagoubi, Kerrache, Calafate: "NFK: a novel fault-tolerant K-mutual exclusion algorithm for mobile and opportunistic ad hoc
 /// networks", 2019. Its speeds begin at 0, with which random waypoint has no stationary state.
@@ -118,6 +121,6 @@ impl Source {
         };
         let (key, value) = table.get_key_value(key)?;
         let fault = number.and_then(|number| value.get_ref().as_array()?.get(number - 1));
-        Some(fault.map_or_else(|| key.span(), |fault| fault.span()))
+        Some(fault.map_or_else(|| key.span(), toml::Spanned::span))
     }
 }

@@ -97,7 +97,14 @@ pub enum ConfigError {
     Mobility(#[from] ModelError),
     /// A radio that makes no sense.
     #[error("the radio's {0}")]
-    Radio(#[from] SettingsError),
+    Radio(SettingsError),
+}
+
+/// Not as its source: what it says is said already.
+impl From<SettingsError> for ConfigError {
+    fn from(error: SettingsError) -> Self {
+        Self::Radio(error)
+    }
 }
 
 /// Traffic that makes sense.

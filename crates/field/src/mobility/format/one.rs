@@ -53,8 +53,9 @@ fn header_of(words: &[&str]) -> Result<Origin, String> {
     }
     let numbers: Result<Vec<f64>, _> = words.iter().map(|word| number(word, "each of them")).collect();
     let numbers = numbers.map_err(|reason| format!("{EXPECTED}: {reason}"))?;
-    if let Some(pair) = numbers.chunks(2).find(|pair| pair[0] > pair[1]) {
-        return Err(format!("{EXPECTED}, but there {} is the least and {} the greatest", pair[0], pair[1]));
+    let (pairs, _) = numbers.as_chunks();
+    if let Some([least, greatest]) = pairs.iter().find(|[least, greatest]| least > greatest) {
+        return Err(format!("{EXPECTED}, but there {least} is the least and {greatest} the greatest"));
     }
     Ok(Origin { time: numbers[0], point: point(words[2], words[4])? })
 }
