@@ -13,6 +13,7 @@ mod reproduce;
 mod results;
 mod sim;
 mod soak;
+mod tracks;
 mod traffic;
 mod view;
 
@@ -39,6 +40,7 @@ Examples:
   driftlock check krl --as-published                the shortest way to break the paper's text
   driftlock reproduce krl                           the paper's figures, and whether its claims hold
   driftlock traffic --nodes 100                     what radios and routes are worth on a field that moves
+  driftlock tracks walkers --out walkers.ns2        where nodes go there, for ns-2 and ns-3
 
 Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.";
 
@@ -66,6 +68,8 @@ enum Command {
     Check(Box<check::Args>),
     /// Run a paper's experiments, draw its figures and judge its claims
     Reproduce(reproduce::Args),
+    /// Write down where nodes go on a field, for other simulators
+    Tracks(tracks::Args),
     /// Send requests and replies over routes on a moving field, and measure it
     Traffic(Box<traffic::Args>),
     /// Show a trace in a browser
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Command::Soak(args) => soak::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Tracks(args) => tracks::run(&args),
         Command::Traffic(args) => traffic::run(&args),
         Command::View(args) => view::run(&args),
     };

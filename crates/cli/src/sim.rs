@@ -1,6 +1,6 @@
 //! `driftlock sim`: measure an algorithm.
 
-mod field;
+pub(crate) mod field;
 mod watch;
 
 use std::fs::{self, File};

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::from(1));
     }
     print(&format!(
-        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted while links changed\n",
+        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted before all was healed\n",
         algorithm.tag,
         args.runs,
         args.seed,

@@ -129,8 +129,9 @@ impl Visitor for Replicate<'_> {
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
-        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).expect("it was checked");
-        let mut field = plan.config.field.as_ref().map(afield);
+        // It was checked, but a file of movements may have changed since.
+        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).map_err(io::Error::other);
+        let mut field = plan.config.field.as_ref().map(afield).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
         }

@@ -44,7 +44,7 @@ pub(super) fn name(terrain: &Terrain) -> Option<&'static str> {
 }
 
 /// The field of this name, or in this file.
-pub(super) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
+pub(crate) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
     if let Some((_, named)) = NAMED.iter().find(|(name, _)| path.as_os_str() == *name) {
         return Ok((named(), None));
     }
@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
 }
 
 /// A file that a field was read from.
-pub(super) struct Source {
+pub(crate) struct Source {
     path: PathBuf,
     text: String,
     /// In which table of the file it is, unless it is all of it.
@@ -108,9 +108,10 @@ impl Source {
             table = table.get(name)?.get_ref().as_table()?;
         }
         let (key, number) = match error {
-            TerrainError::Movement(ModelError::Area(_)) => ("area", None),
+            TerrainError::Movement(ModelError::Area(_)) | TerrainError::Crowded { .. } => ("area", None),
             TerrainError::Movement(_) => ("movement", None),
             TerrainError::Radio(_) => ("radio", None),
+            TerrainError::Layers(_) => ("layers", None),
             TerrainError::Fault(error) => ("fault", Some(error.number)),
             TerrainError::Crash { number, .. } => ("fault", Some(*number)),
             TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),

@@ -1,5 +1,6 @@
 //! The field, as a person writes it down.
 
+use std::f64::consts::PI;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -18,6 +19,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use super::Afield;
+
+/// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
+const PAIRS_MAX: f64 = 2e7;
 
 /// The field, as a person writes it down.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -109,6 +113,17 @@ pub enum TerrainError {
     /// Nobody can hear so.
     #[error("{0}")]
     Radio(#[from] SettingsError),
+    /// Nobody has so much memory.
+    #[error(
+        "about {pairs:.0} pairs of nodes would be in reach of each other, and {PAIRS_MAX:.0} are the most: take fewer nodes, a larger area, or a radio that reaches less far"
+    )]
+    Crowded {
+        /// How many, by the density.
+        pairs: f64,
+    },
+    /// No layer can work so.
+    #[error("layers: {0}")]
+    Layers(&'static str),
     /// Nothing can fail so.
     #[error("{0}")]
     Fault(#[from] FaultError),
@@ -165,7 +180,13 @@ impl Terrain {
     /// Refuses what makes no sense.
     pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.movement(nodes, 0)?;
-        self.radio.rules()?;
+        let rules = self.radio.rules()?;
+        if self.tracks.is_none() {
+            self.check_density(nodes, rules.reach())?;
+        }
+        if self.layers.link.hello_ms == 0 {
+            return Err(TerrainError::Layers("link.hello-ms must be at least 1"));
+        }
         self.schedule(nodes, 0)?;
         if algorithm.survives_crashes() {
             return Ok(());
@@ -180,6 +201,13 @@ impl Terrain {
             Some(at) => Err(TerrainError::Crash { number: at + 1, algorithm: tag }),
             None => Ok(()),
         }
+    }
+
+    /// Every pair in reach of each other takes its place in memory.
+    fn check_density(&self, nodes: u32, reach: f64) -> Result<(), TerrainError> {
+        let share = (PI * reach * reach / (self.area.width * self.area.height)).min(1.0);
+        let pairs = f64::from(nodes).powi(2) / 2.0 * share;
+        if pairs > PAIRS_MAX { Err(TerrainError::Crowded { pairs }) } else { Ok(()) }
     }
 
     /// The plane, as a trace tells of it.
@@ -198,7 +226,8 @@ impl Terrain {
         Ok(self.fault.faults().iter().chain(drawn.faults()).copied().collect())
     }
 
-    fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
+    /// How nodes move in the run of this seed.
+    pub fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
         let Some(path) = &self.tracks else { return Ok(Movement::new(&self.movement, self.area, nodes, seed)?) };
         let unreadable = |error: io::Error| TerrainError::Unreadable { path: path.clone(), reason: error.to_string() };
         let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
@@ -251,6 +280,15 @@ mod tests {
     fn refusal(terrain: &Terrain, tag: &str) -> String {
         let algorithm = Algorithm::named(tag).expect("registered");
         terrain.check(30, algorithm).expect_err("it makes no sense").to_string()
+    }
+
+    #[test]
+    fn what_would_take_all_memory_or_never_end_is_refused() {
+        let krl = Algorithm::named("krl").expect("registered");
+        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, krl).expect_err("a crowd").to_string();
+        assert!(crowded.contains("take fewer nodes"), "{crowded}");
+        let restless = read("layers = { link = { hello-ms = 0 } }");
+        assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
     }
 
     #[test]
