@@ -5,6 +5,7 @@ mod outside;
 use std::fs;
 
 use outside::{Said, Scratch};
+use serde_json::Value;
 
 fn driftlock(line: &str) -> Said {
     outside::driftlock(&line.split_whitespace().collect::<Vec<_>>())
@@ -26,6 +27,24 @@ fn the_movements_of_a_field_are_written_read_again_and_run_on() {
     let run = "--nodes 12 --k 2 --load 0.05 --entries 30 --warmup 5 --replications 1";
     let done = driftlock(&format!("sim --field {field} {run}"));
     assert_eq!(done.code, 0, "{}", done.err);
+}
+
+#[test]
+fn they_are_the_movements_of_a_simulation_with_the_same_seed() {
+    let scratch = Scratch::new("same-tracks");
+    let trace = scratch.path("run.jsonl");
+    let run = "--field walkers --nodes 12 --k 2 --load 0.05 --entries 10 --warmup 1 --replications 1 --seed 7";
+    assert_eq!(driftlock(&format!("sim {run} --trace {trace}")).code, 0);
+    let trace = fs::read_to_string(trace).unwrap();
+    let lines = trace.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let starts: Vec<_> = lines.filter(|line| line["t"] == 0 && line["move"].is_u64()).collect();
+    assert_eq!(starts.len(), 12);
+    let written = driftlock(WALK).out;
+    for start in starts {
+        let node = &start["move"];
+        let place = format!("$node_({node}) set X_ {}\n$node_({node}) set Y_ {}\n", start["at"][0], start["at"][1]);
+        assert!(written.contains(&place), "{place}");
+    }
 }
 
 #[test]
