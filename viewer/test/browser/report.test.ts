@@ -53,10 +53,12 @@ async function middleOf(point: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** Browsers tell of a scroll with the next frame. A tip that was called before it is gone then, one that was called after it stays. */
+/** Browsers tell of a scroll with the next frame. A tip called before the scroll goes then, one called after it stays. */
 async function pointsAndScrolls(page: Page, point: Locator): Promise<void> {
   const isShown = (order: readonly ("point" | "scroll")[]) => point.evaluate(async (circle, deeds) => {
-    const told = new Promise((resolve) => addEventListener("scroll", () => requestAnimationFrame(resolve), { once: true }));
+    const told = new Promise((resolve) => {
+      addEventListener("scroll", () => requestAnimationFrame(resolve), { once: true });
+    });
     for (const deed of deeds) {
       const box = circle.getBoundingClientRect();
       const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true };
