@@ -53,7 +53,7 @@ async function middleOf(point: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** Browsers tell of a scroll with the next frame. A tip called before the scroll goes then, one called after it stays. */
+/** Browsers tell of a scroll with the next frame. A tip called before the scroll goes then, a later one stays. */
 async function pointsAndScrolls(page: Page, point: Locator): Promise<void> {
   const isShown = (order: readonly ("point" | "scroll")[]) => point.evaluate(async (circle, deeds) => {
     const told = new Promise((resolve) => {
