@@ -362,7 +362,10 @@ mod tests {
         // Node 0 is passed over in states 0 and 1; node 1 has no hope in state 2.
         let transitions = [(0, A, 1), (1, A, 0), (0, B, 2)];
         let graph = graph_of_waiters(&transitions, |state| [0b01, 0b01, 0b10][state as usize]);
-        assert_eq!(unserved(&graph, 1).worst, Some((0, Unserved::PassedOver(Endless { stem: vec![], cycle: vec![A, A] }))));
+        assert_eq!(
+            unserved(&graph, 1).worst,
+            Some((0, Unserved::PassedOver(Endless { stem: vec![], cycle: vec![A, A] })))
+        );
         assert_eq!(unserved(&graph, 2).worst, Some((1, Unserved::Hopeless(vec![B]))));
     }
 

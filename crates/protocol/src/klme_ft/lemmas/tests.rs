@@ -28,7 +28,11 @@ fn busy() -> [KlmeFt; 4] {
     let token = books(&mut nodes[0]);
     let seal = token.sealed.next();
     (token.sealed, token.free) = (seal, Permits::single(permit(1)));
-    token.loans.push(Loan { allocation: Allocation { member: user, permit: permit(0), seal }, left: 2, claimed: false });
+    token.loans.push(Loan {
+        allocation: Allocation { member: user, permit: permit(0), seal },
+        left: 2,
+        claimed: false,
+    });
     token.queue.push(Waiter { member: waiter, missed: 0 });
     nodes[1].usage = using(permit(0), seal);
     nodes
