@@ -192,8 +192,28 @@ impl Case {
         };
         let heals_at = case.fault_span.units();
         let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
-        let disorder = (algorithm.stands_overtaking() && terrain.is_none()).then(|| disorder(&mut draw)).flatten();
-        Self { disorder, terrain, ..case }
+        let case = Self { terrain, ..case };
+        if algorithm.stands_overtaking() && case.terrain.is_none() { case.disordered(&mut draw) } else { case }
+    }
+
+    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, so that leaders
+    /// rest, are missed, and are elected, again and again.
+    fn disordered(self, draw: &mut Stream) -> Self {
+        let case = Self { disorder: disorder(draw), ..self };
+        if draw.random_bool(0.5) {
+            return case;
+        }
+        Self {
+            request_rate: log_uniform(0.001, 0.1, draw),
+            change_rate: log_uniform(0.01, 0.2, draw),
+            fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
+            ..case
+        }
+    }
+
+    /// Whether messages may be later than timeouts.
+    fn is_late(&self) -> bool {
+        self.disorder.is_some_and(|disorder| disorder.late > 0.0)
     }
 
     /// The same run with another fate of messages on failing links.
