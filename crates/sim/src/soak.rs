@@ -31,6 +31,8 @@ use crate::world::{Disorder, Setting, Step, World};
 
 /// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
+/// Less than any algorithm waits for being let go.
+const FAREWELL_UNITS: f64 = 150.0;
 /// So many events and so long afterwards, an algorithm that can come to rest has done so.
 const REST_EVENTS_MAX: u64 = 3_000;
 const REST_UNITS_MAX: f64 = 5_000.0;

@@ -6,7 +6,7 @@ use driftlock_protocol::{Layer, NodeId, Protocol, View};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::{SERVICE_UNITS_MAX, Soak};
+use super::{FAREWELL_UNITS, SERVICE_UNITS_MAX, Soak};
 use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
 use crate::world::{Disorder, Step};
@@ -118,8 +118,13 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the end, and
-    /// counts as crashed: on the field, where messages are late, and where others are down already.
+    /// counts as crashed: on the field, where messages are late, and where others are down already. Where messages are late,
+    /// nodes leave only so shortly before all is healed that they will be heard.
     fn may_leave(&self) -> bool {
+        let is_soon_healed = self.world.now() + Time::from_units(FAREWELL_UNITS) >= self.case.fault_span;
+        if self.case.is_late() && !is_soon_healed {
+            return false;
+        }
         let is_fault = P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_late() || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
