@@ -594,7 +594,7 @@ impl Klme {
 
     /// H, the lists: what came to this node while it was not the leader, and everything that it owes as the leader.
     fn bring_up_to_date(&mut self, out: &mut Out<Self>) {
-        self.take_stored();
+        self.take_stored(out);
         let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
@@ -609,13 +609,17 @@ impl Klme {
     }
 
     /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know; takes
-    /// the releases.
-    fn take_stored(&mut self) {
-        let id = self.id;
+    /// the releases. As published those who asked are not told, and ask every new leader until they are served.
+    fn take_stored(&mut self, out: &mut Out<Self>) {
+        let (id, acknowledges) = (self.id, self.has(repair::ACK_STORED));
         let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();
         for (node, number) in stored {
             if number.number > 0 && self.books().requests.is_behind(node, number) {
                 self.queue(node, number);
+                if acknowledges {
+                    out.clause("H.ack");
+                    out.send(node, Message::ReqAck { number });
+                }
             }
         }
         for (node, number) in self.here().releases.take() {

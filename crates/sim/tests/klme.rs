@@ -150,6 +150,23 @@ fn under_light_load_most_wait_2t_and_under_heavy_load_units_change_hands_in_t_to
     }
 }
 
+/// Delays that vary let requests come before the token to whom it was sent: they are stored, and queued with the token.
+#[test]
+fn requests_cost_no_more_with_delays_that_vary_than_with_constant_ones() {
+    let requests = |delay, without: &[&str]| {
+        let summary = measure(&plan(|c| {
+            (c.nodes, c.k, c.delay) = (100, 2, delay);
+            c.without = without.iter().map(ToString::to_string).collect();
+        }));
+        summary.messages_by_kind["req_cs"]
+    };
+    let constant = requests(Duration::Constant(0.1), &[]);
+    let varying = requests(Duration::Uniform(0.02, 0.18), &[]);
+    assert!((varying / constant - 1.0).abs() < 0.1, "{varying} rather than {constant}");
+    let unacknowledged = requests(Duration::Uniform(0.02, 0.18), &["ack-stored"]);
+    assert!(unacknowledged > 2.0 * varying, "{unacknowledged} and {varying}");
+}
+
 #[test]
 fn the_number_of_threads_does_not_matter() {
     let plans: Vec<_> = [("none", 1), ("heavy", 1), ("medium", 4)]

@@ -145,6 +145,29 @@ fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
     assert_eq!(stage.violation, None);
 }
 
+/// How often node 3 has asked when it is told of a second leader. Its request came to the first one before the token did,
+/// behind that of node 2, was stored and then queued.
+fn requests_of_who_asked_before_the_token_came(repairs: Repairs) -> usize {
+    let mut stage = Stage::<Klme>::inside(4, 1, &[0, 1, 2, 3], (), repairs);
+    stage.play("req 1; msg 1>0; msg 0>2; msg 0>3; req 2; req 3; msg 2>1; msg 3>1");
+    stage.drive(20);
+    assert_eq!(stage.queue(1), [2, 3]);
+    stage.release(1);
+    stage.deliver(1, 3);
+    let asked_again = stage.in_flight(3, 2).len();
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert_eq!(stage.queue(2), [3]);
+    1 + asked_again
+}
+
+#[test]
+fn a_request_that_was_stored_is_acknowledged_when_it_is_queued() {
+    assert_eq!(requests_of_who_asked_before_the_token_came(Repairs::ALL), 1);
+    let published = Repairs::ALL.without(driftlock_protocol::klme::repair::ACK_STORED);
+    assert_eq!(requests_of_who_asked_before_the_token_came(published), 2, "and again with every further leader");
+}
+
 #[test]
 fn section_7_a_token_that_is_late_is_not_taken_for_lost() {
     let mut stage = stage(3, 1, &[0, 1, 2]);

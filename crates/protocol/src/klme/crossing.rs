@@ -130,7 +130,7 @@ impl Klme {
             return;
         }
         self.strike_off(from, number, out);
-        self.take_stored();
+        self.take_stored(out);
         self.serve(out);
     }
 
