@@ -298,6 +298,11 @@ impl Klme {
         self.place.as_ref().and_then(|place| place.token.as_ref())
     }
 
+    /// Section 7: whether it keeps an old copy of the token.
+    pub fn keeps_copy(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| place.copy.is_some())
+    }
+
     fn has(&self, repair: Repair) -> bool {
         self.repairs.has(repair)
     }
@@ -353,10 +358,11 @@ impl Klme {
             out.clause("A.reject");
             return;
         }
-        (place.leader, place.leader_no) = (Some(leader), leader_no);
         if merges {
             place.requests.note_all(allocated.iter().copied());
         }
+        self.learn(leader, leader_no);
+        let place = self.here();
         let acknowledged = place.acknowledged;
         if leader == id {
             // Section 7: the news of the token has come before the token.
@@ -376,6 +382,16 @@ impl Klme {
         } else if state == Section::Waiting && !acknowledged {
             out.clause("A.request");
             out.send(leader, Message::ReqCs { number });
+        }
+    }
+
+    /// The news of a later leader: the token that this node sent away has come, or it would not have gone on.
+    fn learn(&mut self, leader: NodeId, leader_no: LeaderNo) {
+        let has_come = self.has(repair::IMPLICIT_ACK) && self.has(repair::POSSESSION);
+        let place = self.here();
+        (place.leader, place.leader_no) = (Some(leader), leader_no);
+        if has_come {
+            place.copy = None;
         }
     }
 
@@ -537,10 +553,10 @@ impl Klme {
                 out.clause("E.stale");
                 return;
             }
-            if leader_no > place.leader_no {
-                (place.leader, place.leader_no) = (Some(from), leader_no);
-            }
             place.acknowledged = true;
+            if leader_no > place.leader_no {
+                self.learn(from, leader_no);
+            }
         }
         self.enter(grant, out);
     }
@@ -569,16 +585,19 @@ impl Klme {
     fn on_token(&mut self, from: NodeId, token: Token, out: &mut Out<Self>) {
         out.clause("H");
         let (id, possession) = (self.id, self.has(repair::POSSESSION));
-        let place = self.here();
         let leader_no = token.leader_no;
-        out.send(from, Message::TokenAck { leader_no });
+        if !self.has(repair::IMPLICIT_ACK) {
+            out.send(from, Message::TokenAck { leader_no });
+        }
+        let place = self.here();
         if possession && (place.token.is_some() || leader_no < place.leader_no) {
             out.clause("H.stale");
             return;
         }
         if possession {
-            place.leader_no = leader_no;
+            self.learn(id, leader_no);
         }
+        let place = self.here();
         (place.token, place.leader) = (Some(token), Some(id));
         self.bring_up_to_date(out);
         if self.state == Section::Waiting && !self.here().leaving {

@@ -205,6 +205,34 @@ fn a_node_that_leaves_while_the_token_is_on_its_way_to_it_passes_it_on() {
 }
 
 #[test]
+fn a_node_that_leaves_is_answered_once_though_it_says_farewell_to_every_new_leader() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 1; msg 1>0; leave 2; msg 0>2; msg 0>1; msg 0>1");
+    assert_eq!(stage.in_flight(2, 1), ["i_am_leaving", "i_am_leaving"], "to all, and to the new leader");
+    stage.play("msg 2>1; msg 2>1");
+    assert_eq!(stage.in_flight(1, 2), ["leave_ack"]);
+    stage.drive(20);
+    assert!(!stage.is_inside(2));
+    assert_eq!(stage.violation, None);
+}
+
+/// Section 7 without its acknowledgement: node 0 keeps the copy until it hears that the token has gone on.
+#[test]
+fn the_news_of_a_later_leader_says_that_the_token_came() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 1");
+    stage.drive(20);
+    assert!(stage.is_critical(1));
+    assert!(stage.protocol(0).keeps_copy());
+    stage.play("rel 1; req 2; msg 2>1");
+    assert!(stage.protocol(0).keeps_copy());
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert!(!stage.protocol(0).keeps_copy());
+    assert!(!stage.clauses.contains(&"7.ack"));
+}
+
+#[test]
 fn a_node_that_leaves_with_queued_requests_of_others_hands_them_over() {
     let mut stage = stage(4, 1, &[0, 1, 2, 3]);
     stage.play("req 0; req 2; req 1; msg 2>0; msg 1>0");

@@ -76,7 +76,7 @@ pub enum Message {
         /// *`Node_release_list`*.
         releases: Numbers,
     },
-    /// Section 7: the token has arrived.
+    /// Section 7: the token has arrived, without [`super::repair::IMPLICIT_ACK`].
     TokenAck {
         /// Of that token.
         leader_no: LeaderNo,

@@ -65,6 +65,12 @@ pub const ACK_STORED: Repair = Repair::new(
     "ack-stored",
     "a request that was stored is acknowledged when it is queued, so that it is not sent to every new leader",
 );
+/// Section 7: "Token acknowledgment will be sent by the new token holder/leader".
+pub const IMPLICIT_ACK: Repair = Repair::new(
+    14,
+    "implicit-ack",
+    "the token is not acknowledged: who sent it keeps the copy until the news of a later leader says that it came",
+);
 /// All of them.
 pub(super) const LIST: &[Repair] = &[
     STALE_LEADER,
@@ -81,4 +87,5 @@ pub(super) const LIST: &[Repair] = &[
     TOMBSTONE,
     STAYS,
     ACK_STORED,
+    IMPLICIT_ACK,
 ];
