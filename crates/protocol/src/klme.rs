@@ -298,11 +298,6 @@ impl Klme {
         self.place.as_ref().and_then(|place| place.token.as_ref())
     }
 
-    /// Section 7: whether it keeps an old copy of the token.
-    pub fn keeps_copy(&self) -> bool {
-        self.place.as_ref().is_some_and(|place| place.copy.is_some())
-    }
-
     fn has(&self, repair: Repair) -> bool {
         self.repairs.has(repair)
     }
@@ -358,11 +353,10 @@ impl Klme {
             out.clause("A.reject");
             return;
         }
+        (place.leader, place.leader_no) = (Some(leader), leader_no);
         if merges {
             place.requests.note_all(allocated.iter().copied());
         }
-        self.learn(leader, leader_no);
-        let place = self.here();
         let acknowledged = place.acknowledged;
         if leader == id {
             // Section 7: the news of the token has come before the token.
@@ -382,16 +376,6 @@ impl Klme {
         } else if state == Section::Waiting && !acknowledged {
             out.clause("A.request");
             out.send(leader, Message::ReqCs { number });
-        }
-    }
-
-    /// The news of a later leader: the token that this node sent away has come, or it would not have gone on.
-    fn learn(&mut self, leader: NodeId, leader_no: LeaderNo) {
-        let has_come = self.has(repair::IMPLICIT_ACK) && self.has(repair::POSSESSION);
-        let place = self.here();
-        (place.leader, place.leader_no) = (Some(leader), leader_no);
-        if has_come {
-            place.copy = None;
         }
     }
 
@@ -500,7 +484,7 @@ impl Klme {
 
     /// Sends the token away, with a unit for the request of the receiver if it is sent for one, and tells all.
     fn pass_token(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
-        let token_first = self.has(repair::TOKEN_FIRST);
+        let (token_first, keeps_copies) = (self.has(repair::TOKEN_FIRST), self.keeps_copies());
         let place = self.here();
         let mut token = place.token.take().expect("a leader has the token");
         if let Some(number) = request {
@@ -508,7 +492,7 @@ impl Klme {
         }
         token.leader_no.0 += 1;
         (place.leader, place.leader_no) = (Some(to), token.leader_no);
-        place.copy = Some((to, token.clone()));
+        place.copy = keeps_copies.then(|| (to, token.clone()));
         // Whoever is here hears of the move.
         place.newcomers.clear();
         let info = Message::LeaderInfo { leader: to, allocated: token.allocated_numbers(), leader_no: token.leader_no };
@@ -523,13 +507,14 @@ impl Klme {
 
     /// Sends the token away as clauses H and I have it: nobody is told.
     fn pass_silently(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        let keeps_copies = self.keeps_copies();
         let place = self.here();
         let mut token = place.token.take().expect("a leader has the token");
         if let Some(number) = request {
             token.allocate(to, number);
         }
         place.leader = Some(to);
-        place.copy = Some((to, token.clone()));
+        place.copy = keeps_copies.then(|| (to, token.clone()));
         out.send(to, Message::Token { token });
     }
 
@@ -553,10 +538,10 @@ impl Klme {
                 out.clause("E.stale");
                 return;
             }
-            place.acknowledged = true;
             if leader_no > place.leader_no {
-                self.learn(from, leader_no);
+                (place.leader, place.leader_no) = (Some(from), leader_no);
             }
+            place.acknowledged = true;
         }
         self.enter(grant, out);
     }
@@ -586,7 +571,7 @@ impl Klme {
         out.clause("H");
         let (id, possession) = (self.id, self.has(repair::POSSESSION));
         let leader_no = token.leader_no;
-        if !self.has(repair::IMPLICIT_ACK) {
+        if self.keeps_copies() {
             out.send(from, Message::TokenAck { leader_no });
         }
         let place = self.here();
@@ -595,9 +580,8 @@ impl Klme {
             return;
         }
         if possession {
-            self.learn(id, leader_no);
+            place.leader_no = leader_no;
         }
-        let place = self.here();
         (place.token, place.leader) = (Some(token), Some(id));
         self.bring_up_to_date(out);
         if self.state == Section::Waiting && !self.here().leaving {

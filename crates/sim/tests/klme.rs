@@ -130,7 +130,7 @@ fn section_5_2_an_idle_token_comes_in_2t_and_everybody_is_told() {
 
 #[test]
 fn section_7_to_acknowledge_the_token_costs_a_message_with_every_move() {
-    let mut world = world_with(6, 2, Repairs::ALL.without(repair::IMPLICIT_ACK));
+    let mut world = world_with(6, 2, Repairs::ALL.without(repair::NO_COPY));
     request(&mut world, 3);
     assert_eq!(sent(&mut world), (4 + 5, 4 + 1));
 }
@@ -209,7 +209,7 @@ fn all_invariants_hold_while_nodes_come_and_go() {
 
 /// A leaver says farewell to every new leader, and some of these messages come when it has gone.
 #[test]
-fn whoever_leaves_is_answered_once() {
+fn a_node_that_leaves_is_answered_once() {
     let summary = measure(&plan(|c| {
         (c.churn, c.neighbourhoods, c.nodes) = ("heavy".parse().unwrap(), 4, 80);
         c.delay = Duration::Uniform(0.02, 0.18);

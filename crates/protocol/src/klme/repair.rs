@@ -66,10 +66,10 @@ pub const ACK_STORED: Repair = Repair::new(
     "a request that was stored is acknowledged when it is queued, so that it is not sent to every new leader",
 );
 /// Section 7: "Token acknowledgment will be sent by the new token holder/leader".
-pub const IMPLICIT_ACK: Repair = Repair::new(
+pub const NO_COPY: Repair = Repair::new(
     14,
-    "implicit-ack",
-    "the token is not acknowledged: who sent it keeps the copy until the news of a later leader says that it came",
+    "no-copy",
+    "with possession, token-first and farewell no node keeps a copy of the token, and none acknowledges it",
 );
 /// All of them.
 pub(super) const LIST: &[Repair] = &[
@@ -87,5 +87,5 @@ pub(super) const LIST: &[Repair] = &[
     TOMBSTONE,
     STAYS,
     ACK_STORED,
-    IMPLICIT_ACK,
+    NO_COPY,
 ];
