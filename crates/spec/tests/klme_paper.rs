@@ -91,7 +91,7 @@ fn every_cell_of_the_illustration_in_table_1() {
 
 #[test]
 fn without_merged_allocations_the_illustration_does_not_come_out() {
-    let repairs = Repairs::ALL.without(driftlock_protocol::klme::repair::MERGE_ALLOCATED);
+    let repairs = Repairs::ALL.without(repair::MERGE_ALLOCATED);
     let mut stage = Stage::<Klme>::inside(5, 2, &[2, 1, 3, 4], (), repairs);
     stage.request(3);
     stage.drive(20);
@@ -164,7 +164,7 @@ fn requests_of_who_asked_before_the_token_came(repairs: Repairs) -> usize {
 #[test]
 fn a_request_that_was_stored_is_acknowledged_when_it_is_queued() {
     assert_eq!(requests_of_who_asked_before_the_token_came(Repairs::ALL), 1);
-    let published = Repairs::ALL.without(driftlock_protocol::klme::repair::ACK_STORED);
+    let published = Repairs::ALL.without(repair::ACK_STORED);
     assert_eq!(requests_of_who_asked_before_the_token_came(published), 2, "and again with every further leader");
 }
 
