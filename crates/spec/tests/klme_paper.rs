@@ -135,7 +135,6 @@ fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
             stage.deliver(holder, other);
         }
         stage.deliver(holder, 2);
-        stage.deliver(other, holder);
         stage.release(other);
     }
     let requests = stage.in_flight(2, 0).len() + stage.in_flight(2, 1).len();
