@@ -223,7 +223,7 @@ fn answers_to_the_token(repairs: Repairs) -> Vec<&'static str> {
     stage.in_flight(1, 0)
 }
 
-/// Section 7 lets the receiver of a token acknowledge it, so that the sender forgets its copy, which nothing uses any more.
+/// Section 7: the receiver of a token acknowledges it, so that the sender forgets a copy which nothing uses any more.
 #[test]
 fn a_token_is_acknowledged_only_where_its_copy_could_be_used() {
     assert!(answers_to_the_token(Repairs::ALL).is_empty());

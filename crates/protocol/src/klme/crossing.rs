@@ -151,7 +151,7 @@ impl Klme {
         } else {
             token.requests.remove(leaver);
         }
-        // A farewell comes as often as there are leaders meanwhile; a node that was struck off has been told, and may have gone.
+        // A farewell comes to every leader meanwhile; a node that was struck off has been told, and may have gone.
         if farewell && is_first {
             out.send(leaver, Message::LeaveAck { stay: number.stay });
         }

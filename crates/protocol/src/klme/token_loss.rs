@@ -4,8 +4,9 @@ use super::{Klme, LeaderNo, Message, repair};
 use crate::{NodeId, Out};
 
 impl Klme {
-    /// Section 7: whether the sender of a token keeps a copy until the receiver has acknowledged it. With these repairs nothing
-    /// would use one: no node goes by a copy, the token comes before the news of it, and its receiver does not leave before it.
+    /// Section 7: whether the sender of a token keeps a copy until the receiver has acknowledged it. With these repairs
+    /// nothing would use one: no node goes by a copy, the token comes before the news of it, and its receiver does not
+    /// leave before it has come.
     pub(super) fn keeps_copies(&self) -> bool {
         ![repair::NO_COPY, repair::POSSESSION, repair::TOKEN_FIRST, repair::FAREWELL]
             .iter()

@@ -29,13 +29,13 @@ const CLAIMS: &[Claim] = &[
         weigh: |m| weigh(m.numbers(MESSAGES, |c| idle(c) && c.nodes == 1), place, |messages| messages.mean == 0.0),
     },
     Claim {
-        text: "the response time under light load is 2T (T being the mean delay; read as: within 1%)",
+        text: "the response time under light load is 2T (T the mean delay; read as: within 1%)",
         place: "Section 5.2",
         number: "median waiting time / T",
         weigh: |m| in_delays(m, MEDIAN, |c| idle(c) && c.nodes > 2, |delays| (delays.mean - 2.0).abs() < 0.02),
     },
     Claim {
-        text: "the synchronisation delay under heavy load is T or 2T (T being the mean delay; read as: its mean lies between)",
+        text: "the synchronisation delay under heavy load is T or 2T (T the mean delay; read as: its mean lies between)",
         place: "Section 5.3",
         number: "synchronisation delay / T",
         weigh: |m| in_delays(m, SYNCHRONISATION, |c| figure_2(c) && at(c, 98.0), |delays| between(delays, 1.0, 2.0)),
@@ -121,8 +121,8 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// Judges all claims for which something was measured, apart for each way in which messages are delayed: the paper's are
-/// unpredictable, and only those let a request overtake the token.
+/// Judges all claims for which something was measured, apart for each way in which messages are delayed: the paper's
+/// delays are unpredictable, and only such let a request overtake the token.
 pub(crate) fn judge(results: &[&(Config, Summary)]) -> Vec<Judged> {
     let mut delays: Vec<Duration> = Vec::new();
     for (config, _) in results {
