@@ -17,8 +17,8 @@ const LINE_3_2: Network = (3, 2, LINE_3.2);
 const TRIANGLE: Network = (3, 1, &[(0, 1), (0, 2), (1, 2)]);
 const LINE_4: Network = (4, 1, &[(0, 1), (1, 2), (2, 3)]);
 
-/// On a line of three: the network is connected all the time, but the nodes 1 and 2 do not know a way to the token until the
-/// LINK from 0 to 2 has arrived.
+/// On a line of three: the network is connected all the time, but the nodes 1 and 2 do not know a way to the token until
+/// the LINK from 0 to 2 has arrived.
 const REPLACED_LINK: &str = "up 0-2; down 0-1";
 
 /// In scripts, `req 0.1` is for two units, and `req 0.2` is urgent.
@@ -99,8 +99,8 @@ fn ask_once_requests_multiply_until_a_link_message_arrives() {
 
 #[test]
 fn release_aside_a_request_waits_at_a_node_that_never_got_it_in_20_steps() {
-    let script = "req 0; req 1; msg 1>0; down 1-2; msg 0>1; msg 1>0; up 1-2; msg 2>1; down 0-1; rel 0; msg 0>2; msg 2>0; \
-                  req 2; msg 2>0; msg 1>2; msg 2>1; msg 0>2; msg 2>1; rel 1; msg 0>2";
+    let script = "req 0; req 1; msg 1>0; down 1-2; msg 0>1; msg 1>0; up 1-2; msg 2>1; down 0-1; rel 0; msg 0>2; \
+                  msg 2>0; req 2; msg 2>0; msg 1>2; msg 2>1; msg 0>2; msg 2>1; rel 1; msg 0>2";
     assert_eq!(without(&[repair::RELEASE_ASIDE], TRIANGLE, script).stuck(), [2]);
     assert!(repaired(TRIANGLE, script).is_critical(2));
 }
@@ -119,8 +119,8 @@ fn received_link_a_node_without_the_token_has_no_way_to_it_after_9_steps() {
 
 #[test]
 fn forming_a_height_that_was_not_told_deadlocks_in_19_steps() {
-    let script = "up 0-2; msg 2>0; down 0-1; msg 1>2; msg 0>2; req 2; up 0-1; msg 1>0; msg 0>1; msg 2>1; req 1; msg 1>0; \
-                  msg 0>1; msg 1>0; rel 1; msg 1>2; down 0-1; msg 2>0; msg 0>2";
+    let script = "up 0-2; msg 2>0; down 0-1; msg 1>2; msg 0>2; req 2; up 0-1; msg 1>0; msg 0>1; msg 2>1; req 1; \
+                  msg 1>0; msg 0>1; msg 1>0; rel 1; msg 1>2; down 0-1; msg 2>0; msg 0>2";
     assert_eq!(without(&[repair::FORMING], LINE_3, script).stuck(), [2]);
     assert!(repaired(LINE_3, script).is_critical(2));
 }
