@@ -17,8 +17,8 @@ const LINE_3_2: Network = (3, 2, LINE_3.2);
 const TRIANGLE: Network = (3, 1, &[(0, 1), (0, 2), (1, 2)]);
 const LINE_4: Network = (4, 1, &[(0, 1), (1, 2), (2, 3)]);
 
-/// On a line of three: the network is connected all the time, but the nodes 1 and 2 do not know a way to the token until
-/// the LINK from 0 to 2 has arrived.
+/// On a line of three: the network is connected all the time, but the nodes 1 and 2 do not know a way to the token
+/// until the LINK from 0 to 2 has arrived.
 const REPLACED_LINK: &str = "up 0-2; down 0-1";
 
 /// In scripts, `req 0.1` is for two units, and `req 0.2` is urgent.
