@@ -222,6 +222,9 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     if let Some(ratio) = summary.deadline_miss_ratio {
         add("deadlines missed", percent_with_ci(ratio, summary.deadline_miss_ratio_ci95));
     }
+    if let Some(share) = summary.priority_inversions {
+        add("ahead of the more urgent", percent_with_ci(share, summary.priority_inversions_ci95));
+    }
     add("messages per entry", with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95));
     for (kind, count) in &summary.messages_by_kind {
         add(&format!("  {kind}"), format!("{count:.3}"));
@@ -229,6 +232,10 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("transmissions per entry", with_ci(summary.transmissions_per_entry, summary.transmissions_per_entry_ci95));
     add("token hops per entry", format!("{:.3}", summary.hops));
     add("synchronisation delay", with_ci(sync.mean, sync.ci95));
+    add("  median, 95%, longest", format!("{:.3}, {:.3}, {:.3}", sync.p50, sync.p95, sync.max));
+    if let Some(above) = sync.above_2t {
+        add("  above 2T", percent_with_ci(above, sync.above_2t_ci95));
+    }
     add("fairness (Jain's index)", format!("{:.4}", summary.jain));
     add("tokens idle while wanted", format!("{:.1}%", 100.0 * summary.idle_token_share));
     add("tokens in use", format!("{:.1}%", 100.0 * summary.utilisation));

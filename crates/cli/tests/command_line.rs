@@ -56,6 +56,11 @@ fn the_json_has_its_documented_keys() {
         "hops",
         "synchronisation_delay.mean",
         "synchronisation_delay.ci95",
+        "synchronisation_delay.p50",
+        "synchronisation_delay.p95",
+        "synchronisation_delay.max",
+        "synchronisation_delay.above_2t",
+        "synchronisation_delay.above_2t_ci95",
         "jain",
         "idle_token_share",
         "utilisation",
@@ -125,6 +130,8 @@ fn demands_of_several_kinds_have_documented_results() {
         "units_in_use.5",
         "deadline_miss_ratio",
         "deadline_miss_ratio_ci95",
+        "priority_inversions",
+        "priority_inversions_ci95",
     ] {
         let value = json.pointer(&format!("/{}", key.replace('.', "/")));
         assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
