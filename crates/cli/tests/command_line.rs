@@ -156,6 +156,17 @@ fn demands_of_several_kinds_have_documented_results() {
 }
 
 #[test]
+fn a_priority_that_is_listed_twice_is_asked_with_twice_as_often() {
+    let said = quick(&["--algorithm", "hok", "--priorities", "1,1,2", "--units", "1,1,1,2", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.out).expect("one JSON object");
+    let entries = |class: &str, of: &str| json[class][of]["entries"].as_f64().expect("a number");
+    let (priorities, units) = ([1, 2].map(|p| entries("wait_by_priority", &p.to_string())), [1, 2]);
+    let units = units.map(|u| entries("wait_by_units", &u.to_string()));
+    assert!((1.6..2.5).contains(&(priorities[0] / priorities[1])), "{priorities:?}");
+    assert!((2.3..4.0).contains(&(units[0] / units[1])), "{units:?}");
+}
+
+#[test]
 fn a_trace_of_several_kinds_of_demands_is_rerun() {
     let scratch = Scratch::new("demands");
     let trace = scratch.path("run.jsonl");
@@ -603,6 +614,9 @@ fn check_turns_bad_input_away() {
         (&["krl", "--nodes", "4000000000", "--topology", "line"], "1 to 8"),
         (&["krl", "--topology", "line", "--spread", "1"], "2 apart"),
         (&["krl", "--walks", "9", "--max-states", "9"], "--walks"),
+        (&["hok", "--priorities", "1,1,2"], "name each once"),
+        (&["hok", "--k", "2", "--units", "1..2,2"], "name each once"),
+        (&["hok-edf", "--deadlines", "3,3"], "name each once"),
         (&["krl", "--without", "reclaim", "--trace", "/nowhere/at/all"], "/nowhere/at/all"),
     ];
     for (args, words) in cases {

@@ -9,13 +9,13 @@ use crate::failure::Failure;
 #[derive(clap::Args, Clone, PartialEq, Debug)]
 pub(super) struct Menu {
     /// How many units a request may ask for, such as 1..3; each request chooses
-    #[arg(long, value_name = "NUMBERS", default_value = "1")]
+    #[arg(long, value_name = "NUMBERS", default_value = "1", value_parser = each_once)]
     units: Numbers,
     /// The priorities that a request may have, such as 0,1; the larger is the more urgent
-    #[arg(long, value_name = "NUMBERS", default_value = "0")]
+    #[arg(long, value_name = "NUMBERS", default_value = "0", value_parser = each_once)]
     priorities: Numbers,
     /// The deadlines that a request may have, such as 1,2; the smaller is the earlier. Without it, none has one
-    #[arg(long, value_name = "NUMBERS")]
+    #[arg(long, value_name = "NUMBERS", value_parser = each_once)]
     deadlines: Option<Numbers>,
 }
 
@@ -51,6 +51,15 @@ impl Menu {
             .filter(|(_, numbers, usual)| usual.is_none_or(|usual| numbers.all() != [usual]));
         unusual.map(|(name, numbers, _)| (name, numbers.to_string())).collect()
     }
+}
+
+/// Numbers of which every request may choose any, so that it makes no sense to name one twice.
+fn each_once(text: &str) -> Result<Numbers, String> {
+    let numbers: Numbers = text.parse()?;
+    if numbers.repeats() {
+        return Err(format!("{text:?} names a number twice, but every choice is tried: name each once"));
+    }
+    Ok(numbers)
 }
 
 #[cfg(test)]
