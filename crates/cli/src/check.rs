@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod demands;
+mod effect;
 mod flags;
 mod layer;
 mod verdict;

@@ -1,5 +1,6 @@
 //! `driftlock sim`: measure an algorithm.
 
+mod effect;
 pub(crate) mod field;
 mod watch;
 
@@ -86,13 +87,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// Show one replication in a browser while it runs, instead of measuring
-    #[arg(long, conflicts_with_all = ["trace", "pcap", "output"])]
+    #[arg(long, conflicts_with_all = ["trace", "pcap", "output", "format", "threads"])]
     view: bool,
     #[command(flatten)]
     at: At,
-    /// Which replication to record or to show
-    #[arg(long, value_name = "R", default_value_t = 0)]
-    trace_replication: u32,
+    /// Which replication to record or to show [default: 0]
+    #[arg(long, value_name = "R")]
+    trace_replication: Option<u32>,
     /// Threads to use; 0 is one for each core. The results do not depend on it
     #[arg(long, default_value_t = 0, value_parser = progress::threads)]
     threads: usize,
@@ -184,7 +185,7 @@ struct Parameters {
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
     /// Switch all repairs off: the paper's text as published
-    #[arg(long)]
+    #[arg(long, conflicts_with = "without")]
     as_published: bool,
     /// Entries before counting begins, in each replication [default: 500]
     #[arg(long, allow_hyphen_values = true)]
@@ -276,18 +277,20 @@ impl Parameters {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = plan(args)?;
+    effect::check(args, &plan)?;
+    let recorded = args.trace_replication.unwrap_or(0);
     if args.format == Format::Parquet && args.output.is_none() {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
     if args.view {
-        recordable(&plan, args.trace_replication)?;
-        return watch::watch(&plan, args.trace_replication, args.at);
+        recordable(&plan, recorded)?;
+        return watch::watch(&plan, recorded, args.at);
     }
     if let Some(path) = &args.trace {
-        record(&plan, args.trace_replication, path)?;
+        record(&plan, recorded, path)?;
     }
     if let Some(path) = &args.pcap {
-        capture(&plan, args.trace_replication, path)?;
+        capture(&plan, recorded, path)?;
     }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
@@ -420,6 +423,7 @@ pub(crate) fn flags(config: &Config) -> String {
             value if Some(value) == default.get(name) => {}
             // The one follows from the other.
             _ if name == "load" && config.contention.is_some() => {}
+            _ if name == "without" && config.as_published => {}
             serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
             serde_json::Value::Array(items) => {
                 for item in items.iter().filter_map(|item| item.as_str()) {

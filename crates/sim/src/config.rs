@@ -356,6 +356,9 @@ impl Config {
 
     /// The repairs in force, and the names of those that are not.
     fn repairs_of(&self, algorithm: &'static Algorithm) -> Result<(Repairs, Vec<String>), ConfigError> {
+        if self.as_published && algorithm.repairs().is_empty() {
+            return Err(ConfigError::NothingPublished { algorithm: algorithm.tag });
+        }
         let names = self.without.iter().map(String::as_str);
         let published = (self.link_info == LinkInfoRule::Published).then_some(LINK_INFO);
         if published.is_some() && !algorithm.repairs().iter().any(|repair| repair.name == LINK_INFO) {

@@ -41,6 +41,15 @@ impl Menu {
         Ok(demands)
     }
 
+    /// The flag that means nothing to an algorithm that goes by neither, or by one of the two, and what it does not go by.
+    pub(super) fn idle(&self, by_priority: bool, by_deadline: bool) -> Option<(String, &'static str)> {
+        if !by_priority && self.priorities.all() != [0] {
+            return Some((format!("--priorities {}", self.priorities), "priority"));
+        }
+        let deadlines = self.deadlines.as_ref().filter(|_| !by_deadline)?;
+        Some((format!("--deadlines {deadlines}"), "deadline"))
+    }
+
     /// The flags that give this menu, where they are not the usual ones.
     pub(super) fn flags(&self) -> Vec<(&'static str, String)> {
         let given = [("units", &self.units, Some(1)), ("priorities", &self.priorities, Some(0))];

@@ -101,6 +101,18 @@ impl LinkFlags {
         Ok((topology, name))
     }
 
+    /// Why a flag changes nothing, if one does not.
+    pub(super) fn idle(&self) -> Option<String> {
+        if let (Some(_), Some(_), Some(_)) = (self.link_changes, self.failures, self.formations) {
+            return Some("--failures and --formations say all that --link-changes does: leave it out".into());
+        }
+        let of_failures =
+            if self.link_failure.is_some() { Some("--link-failure") } else { self.connected.then_some("--connected") };
+        let none_fails = self.failures.or(self.link_changes) == Some(NEVER);
+        let flag = of_failures.filter(|_| none_fails)?;
+        Some(format!("{flag}: no link fails; leave it out, or give --failures or --link-changes more than 0"))
+    }
+
     fn apply(&self, setup: &mut Setup) {
         let both = self.link_changes.unwrap_or(ONCE);
         setup.failures = self.failures.unwrap_or(both);
@@ -115,6 +127,12 @@ impl NeighbourhoodFlags {
         let changes = [self.crossings, self.leaves, self.joins];
         let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
         changes.iter().chain(&faults).any(Option::is_some) || self.outside.is_some()
+    }
+
+    /// Why a flag changes nothing, if one does not.
+    pub(super) fn idle(&self) -> Option<String> {
+        let all = self.crossings.is_some() && self.leaves.is_some() && self.joins.is_some();
+        all.then(|| "--leaves and --joins say all that --crossings does: leave it out".into())
     }
 
     fn apply(&self, setup: &mut Setup) -> Result<(), Failure> {

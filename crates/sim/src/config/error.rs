@@ -28,6 +28,12 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
+    /// Nothing was published.
+    #[error("{algorithm} is not from a paper, so there is nothing as published: leave as_published out")]
+    NothingPublished {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// A field on which nobody could be.
     #[error("the field: {0}")]
     Field(TerrainError),
