@@ -14,6 +14,8 @@ mod graph;
 mod liveness;
 mod model;
 mod parts;
+#[cfg(test)]
+mod puppet;
 mod search;
 mod setup;
 mod state;

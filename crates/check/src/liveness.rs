@@ -285,11 +285,16 @@ mod tests {
 
     /// A graph of these transitions, in which node 0 waits in these states.
     fn graph(transitions: &[(u32, Action, u32)], waiting: &[u32]) -> Graph {
+        graph_of_waiters(transitions, |state| u8::from(waiting.contains(&state)))
+    }
+
+    /// The same, where the function says who waits, as a set of bits.
+    fn graph_of_waiters(transitions: &[(u32, Action, u32)], waiters: impl Fn(u32) -> u8) -> Graph {
         let recorder = Recorder::starting_at(0);
         let most = transitions.iter().map(|&(from, _, to)| from.max(if to == CUT { 0 } else { to })).max().unwrap_or(0);
         for state in 0..=most {
             assert_eq!(recorder.index(u64::from(state)), state);
-            recorder.state(state, u8::from(waiting.contains(&state)));
+            recorder.state(state, waiters(state));
         }
         for &(from, action, to) in transitions {
             recorder.transition(from, action, to);
@@ -338,6 +343,50 @@ mod tests {
         assert_eq!(verdict(&transitions, &[0, 1]), None);
         assert_eq!(unserved(&graph(&transitions, &[0, 1]), 1).undecided, 2);
         assert_eq!(unserved(&graph(&[(0, A, 1), (1, B, CUT), (1, A, 2)], &[0, 1]), 1).undecided, 0);
+    }
+
+    /// Nodes 0 to 2 wait in state 1, and the node of this number waits on in state 2, which nothing leaves.
+    #[test]
+    fn every_node_is_looked_at_whoever_it_is_that_is_not_served() {
+        for node in 0..3 {
+            let waiters = |state| [0, 0b111, 1 << node][state as usize];
+            let graph = graph_of_waiters(&[(0, ASK, 1), (1, A, 2)], waiters);
+            let hopeless = Unserved::Hopeless(vec![ASK]);
+            assert_eq!(unserved(&graph, 3).worst, Some((node, hopeless)));
+            assert_eq!(unserved(&graph, node).worst, None, "there is no such node");
+        }
+    }
+
+    #[test]
+    fn lost_hope_of_a_later_node_is_told_before_deferred_hope_of_an_earlier_one() {
+        // Node 0 is passed over in states 0 and 1; node 1 has no hope in state 2.
+        let transitions = [(0, A, 1), (1, A, 0), (0, B, 2)];
+        let graph = graph_of_waiters(&transitions, |state| [0b01, 0b01, 0b10][state as usize]);
+        assert_eq!(
+            unserved(&graph, 1).worst,
+            Some((0, Unserved::PassedOver(Endless { stem: vec![], cycle: vec![A, A] })))
+        );
+        assert_eq!(unserved(&graph, 2).worst, Some((1, Unserved::Hopeless(vec![B]))));
+    }
+
+    #[test]
+    fn a_way_round_that_may_lead_through_what_was_not_followed_leaves_the_question_open() {
+        // Round by A. OUT serves in state 0 alone; B is always possible and was not followed, so it may lead back.
+        const OUT: Action = Action::Release(NodeId(1));
+        let transitions = [(0, A, 1), (1, A, 0), (0, OUT, 2), (0, B, CUT), (1, B, CUT)];
+        let decided = unserved(&graph(&transitions, &[0, 1]), 1);
+        assert_eq!((decided.worst, decided.undecided), (None, 2));
+        // The same of calm: messages A go round, and B, always possible, may be one of them.
+        let decided = restless(&graph(&[(0, A, 1), (1, A, 0), (0, B, CUT), (1, B, CUT)], &[]));
+        assert_eq!((decided.worst, decided.undecided), (None, 2));
+    }
+
+    #[test]
+    fn what_is_decided_is_not_counted_as_undecided() {
+        // Round for ever; at rest; and on to rest, past something that was not followed but can not lead back for ever.
+        for transitions in [&[(0, A, 1), (1, A, 0)][..], &[(0, ASK, 1)], &[(0, A, 1), (0, B, CUT)]] {
+            assert_eq!(restless(&graph(transitions, &[])).undecided, 0, "{transitions:?}");
+        }
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl<P: Protocol> Parts<P> {
         self.seats.id(seat, SeatPart::new)
     }
 
-    fn message(&self, message: P::Message) -> PartId {
+    pub(crate) fn message(&self, message: P::Message) -> PartId {
         self.messages.id(message, |message| MessagePart {
             permits: P::permits(&message),
             is_token: P::is_token(&message),

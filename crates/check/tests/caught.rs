@@ -17,6 +17,12 @@ enum Flaw {
     Unasked,
     /// Two units where one was asked for.
     Partial,
+    /// A unit that does not exist.
+    Unknown,
+    /// Another grant for the owner, which still uses the first.
+    Again,
+    /// Two grants at once.
+    Twice,
     /// The same fence again, for the owner.
     FenceStands,
     /// A message to a stranger.
@@ -29,10 +35,11 @@ enum Flaw {
     EndlessTalk,
 }
 
-/// Node 0 owns the only permit and never lends it.
+/// Node 0 owns all permits and never lends one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Flawed {
     id: NodeId,
+    k: u32,
     flaw: Flaw,
     entries: u64,
     forgotten: bool,
@@ -42,10 +49,10 @@ struct Flawed {
 struct Word;
 
 impl Flawed {
-    fn enter(&mut self, units: u32, out: &mut Out<Self>) {
+    fn enter(&mut self, permits: Permits, out: &mut Out<Self>) {
         self.entries += 1;
         let counter = if self.flaw == Flaw::FenceStands { 1 } else { self.entries * 2 + u64::from(self.id.0) };
-        out.grant(Grant { permits: Permits::first(units), fence: Fence { generation: 0, counter } });
+        out.grant(Grant { permits, fence: Fence { generation: 0, counter } });
     }
 }
 
@@ -59,18 +66,21 @@ impl Protocol for Flawed {
     const REPAIRS: &'static [Repair] = &[];
 
     fn deploy(deployment: &Deployment, flaw: Flaw, _repairs: Repairs) -> Vec<Self> {
-        deployment.ids().map(|id| Self { id, flaw, entries: 0, forgotten: false }).collect()
+        deployment.ids().map(|id| Self { id, k: deployment.k, flaw, entries: 0, forgotten: false }).collect()
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
+        let one = Permits::first(1);
         match self.flaw {
-            Flaw::TooMany => self.enter(1, out),
-            Flaw::FenceStands if self.id == OWNER => self.enter(1, out),
-            Flaw::Partial => self.enter(2, out),
+            Flaw::TooMany => self.enter(one, out),
+            Flaw::FenceStands | Flaw::Again if self.id == OWNER => self.enter(one, out),
+            Flaw::Twice => [one, one].into_iter().for_each(|permits| self.enter(permits, out)),
+            Flaw::Partial => self.enter(Permits::first(2), out),
+            Flaw::Unknown => self.enter(Permits::first(self.k + 1).without(Permits::first(self.k)), out),
             Flaw::NoLink => out.send(NodeId(2), Word),
             Flaw::Forgets => self.forgotten = true,
-            Flaw::Unasked | Flaw::EndlessTalk if self.id.0 < 2 => out.send(NodeId(1 - self.id.0), Word),
-            Flaw::Unasked | Flaw::EndlessTalk | Flaw::Silent | Flaw::FenceStands => {}
+            Flaw::Unasked | Flaw::EndlessTalk | Flaw::Again if self.id.0 < 2 => out.send(NodeId(1 - self.id.0), Word),
+            Flaw::Unasked | Flaw::EndlessTalk | Flaw::Again | Flaw::Silent | Flaw::FenceStands => {}
         }
     }
 
@@ -79,7 +89,8 @@ impl Protocol for Flawed {
     fn message(&mut self, from: NodeId, Word: Word, out: &mut Out<Self>) {
         match self.flaw {
             Flaw::EndlessTalk => out.send(from, Word),
-            _ => self.enter(1, out),
+            Flaw::Again if self.entries == 0 => {}
+            _ => self.enter(Permits::first(1), out),
         }
     }
 
@@ -92,7 +103,7 @@ impl Protocol for Flawed {
     }
 
     fn held(&self) -> Permits {
-        if self.id == OWNER && !self.forgotten { Permits::first(1) } else { Permits::NONE }
+        if self.id == OWNER && !self.forgotten { Permits::first(self.k) } else { Permits::NONE }
     }
 
     fn section(&self) -> Section {
@@ -116,12 +127,12 @@ impl Protocol for Flawed {
     }
 }
 
-/// What is found, and by which actions.
-fn found(flaw: Flaw) -> (Property, String, String) {
+/// What is found, and by which actions, where there are `k` units.
+fn found(flaw: Flaw, k: u32) -> (Property, String, String) {
     let links = vec![(NodeId(0), NodeId(1))];
-    let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(2));
-    if flaw == Flaw::FenceStands {
-        // Those who do not own the permit get nothing, which is not what is looked for.
+    let mut setup = Setup::still(Deployment { nodes: 3, k, links, ..Deployment::default() }, Bound::Most(2));
+    if matches!(flaw, Flaw::FenceStands | Flaw::Again) {
+        // Those who do not own a permit get nothing, which is not what is looked for.
         setup.properties = setup.properties.without(Property::Service);
     }
     let effort = Effort { threads: 2, liveness: true };
@@ -133,7 +144,13 @@ fn found(flaw: Flaw) -> (Property, String, String) {
 
 #[track_caller]
 fn is_caught(flaw: Flaw, property: Property, words: &str, actions: &str) {
-    let (caught, what, how) = found(flaw);
+    is_caught_of(1, flaw, property, words, actions);
+}
+
+/// Likewise, where there are `k` units.
+#[track_caller]
+fn is_caught_of(k: u32, flaw: Flaw, property: Property, words: &str, actions: &str) {
+    let (caught, what, how) = found(flaw, k);
     assert_eq!((caught, how.as_str()), (property, actions), "{what}");
     assert!(what.contains(words), "{what}");
 }
@@ -144,9 +161,18 @@ fn more_than_k_units_in_use_are_caught() {
 }
 
 #[test]
+fn two_users_of_one_unit_are_caught_while_another_is_free() {
+    is_caught_of(2, Flaw::TooMany, Property::Safety, "permits {0} were granted to node 1 while", "req 0; req 1");
+}
+
+#[test]
 fn grants_that_were_not_asked_for_so_are_caught() {
     is_caught(Flaw::Unasked, Property::Safety, "had not asked for", "req 0; msg 0>1");
     is_caught(Flaw::Partial, Property::Safety, "asked for 1 units and was granted 2", "req 0");
+    is_caught(Flaw::Unknown, Property::Safety, "was granted permits {1}, but there are only 1", "req 0");
+    is_caught_of(2, Flaw::Unknown, Property::Safety, "was granted permits {2}, but there are only 2", "req 0");
+    is_caught_of(2, Flaw::Again, Property::Safety, "while it still used others", "req 0; req 1; msg 1>0");
+    is_caught_of(2, Flaw::Twice, Property::Safety, "while it still used others", "req 0");
     is_caught(Flaw::FenceStands, Property::Safety, "which is not after", "req 0; rel 0; req 0");
 }
 

@@ -121,24 +121,25 @@ impl Algorithm {
     /// The repairs in force when those of these names are switched off. Fails with a name that this algorithm does not
     /// have.
     pub fn repairs_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
-        without(self.repairs().iter(), names)
+        without(self.repairs(), &[], names)
     }
 
     /// Likewise, where rules of our own may be switched off as well: in searches and tests, never where anything is granted
     /// for real.
     pub fn rules_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
-        without(self.repairs().iter().chain(self.guards()), names)
+        without(self.repairs(), self.guards(), names)
     }
 }
 
 /// Everything in force but what goes by these names. Fails with the first name that stands for nothing.
 fn without<'a>(
-    known: impl Iterator<Item = &'static Repair> + Clone,
+    repairs: &[Repair],
+    guards: &[Repair],
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<Repairs, &'a str> {
     names.into_iter().try_fold(Repairs::ALL, |rules, name| {
-        let found = known.clone().find(|repair| repair.name == name);
-        found.map(|repair| rules.without(*repair)).ok_or(name)
+        let found = repairs.iter().chain(guards).find(|rule| rule.name == name);
+        found.map(|rule| rules.without(*rule)).ok_or(name)
     })
 }
 

@@ -1,9 +1,10 @@
 //! The shell turns away what an application or the network gets wrong, and the protocol never sees it.
 
+use driftlock_protocol::hok::{self, Hok, Policy};
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach,
-    Refusal, Repairs, Section, Units,
+    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Priority, Protocol,
+    Reach, Refusal, Repairs, Section, Units,
 };
 
 type Effects = Vec<Effect<Message, Timer>>;
@@ -154,4 +155,32 @@ fn a_request_after_a_cancel_takes_up_the_one_that_is_still_on_its_way() {
     assert_eq!(drive(&mut nodes, asked, 1), [1]);
     let grant = nodes[1].grant().expect("granted");
     assert_eq!((grant.permits.count(), grant.fence.counter), (1, 1));
+}
+
+/// Two units for two nodes; node 1 has asked for some and changed its mind.
+#[test]
+fn another_demand_has_to_wait_until_the_cancelled_one_is_through() {
+    let deployment = Deployment { nodes: 2, k: 2, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
+    let protocol = Hok::deploy(&deployment, hok::Variant::new(Policy::Priority), Repairs::ALL).swap_remove(1);
+    let mut node = Node::new(NodeId(1), protocol, Reach::links([(NodeId(0), FIRST)]));
+    let demand = |units| Demand { units: Units::new(units).expect("not zero"), ..Demand::ONE };
+    let mut ask = |input| node.step(input, &mut Outbox::new()).map(|()| (node.demand(), node.pending()));
+    assert_eq!(ask(Input::Request(demand(1))), Ok((Some(demand(1)), Some(demand(1)))));
+    assert_eq!(ask(Input::Cancel), Ok((None, Some(demand(1)))), "the protocol waits still");
+    assert_eq!(ask(Input::Request(demand(2))), Err(Refusal::StillWithdrawing));
+    assert_eq!(ask(Input::Cancel), Err(Refusal::NotWaiting));
+    assert_eq!(ask(Input::Request(demand(1))), Ok((Some(demand(1)), Some(demand(1)))), "as it was");
+}
+
+#[test]
+fn a_node_may_ask_for_what_the_shell_would_take() {
+    let [mut holder, mut other] = pair();
+    let urgent = Demand { priority: Priority(1), ..Demand::ONE };
+    assert!(holder.may_ask(Demand::ONE) && holder.may_ask(urgent));
+    step(&mut holder, Input::Request(Demand::ONE)).0.expect("it may ask");
+    assert!(!holder.may_ask(Demand::ONE), "it holds a grant");
+    step(&mut other, Input::Request(Demand::ONE)).0.expect("it may ask");
+    assert!(!other.may_ask(Demand::ONE), "it waits");
+    step(&mut other, Input::Cancel).0.expect("it waits");
+    assert!(other.may_ask(Demand::ONE) && !other.may_ask(urgent), "only what it has asked for before");
 }

@@ -193,7 +193,7 @@ impl Case {
         let heals_at = case.fault_span.units();
         let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
         let disorder = (algorithm.stands_overtaking() && terrain.is_none()).then(|| disorder(&mut draw)).flatten();
-        Self { terrain, disorder, ..case }
+        Self { disorder, terrain, ..case }
     }
 
     /// The same run with another fate of messages on failing links.

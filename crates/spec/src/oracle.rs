@@ -330,6 +330,63 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_that_does_not_exist_is_seen_even_if_others_are_free() {
+        for k in [1, 2] {
+            let mut oracle = Oracle::new(1, u32::from(k));
+            oracle.requested(A, Demand::ONE);
+            let permits = Permits::single(permit(k));
+            let unknown = Err(Violation::UnknownPermit { permits, node: A, k: u32::from(k) });
+            assert_eq!(oracle.granted(A, grant(k, 1)), unknown);
+        }
+    }
+
+    #[test]
+    fn what_was_released_or_revoked_or_has_vanished_with_its_user_may_be_granted_again() {
+        let give_back: [fn(&mut Oracle); 3] = [
+            |oracle| oracle.released(A),
+            |oracle| assert_eq!(oracle.revoked(A, Demand::ONE), Some(Permits::single(permit(0)))),
+            |oracle| oracle.vanished(A),
+        ];
+        for (give_back, owed) in give_back.into_iter().zip([0, 1, 0]) {
+            let mut oracle = Oracle::new(2, 1);
+            oracle.requested(A, Demand::ONE);
+            oracle.granted(A, grant(0, 1)).unwrap();
+            assert_eq!(oracle.in_use(), Permits::first(1));
+            give_back(&mut oracle);
+            assert_eq!((oracle.in_use(), oracle.owed_count()), (Permits::NONE, owed));
+            oracle.requested(B, Demand::ONE);
+            assert_eq!(oracle.granted(B, grant(0, 2)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_from_one_who_uses_nothing() {
+        let mut oracle = Oracle::new(1, 1);
+        assert_eq!(oracle.revoked(A, Demand::ONE), None);
+        oracle.requested(A, Demand::ONE);
+        oracle.released(A);
+        assert_eq!(oracle.owed_count(), 1, "it waits still");
+        oracle.vanished(A);
+        assert_eq!((oracle.owed_count(), oracle.owed().count()), (0, 0));
+        oracle.vanished(A);
+        assert_eq!(oracle.owed_count(), 0, "it was owed nothing any more");
+    }
+
+    #[test]
+    fn every_unit_of_a_grant_needs_a_later_fence() {
+        let mut oracle = Oracle::new(1, 2);
+        oracle.requested(A, Demand::ONE);
+        oracle.granted(A, grant(1, 5)).unwrap();
+        oracle.released(A);
+        let two = Demand { units: driftlock_protocol::Units::new(2).unwrap(), ..Demand::ONE };
+        oracle.requested(A, two);
+        let fence = |counter| Fence { generation: 0, counter };
+        let both = Grant { permits: Permits::first(2), fence: fence(5) };
+        let stands = Violation::FenceNotGrowing { permit: permit(1), node: A, got: fence(5), last: fence(5) };
+        assert_eq!(oracle.granted(A, both), Err(stands));
+    }
+
+    #[test]
     fn who_asked_is_owed_until_served_or_cancelled() {
         let mut oracle = Oracle::new(2, 1);
         oracle.requested(A, Demand::ONE);

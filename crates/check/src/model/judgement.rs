@@ -1,5 +1,8 @@
 //! What must hold in a state, looked at by itself.
 
+#[cfg(test)]
+mod tests;
+
 use driftlock_protocol::{Flight, Layer, Moment, NodeId, Permits, Protocol, Units, View};
 use driftlock_spec::{Violation, check_moment};
 

@@ -229,6 +229,23 @@ mod tests {
     }
 
     #[test]
+    fn a_message_that_waited_for_its_turn_is_as_young_as_its_transmission() {
+        let settings = Settings { window: 1, ..Settings::default() };
+        let (mut out, mut channel) = (Vec::new(), channel());
+        channel.send(Time::ZERO, None, 'a', &settings, &mut out);
+        channel.send(Time::ZERO, None, 'b', &settings, &mut out);
+        let second = from_ms(1_000);
+        channel.acknowledged(second, 1, &settings, &mut out);
+        assert_eq!(sequences(&mut out), [0, 1]);
+        let patience = channel.round_trip.patience(0, &settings);
+        assert_eq!(channel.due(), Some(second + patience), "counted from the transmission");
+        let mut expected = channel.round_trip.clone();
+        expected.sample(from_ms(10));
+        channel.acknowledged(second + from_ms(10), 2, &settings, &mut out);
+        assert_eq!(channel.round_trip.patience(0, &settings), expected.patience(0, &settings));
+    }
+
+    #[test]
     fn messages_are_delivered_in_order_and_once() {
         let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
         for (sequence, message) in [(1, 'b'), (0, 'a'), (0, 'a'), (1, 'b'), (9, 'z'), (2, 'c')] {

@@ -1,5 +1,8 @@
 //! One neighbour, or former neighbour: how a link to it forms, lives and breaks.
 
+#[cfg(test)]
+mod tests;
+
 use driftlock_protocol::{Incarnation, NodeId};
 
 use super::channel::Channel;

@@ -1,6 +1,7 @@
 //! Nodes over a network that loses, delays, doubles, reorders and partitions, and an observer who sees everything.
 
 mod histories;
+mod limits;
 mod observer;
 mod scenarios;
 

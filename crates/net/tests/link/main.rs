@@ -7,3 +7,4 @@ mod rng;
 mod beacons;
 mod histories;
 mod pairs;
+mod restarts;

@@ -1,5 +1,8 @@
 //! What must hold of the DAG itself, for every algorithm that stands on it.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 

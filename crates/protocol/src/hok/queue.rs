@@ -17,6 +17,12 @@ pub(super) struct Entry {
 pub(super) struct RequestQueue(Vec<Entry>);
 
 impl RequestQueue {
+    /// These entries as they are, in an order that no request could bring about.
+    #[cfg(test)]
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
+        Self(entries)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,8 @@
 //! Clauses I to L: who leaves, and who comes.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use super::{Klme, LeaderNo, Message, Numbers, Place, RequestNo, Token, repair};

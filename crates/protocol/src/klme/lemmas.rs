@@ -1,5 +1,8 @@
 //! What the paper's proofs rely on, over all nodes and all messages in flight.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

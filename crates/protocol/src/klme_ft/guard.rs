@@ -1,7 +1,7 @@
 //! The rules that klme-ft stands on, each of which tests and searches can switch off to see what it is for.
 //!
-//! docs/guarantees.md has the argument that they are enough. crates/check/tests/klme_ft_guards.rs and
-//! crates/sim/tests/klme_ft_guards.rs show what goes wrong without each.
+//! docs/guarantees.md has the argument that they are enough. `crates/check/tests/klme_ft_guards.rs` and
+//! `crates/sim/tests/klme_ft_guards.rs` show what goes wrong without each.
 
 use crate::Repair;
 

@@ -164,7 +164,7 @@ impl KlmeFt {
     pub(super) fn serve(&mut self, out: &mut Out<Self>) {
         let (me, times, left) = (self.me(), self.variant.times, self.beats_to_reclaim());
         let Role::Leader(token) = &mut self.role else { return };
-        if self.rests || !(token.is_confirmed() || !self.rules.has(guard::CONFIRM)) {
+        if self.rests || (self.rules.has(guard::CONFIRM) && !token.is_confirmed()) {
             return;
         }
         let (number, round) = (token.number, token.round);

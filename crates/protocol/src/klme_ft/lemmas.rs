@@ -1,5 +1,8 @@
 //! What holds in every state, however time goes: the lemmas need no clock.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

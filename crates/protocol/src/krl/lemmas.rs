@@ -1,5 +1,8 @@
 //! What the paper's correctness argument relies on, over all nodes and all messages in flight.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::format;
 use alloc::string::String;
 

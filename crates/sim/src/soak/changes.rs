@@ -8,7 +8,7 @@ use rand::RngExt;
 use super::{SERVICE_UNITS_MAX, Soak};
 use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
-use crate::world::Step;
+use crate::world::{Disorder, Step};
 
 impl<P: Protocol> Soak<'_, P> {
     /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
@@ -28,6 +28,10 @@ impl<P: Protocol> Soak<'_, P> {
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
         self.settle();
+        if let Some(disorder) = self.case.disorder {
+            // Messages may still overtake one another, but none is late for long any more.
+            self.world.disorder(Disorder { late: 0.0, ..disorder });
+        }
         match P::View::LAYER {
             Layer::Links if self.case.terrain.is_some() => Ok(()),
             Layer::Links => self.connect(),
@@ -101,10 +105,11 @@ impl<P: Protocol> Soak<'_, P> {
         self.case.deployment.ids().any(|node| self.is_down(node))
     }
 
-    /// One fault at a time is what can be survived. A leaver that is not heard goes without a farewell in the end, and counts as
-    /// crashed: on the field, and where others are down already.
+    /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the end, and
+    /// counts as crashed: on the field, where messages are late, and where others are down already.
     fn may_leave(&self) -> bool {
-        let is_fault = P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.injected.crashes > 0);
+        let are_late = self.case.disorder.is_some_and(|disorder| disorder.late > 0.0);
+        let is_fault = P::SURVIVES_CRASHES && (self.case.terrain.is_some() || are_late || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }

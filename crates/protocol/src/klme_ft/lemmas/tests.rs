@@ -1,0 +1,148 @@
+//! Moments with one thing wrong: the lemma that is there for it says so, and says nothing of what is sound.
+
+use alloc::vec;
+
+use super::*;
+use crate::klme_ft::token::{Loan, Waiter};
+use crate::klme_ft::{Candidacy, Variant};
+use crate::tenure::LeaderNo;
+use crate::{Demand, Deployment, Flight, Protocol, Repairs, Stay};
+
+fn permit(number: u8) -> Permit {
+    number.try_into().unwrap()
+}
+
+fn books(node: &mut KlmeFt) -> &mut Token {
+    match &mut node.role {
+        Role::Leader(token) => token,
+        _ => panic!("node {} leads", node.id),
+    }
+}
+
+/// Four members share two units. Node 0 leads and has lent unit 0 to node 1, who uses it; node 2 waits.
+fn busy() -> [KlmeFt; 4] {
+    let members = (0..4).map(NodeId).collect();
+    let deployment = Deployment { nodes: 4, k: 2, members, ..Deployment::default() };
+    let mut nodes: [KlmeFt; 4] = KlmeFt::deploy(&deployment, Variant::SMALL, Repairs::ALL).try_into().unwrap();
+    let (user, waiter) = (nodes[1].me(), nodes[2].me());
+    let token = books(&mut nodes[0]);
+    let seal = token.sealed.next();
+    (token.sealed, token.free) = (seal, Permits::single(permit(1)));
+    token.loans.push(Loan {
+        allocation: Allocation { member: user, permit: permit(0), seal },
+        left: 2,
+        claimed: false,
+    });
+    token.queue.push(Waiter { member: waiter, missed: 0 });
+    nodes[1].usage = using(permit(0), seal);
+    nodes
+}
+
+fn using(permit: Permit, seal: Seal) -> Usage {
+    Usage::Using { demand: Demand::ONE, permit, seal, lease: false, claimed: false }
+}
+
+fn moment<'a>(nodes: &'a [KlmeFt; 4], message: Option<&'a Message>) -> Moment<'a, KlmeFt> {
+    let flight = message.map(|message| Flight { from: NodeId(0), to: NodeId(3), message });
+    Moment { nodes: nodes.iter().collect(), flights: flight.into_iter().collect() }
+}
+
+#[track_caller]
+fn is_said_of(words: &str, nodes: &[KlmeFt; 4], message: Option<&Message>) {
+    let said = hold(&moment(nodes, message)).expect_err(words);
+    assert!(said.contains(words), "{said}");
+}
+
+#[track_caller]
+fn is_said(words: &str, spoil: impl FnOnce(&mut [KlmeFt; 4])) {
+    let mut nodes = busy();
+    spoil(&mut nodes);
+    is_said_of(words, &nodes, None);
+}
+
+#[test]
+fn a_sound_moment_is_sound() {
+    assert_eq!(hold(&moment(&busy(), None)), Ok(()));
+}
+
+#[test]
+fn every_unit_is_free_or_lent_once() {
+    is_said("unit {0} is in the books of leader 0 twice", |nodes| books(&mut nodes[0]).free = Permits::first(2));
+    is_said("unit {0} is in the books of leader 0 twice", |nodes| {
+        let (other, token) = (nodes[3].me(), books(&mut nodes[0]));
+        let mut again = token.loans[0];
+        (again.allocation.member, again.allocation.seal) = (other, token.sealed.next());
+        token.loans.push(again);
+    });
+    is_said("leader 0 knows of {0} only", |nodes| books(&mut nodes[0]).free = Permits::NONE);
+    is_said("leader 0 knows of {0, 1, 2} only", |nodes| {
+        books(&mut nodes[0]).free = Permits::first(3).without(Permits::first(1));
+    });
+}
+
+#[test]
+fn nobody_is_in_the_books_twice_under_any_heading() {
+    is_said("leader 0 has node 1 in its books twice", |nodes| {
+        let user = nodes[1].me();
+        books(&mut nodes[0]).queue.push(Waiter { member: user, missed: 0 });
+    });
+    is_said("leader 0 has node 2 in its books twice", |nodes| {
+        let waiter = books(&mut nodes[0]).queue[0];
+        books(&mut nodes[0]).queue.push(waiter);
+    });
+}
+
+#[test]
+fn no_two_lead_under_one_number() {
+    is_said("nodes 0 and 3 lead under the same number", |nodes| nodes[3].role = nodes[0].role.clone());
+    let mut nodes = busy();
+    nodes[3].role = nodes[0].role.clone();
+    let me = nodes[3].me();
+    let token = books(&mut nodes[3]);
+    token.number = LeaderNo { counter: token.number.counter + 1, stay: me.stay };
+    assert_eq!(hold(&moment(&nodes, None)), Ok(()), "an earlier leader may not know of the later one yet");
+}
+
+#[test]
+fn a_seal_is_of_one_unit_and_one_node_wherever_it_is_known() {
+    let same_seal = "were granted a unit under the same seal";
+    let (nodes, Usage::Using { seal, .. }) = (busy(), busy()[1].usage) else { panic!("node 1 uses a unit") };
+    is_said(same_seal, |nodes| nodes[3].usage = using(permit(0), seal));
+    is_said(same_seal, |nodes| nodes[1].usage = using(permit(1), seal));
+    let number = books(&mut nodes.clone()[0]).number;
+    let stranger = Allocation { member: nodes[3].me(), permit: permit(0), seal };
+    is_said(same_seal, |nodes| {
+        let inheritance = Some((number, vec![stranger]));
+        nodes[2].role = Role::Candidate(Candidacy { number: number.next(Stay(2)), votes: vec![], inheritance });
+    });
+    let round = crate::tenure::Round::default();
+    let grant = Message::Grant { number, round, permit: permit(0), seal, renews: false };
+    is_said_of(same_seal, &nodes, Some(&grant));
+    is_said_of(same_seal, &nodes, Some(&Message::Token { number, allocated: vec![stranger] }));
+    let later = Message::Grant { number, round, permit: permit(0), seal: seal.next(), renews: false };
+    assert_eq!(hold(&moment(&nodes, Some(&later))), Ok(()), "another grant of the same unit");
+}
+
+#[test]
+fn three_copies_are_three_with_members_who_stay() {
+    let has_three = |change: &dyn Fn(&mut [KlmeFt; 4])| {
+        let mut nodes = busy();
+        change(&mut nodes);
+        has_three_copies(&moment(&nodes, None))
+    };
+    assert!(has_three(&|_| {}));
+    assert!(!has_three(&|nodes| books(&mut nodes[0]).settled = false), "no majority has said so yet");
+    assert!(!has_three(&|nodes| nodes[2].leaving = true), "a copy is about to go");
+    assert!(!has_three(&|nodes| nodes[1].stay = None), "a copy has gone");
+    assert!(!has_three(&|nodes| nodes[1].stay = Some(Stay(9))), "it has come back and knows nothing");
+    assert!(!has_three(&|nodes| _ = books(&mut nodes[0]).holders.pop()), "there are two");
+    assert!(!has_three(&|nodes| nodes[0].role = Role::Follower), "nobody leads");
+    assert!(has_three(&|nodes| nodes[3].leaving = true), "it keeps no copy");
+    let with_a_later_leader = |nodes: &mut [KlmeFt; 4]| {
+        nodes[3].role = nodes[0].role.clone();
+        let token = books(&mut nodes[3]);
+        token.number.counter += 1;
+        token.settled = false;
+    };
+    assert!(!has_three(&with_a_later_leader), "the latest leader's copies count");
+}
