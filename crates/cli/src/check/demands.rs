@@ -1,6 +1,6 @@
 //! What the applications of a check may ask for, as the command line has it.
 
-use driftlock_protocol::{Deadline, Demand, Priority, Units};
+use driftlock_protocol::{Deadline, Demand, Priority, Units, Urgency};
 use driftlock_sim::demand::Numbers;
 
 use crate::failure::Failure;
@@ -41,13 +41,13 @@ impl Menu {
         Ok(demands)
     }
 
-    /// The flag that means nothing to an algorithm that goes by neither, or by one of the two, and what it does not go by.
-    pub(super) fn idle(&self, by_priority: bool, by_deadline: bool) -> Option<(String, &'static str)> {
-        if !by_priority && self.priorities.all() != [0] {
-            return Some((format!("--priorities {}", self.priorities), "priority"));
+    /// The flag that means nothing to an algorithm to which only this makes a demand urgent, and what that flag is about.
+    pub(super) fn idle(&self, urgency: Urgency) -> Option<(String, Urgency)> {
+        if urgency != Urgency::Priority && self.priorities.all() != [0] {
+            return Some((format!("--priorities {}", self.priorities), Urgency::Priority));
         }
-        let deadlines = self.deadlines.as_ref().filter(|_| !by_deadline)?;
-        Some((format!("--deadlines {deadlines}"), "deadline"))
+        let deadlines = self.deadlines.as_ref().filter(|_| urgency != Urgency::Deadline)?;
+        Some((format!("--deadlines {deadlines}"), Urgency::Deadline))
     }
 
     /// The flags that give this menu, where they are not the usual ones.

@@ -2,29 +2,32 @@
 
 use std::any::TypeId;
 
+use driftlock_check::{Properties, Property};
 use driftlock_protocol::klme::Never;
-use driftlock_protocol::{Algorithm, Protocol, Visitor};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Protocol, Urgency, Visitor};
+use driftlock_sim::config::ConfigError;
 
 use super::flags::Args;
 use crate::failure::Failure;
 
-/// Who goes by priorities, and who by deadlines.
-const BY_PRIORITY: &[&str] = &["hok", "hok-strict"];
-const BY_DEADLINE: &[&str] = &["hok-edf"];
-
 /// Refuses the flags of `args` that have no effect on the search.
 pub(super) fn check(args: &Args, algorithm: &'static Algorithm) -> Result<(), Failure> {
-    let order = args.menu.idle(BY_PRIORITY.contains(&algorithm.tag), BY_DEADLINE.contains(&algorithm.tag));
-    let idle = order
-        .map(|(flag, of)| {
-            let instead = if of == "priority" { BY_PRIORITY } else { BY_DEADLINE };
-            format!("{} does not go by {of}: leave {flag} out, or check {}", algorithm.tag, instead.join(" or "))
-        })
+    let idle = of_demands(args, algorithm)
         .or_else(|| args.links.idle())
         .or_else(|| args.neighbourhood.idle())
         .or_else(|| of_the_algorithm(args, algorithm))
+        .or_else(|| of_properties(args))
         .or_else(|| of_output(args));
     idle.map_or(Ok(()), |says| Err(Failure::Other(says)))
+}
+
+/// Why the order of requests does not depend on a flag, if it does not.
+fn of_demands(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
+    let (flag, about) = args.menu.idle(algorithm.urgency())?;
+    let order = if about == Urgency::Priority { "priority" } else { "deadline" };
+    let heed = ALGORITHMS.iter().filter(|other| other.urgency() == about).map(|other| other.tag);
+    let instead = heed.collect::<Vec<_>>().join(" or ");
+    Some(format!("{} does not go by {order}: leave {flag} out, or check {instead}", algorithm.tag))
 }
 
 /// Why a flag means nothing to this algorithm, if one does not.
@@ -32,7 +35,7 @@ fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String
     let Traits { has_timers, has_constants } = algorithm.visit(AskTraits);
     let tag = algorithm.tag;
     if args.as_published && algorithm.repairs().is_empty() {
-        return Some(format!("{tag} is not from a paper, so there is nothing as published: leave --as-published out"));
+        return Some(ConfigError::NothingPublished { algorithm: tag }.to_string());
     }
     if args.usual_constants && !has_constants {
         return Some(format!("{tag} has no constants that a search makes smaller: leave --usual-constants out"));
@@ -41,6 +44,16 @@ fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String
         return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
     }
     None
+}
+
+/// Why what is asked for does not depend on a flag, if it does not.
+fn of_properties(args: &Args) -> Option<String> {
+    let usual = |property: &Property| Properties::USUAL.has(*property);
+    if let Some(property) = args.also.iter().find(|property| usual(property)) {
+        return Some(format!("--also {name}: that is asked for in any case; leave it out", name = property.name()));
+    }
+    let ignored = args.ignore.iter().find(|property| !usual(property))?;
+    Some(format!("--ignore {name}: that is asked for only with --also {name}; leave both out", name = ignored.name()))
 }
 
 fn of_output(args: &Args) -> Option<String> {
@@ -70,7 +83,6 @@ impl Visitor for AskTraits {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_protocol::ALGORITHMS;
     use driftlock_sim::config::Config;
     use driftlock_sim::run::{Records, replicate};
 
@@ -86,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn these_go_by_priorities_or_deadlines_and_nobody_else_does() {
+    fn an_algorithm_goes_by_what_it_says_and_by_nothing_else() {
         for algorithm in ALGORITHMS {
             let config = || Config { algorithm: algorithm.tag.into(), ..Config::default() };
             let usual = waits(config());
             let priorities = waits(Config { priorities: "0,100".parse().unwrap(), ..config() });
-            assert_eq!(priorities != usual, BY_PRIORITY.contains(&algorithm.tag), "{}", algorithm.tag);
+            assert_eq!(priorities != usual, algorithm.urgency() == Urgency::Priority, "{}", algorithm.tag);
             let deadlines = waits(Config { deadlines: "exponential:50".parse().unwrap(), ..config() });
-            assert_eq!(deadlines != usual, BY_DEADLINE.contains(&algorithm.tag), "{}", algorithm.tag);
+            assert_eq!(deadlines != usual, algorithm.urgency() == Urgency::Deadline, "{}", algorithm.tag);
         }
     }
 }

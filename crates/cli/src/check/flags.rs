@@ -95,10 +95,10 @@ pub(crate) struct Args {
     pub(super) as_published: bool,
     /// Do not ask for this property; may be given several times
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
-    ignore: Vec<Property>,
+    pub(super) ignore: Vec<Property>,
     /// Ask for this property, too: calm is not asked for otherwise
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
-    also: Vec<Property>,
+    pub(super) also: Vec<Property>,
     /// Keep no graph, and so decide no liveness beyond states where nothing moves: takes half the memory
     #[arg(long, conflicts_with = "walks")]
     pub(super) safety_only: bool,

@@ -101,22 +101,32 @@ impl LinkFlags {
         Ok((topology, name))
     }
 
+    fn failures(&self) -> Bound {
+        self.failures.or(self.link_changes).unwrap_or(ONCE)
+    }
+
     /// Why a flag changes nothing, if one does not.
     pub(super) fn idle(&self) -> Option<String> {
         if let (Some(_), Some(_), Some(_)) = (self.link_changes, self.failures, self.formations) {
             return Some("--failures and --formations say all that --link-changes does: leave it out".into());
         }
-        let of_failures =
-            if self.link_failure.is_some() { Some("--link-failure") } else { self.connected.then_some("--connected") };
-        let none_fails = self.failures.or(self.link_changes) == Some(NEVER);
-        let flag = of_failures.filter(|_| none_fails)?;
-        Some(format!("{flag}: no link fails; leave it out, or give --failures or --link-changes more than 0"))
+        if self.failures() != NEVER {
+            return None;
+        }
+        let of_failures = [("--link-failure", self.link_failure.is_some()), ("--connected", self.connected)];
+        if let Some((flag, _)) = of_failures.iter().find(|(_, is_given)| *is_given) {
+            return Some(format!(
+                "{flag}: no link fails; leave it out, or give --failures or --link-changes more than 0"
+            ));
+        }
+        let all_are_up = self.topology.unwrap_or(Shape::Complete) == Shape::Complete;
+        let idle = all_are_up && self.formations.is_some_and(|formations| formations != NEVER);
+        idle.then(|| "--formations: all links are up, and none fails; give another --topology, or --failures".into())
     }
 
     fn apply(&self, setup: &mut Setup) {
-        let both = self.link_changes.unwrap_or(ONCE);
-        setup.failures = self.failures.unwrap_or(both);
-        setup.formations = self.formations.unwrap_or(both);
+        setup.failures = self.failures();
+        setup.formations = self.formations.or(self.link_changes).unwrap_or(ONCE);
         setup.fate = self.link_failure.map_or(Fate::Returned, Fate::from);
         setup.connected = self.connected;
     }
@@ -131,8 +141,12 @@ impl NeighbourhoodFlags {
 
     /// Why a flag changes nothing, if one does not.
     pub(super) fn idle(&self) -> Option<String> {
-        let all = self.crossings.is_some() && self.leaves.is_some() && self.joins.is_some();
-        all.then(|| "--leaves and --joins say all that --crossings does: leave it out".into())
+        if let (Some(_), Some(_), Some(_)) = (self.crossings, self.leaves, self.joins) {
+            return Some("--leaves and --joins say all that --crossings does: leave it out".into());
+        }
+        let all_stay_inside = self.leaves.or(self.crossings) == Some(NEVER) && self.outside.unwrap_or(0) == 0;
+        let idle = all_stay_inside && self.joins.is_some_and(|joins| joins != NEVER);
+        idle.then(|| "--joins: all nodes are inside, and none leaves; give --outside or --leaves".into())
     }
 
     fn apply(&self, setup: &mut Setup) -> Result<(), Failure> {
