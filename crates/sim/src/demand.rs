@@ -42,6 +42,12 @@ impl Numbers {
         Self { listed, distinct }
     }
 
+    /// These and those, each as often as both list it.
+    #[must_use]
+    pub fn and(&self, others: &Self) -> Self {
+        Self::listed([&self.listed[..], &others.listed].concat())
+    }
+
     /// All of them, the smallest first, none twice.
     pub fn all(&self) -> &[u32] {
         &self.distinct

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use driftlock_protocol::Layer;
 use serde::Serialize;
 
-use crate::afield::Effort;
+use crate::afield::{Effort, Graph};
 use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
@@ -54,10 +54,14 @@ pub struct Wait {
     pub p50: f64,
     /// 90 of 100 waited no longer.
     pub p90: f64,
+    /// 95 of 100 waited no longer.
+    pub p95: f64,
     /// 99 of 100 waited no longer.
     pub p99: f64,
     /// The longest.
     pub max: f64,
+    /// The share of all entries of all replications that did not wait at all.
+    pub zero_share: f64,
 }
 
 /// The entries of one kind of request.
@@ -122,6 +126,9 @@ pub struct Summary {
     /// What the radios did, on a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
+    /// Who was in range of whom, on a field whose radios have a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Connectedness>,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
@@ -191,6 +198,17 @@ pub struct Radio {
     pub joules: f64,
 }
 
+/// The graph of those in range of one another, on average over time. See [`Graph`].
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Connectedness {
+    /// The share of the time in which it was connected.
+    pub connected: Estimate,
+    /// The share of the nodes that were in its largest component.
+    pub largest_component: Estimate,
+    /// How many others were in range of a node.
+    pub degree: Estimate,
+}
+
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -213,13 +231,13 @@ impl Summary {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
         let misses = (plan.config.deadlines != Deadlines::None).then(|| per_entry(&counted, |tally| tally.late));
-        let several_priorities = !plan.config.priorities.classes().is_empty();
-        let inversions = several_priorities.then(|| per_entry(&counted, |tally| tally.inversions));
+        let priorities = plan.config.all_priorities();
+        let inversions = (!priorities.classes().is_empty()).then(|| per_entry(&counted, |tally| tally.inversions));
         Self {
             entries: counted.iter().map(|replication| entries_of(replication)).sum(),
             wait: Wait::of(&spans(&counted, |tally| &tally.waits)),
             wait_inside: comes_and_goes.then(|| Wait::of(&spans(&counted, |tally| &tally.waits_inside))),
-            wait_by_priority: by_class(&counted, &plan.config.priorities, |class| class.priority),
+            wait_by_priority: by_class(&counted, &priorities, |class| class.priority),
             wait_by_units: by_class(&counted, &plan.config.units, |class| class.units),
             deadline_miss_ratio: misses.map(|misses| misses.mean),
             deadline_miss_ratio_ci95: misses.and_then(|misses| misses.ci95),
@@ -239,6 +257,7 @@ impl Summary {
             concurrency: concurrency(&counted),
             crossings: comes_and_goes.then(|| Crossings::of(&counted)),
             radio: Radio::of(&counted),
+            graph: Connectedness::of(&counted),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
@@ -263,8 +282,10 @@ impl Wait {
             ci95,
             p50: all.percentile(50),
             p90: all.percentile(90),
+            p95: all.percentile(95),
             p99: all.percentile(99),
             max: all.percentile(100),
+            zero_share: all.share_of_zeros(),
         }
     }
 }
@@ -283,6 +304,10 @@ impl Sorted {
     fn percentile(&self, percent: usize) -> f64 {
         let rank = (self.0.len() * percent).div_ceil(100).max(1) - 1;
         self.0.get(rank).map_or(f64::NAN, |span| span.units())
+    }
+
+    fn share_of_zeros(&self) -> f64 {
+        self.0.partition_point(|span| *span == Time::ZERO) as f64 / self.0.len() as f64
     }
 }
 
@@ -348,6 +373,18 @@ impl Radio {
             joules: per_entry(|effort| effort.joules)?,
         })
         .filter(|_| !counted.is_empty())
+    }
+}
+
+impl Connectedness {
+    fn of(counted: &[&Replication]) -> Option<Self> {
+        let graphs: Vec<Graph> = counted.iter().filter_map(|replication| replication.graph).collect();
+        let estimate = |value: fn(&Graph) -> f64| Estimate::of(&graphs.iter().map(value).collect::<Vec<_>>());
+        (!graphs.is_empty()).then(|| Self {
+            connected: estimate(|graph| graph.connected),
+            largest_component: estimate(|graph| graph.largest_component),
+            degree: estimate(|graph| graph.degree),
+        })
     }
 }
 
@@ -463,6 +500,9 @@ mod tests {
         let sorted = Sorted::of(&spans);
         let nanos = |percent| (sorted.percentile(percent) * 1e9).round();
         assert_eq!([0, 16, 17, 50, 95, 100].map(nanos), [1.0, 1.0, 5.0, 5.0, 9.0, 9.0]);
+        let waits = Wait::of(&[&[Time::ZERO, Time(5), Time::ZERO], &[Time(7)]]);
+        assert!((waits.zero_share - 0.5).abs() < 1e-12, "two of four");
+        assert!(Wait::of(&[&[]]).zero_share.is_nan());
         assert!(Sorted::of(&[]).percentile(50).is_nan() && share(&[&[]], |_| true).mean.is_nan());
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use driftlock_check::{Bound, EVENTS_MAX, Property, Setup, Timing, Topology};
+use driftlock_check::{Bound, EVENTS_MAX, Networks, Property, Setup, Timing};
 use driftlock_protocol::{Algorithm, Deployment, Repairs};
 use driftlock_sim::config::unknown_repair;
 
@@ -158,9 +158,7 @@ pub(super) struct Plan {
     pub(super) repairs: Repairs,
     /// The names of the repairs that are switched off.
     pub(super) without: Vec<String>,
-    pub(super) topology: Topology,
-    /// As the command line has it.
-    pub(super) shape: String,
+    pub(super) networks: Networks,
     /// What a request may ask for.
     pub(super) menu: Menu,
     /// How many random walks, and their seed.
@@ -181,14 +179,14 @@ impl Args {
         without.retain(|name| named.insert(name.clone()));
         let names = without.iter().map(String::as_str);
         let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-        let (topology, shape) = self.links.topology(self.nodes)?;
+        let networks = self.links.networks(self.nodes)?;
         let setup = self.setup(algorithm)?;
         units_fit(algorithm, self.k, &setup.demands)?;
         effect::check(self, algorithm)?;
         // Before anybody draws up links for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
         let walks = self.walks.map(|walks| (walks, self.seed));
-        Ok(Plan { algorithm, repairs, without, topology, shape, walks, menu: self.menu.clone(), setup })
+        Ok(Plan { algorithm, repairs, without, networks, walks, menu: self.menu.clone(), setup })
     }
 
     fn setup(&self, algorithm: &Algorithm) -> Result<Setup, Failure> {

@@ -1,7 +1,6 @@
 //! The flags that say what the layer below an algorithm may do, and what they mean.
 
-use clap::ValueEnum;
-use driftlock_check::{Bound, Setup, Topology};
+use driftlock_check::{Bound, Networks, Setup, Topology};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Layer, NodeId};
 
@@ -13,9 +12,9 @@ use crate::sim::FateFlag;
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Links, for krl, hok and their variants")]
 pub(super) struct LinkFlags {
-    /// The links at the start; all is every connected graph in turn [default: complete]
-    #[arg(long, value_enum)]
-    topology: Option<Shape>,
+    /// The links at the start: complete, line, ring or star, or every connected graph in turn: all [default: complete]
+    #[arg(long)]
+    topology: Option<Networks>,
     /// Links that fail, and as many that form: a number, or any [default: 1]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     link_changes: Option<Bound>,
@@ -64,15 +63,7 @@ pub(super) struct NeighbourhoodFlags {
     lateness: Option<Bound>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Shape {
-    Complete,
-    Line,
-    Ring,
-    Star,
-    All,
-}
-
+const COMPLETE: Networks = Networks::One(Topology::Complete);
 const ONCE: Bound = Bound::Most(1);
 const NEVER: Bound = Bound::Most(0);
 
@@ -82,23 +73,15 @@ impl LinkFlags {
         bounds.iter().any(Option::is_some) || self.topology.is_some() || self.link_failure.is_some() || self.connected
     }
 
-    /// Which networks, as the checker and as the command line have it.
-    pub(super) fn topology(&self, nodes: u32) -> Result<(Topology, String), Failure> {
-        let shape = self.topology.unwrap_or(Shape::Complete);
-        let topology = match shape {
-            Shape::Complete => Topology::Complete,
-            Shape::Line => Topology::Line,
-            Shape::Ring => Topology::Ring,
-            Shape::Star => Topology::Star,
-            Shape::All if nodes <= 5 => Topology::All,
-            Shape::All => {
-                return Err(Failure::Other(format!(
-                    "--topology all with {nodes} nodes is more graphs than anybody waits for: take at most 5 nodes"
-                )));
-            }
-        };
-        let name = shape.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        Ok((topology, name))
+    /// Which networks; there are more of them than anybody waits for where nodes are many.
+    pub(super) fn networks(&self, nodes: u32) -> Result<Networks, Failure> {
+        let networks = self.topology.unwrap_or(COMPLETE);
+        if networks == Networks::All && nodes > 5 {
+            return Err(Failure::Other(format!(
+                "--topology all with {nodes} nodes is more graphs than anybody waits for: take at most 5 nodes"
+            )));
+        }
+        Ok(networks)
     }
 
     fn failures(&self) -> Bound {
@@ -119,7 +102,7 @@ impl LinkFlags {
                 "{flag}: no link fails; leave it out, or give --failures or --link-changes more than 0"
             ));
         }
-        let all_are_up = self.topology.unwrap_or(Shape::Complete) == Shape::Complete;
+        let all_are_up = self.topology.unwrap_or(COMPLETE) == COMPLETE;
         let idle = all_are_up && self.formations.is_some_and(|formations| formations != NEVER);
         idle.then(|| "--formations: all links are up, and none fails; give another --topology, or --failures".into())
     }

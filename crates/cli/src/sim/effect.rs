@@ -17,6 +17,7 @@ pub(super) fn check(args: &Args, plan: &Plan) -> Result<(), Failure> {
 /// What belongs to another layer is refused whatever its value is, be it the usual one.
 fn of_the_layer(flags: &Parameters, plan: &Plan) -> Result<(), ConfigError> {
     let links = [
+        ("topology", flags.topology.is_some()),
         ("connectivity", flags.connectivity.is_some()),
         ("mobility", flags.mobility.is_some()),
         ("link_failure", flags.link_failure.is_some()),
@@ -49,6 +50,12 @@ fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
     let walks = [("areas", flags.areas.is_some()), ("spacing", flags.spacing.is_some())];
     let walks = walks.into_iter().chain([("margin", flags.margin.is_some())]).find(|(_, given)| *given);
     let tag = plan.algorithm.tag;
+    if flags.connectivity.is_some() && !config.topology.is_random() {
+        return Some(ConfigError::NotRandom { topology: config.topology.clone() }.to_string());
+    }
+    if let Some(node) = named_twice(&flags.load_of).or_else(|| named_twice(&flags.priority_of)) {
+        return Some(format!("--load-of or --priority-of speaks of node {node} twice: leave one out"));
+    }
     if flags.link_failure.is_some() && config.mobility <= 0.0 {
         return Some("--link-failure: no link fails without mobility; give --mobility as well".into());
     }
@@ -68,6 +75,15 @@ fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
         }
     }
     None
+}
+
+/// The node of which something is said twice, if there is one: only the last would count.
+fn named_twice<T>(nodes: &[(u32, T)]) -> Option<u32> {
+    nodes
+        .iter()
+        .enumerate()
+        .find(|(at, (node, _))| nodes[..*at].iter().any(|(other, _)| other == node))
+        .map(|(_, (node, _))| *node)
 }
 
 /// Why a flag that says what becomes of the results changes nothing, if one does not.
