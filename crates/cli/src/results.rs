@@ -173,7 +173,7 @@ fn ground(plan: &Plan) -> String {
         let links = match &plan.config.topology {
             Layout::Random => format!("connectivity {connectivity}"),
             Layout::Named(topology) => topology.to_string(),
-            Layout::Links(_) => "links by name".to_owned(),
+            Layout::Links(_) => "a given graph".to_owned(),
         };
         return format!("{links} ({} links), mobility {mobility}", plan.links);
     }

@@ -137,7 +137,8 @@ struct Parameters {
     /// The load in another way: time in the CS by that and the pause after it, in per cent
     #[arg(long, value_name = "PERCENT", conflicts_with = "load", allow_hyphen_values = true)]
     contention: Option<f64>,
-    /// The links at the start: random, complete, line, ring or star, links such as 0-1,1-2, or a file of these [default: random]
+    /// The links at the start: random, complete, line, ring or star, links such as 0-1,1-2, or a file of such links
+    /// [default: random]
     #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
     topology: Option<String>,
     /// The share of the possible links that are up, from 0 to 1, if they are random [default: 0.2]

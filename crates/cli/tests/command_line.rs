@@ -216,6 +216,25 @@ fn rl_shares_one_unit_without_being_told() {
 }
 
 #[test]
+fn links_may_stand_in_a_file() {
+    let scratch = Scratch::new("links");
+    let numbers = |topology: &str| {
+        let said = quick(&["--nodes", "4", "--k", "1", "--topology", topology]);
+        assert_eq!(said.code, 0, "{topology}: {}", said.err);
+        said.out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let ring = scratch.write("ring.links", "# four in a ring\n0-1\n1-2 2-3\n0-3 # closed\n");
+    assert_eq!(numbers(&ring), numbers("ring"));
+    let apart = scratch.write("apart.links", "0-1\n2-3\n");
+    let said = quick(&["--nodes", "4", "--k", "1", "--topology", &apart]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("node 2 can not be reached from node 0"), "{}", said.err);
+    let broken = scratch.write("broken.links", "0-1\n1:2\n");
+    let said = quick(&["--nodes", "4", "--k", "1", "--topology", &broken]);
+    assert!(said.code == 2 && said.err.contains("\"1:2\" is neither"), "{}", said.err);
+}
+
+#[test]
 fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
     for (args, says) in [
         (&["--k", "0"][..], "k must be from 1"),
@@ -276,6 +295,17 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--link-info", "repaired", "--as-published"], "contradict each other"),
         (&["--as-published", "--without", "pace"], "cannot be used with"),
         (&["--algorithm", "klme-ft", "--as-published"], "klme-ft is not from a paper"),
+        (&["--topology", "torus"], "\"torus\" is neither a topology (there are random, complete, line, ring, star)"),
+        (&["--topology", "0-1,1-99"], "topology: the link 1-99 leads to a node that does not exist: there are 30"),
+        (&["--topology", "ring", "--connectivity", "0.2"], "connectivity is for random graphs"),
+        (&["--algorithm", "klme", "--topology", "line"], "klme has no topology"),
+        (&["--field", "walkers", "--topology", "line"], "topology has no meaning on a field"),
+        (&["--load-of", "99=1"], "load_of speaks of node 99, but there are 30 nodes, counted from 0"),
+        (&["--load-of", "3"], "write the number of a node, =, and the value"),
+        (&["--load-of", "3=-1"], "load_of must be a finite number from 0.000001 to 1000000, not -1"),
+        (&["--load-of", "3=1", "--load-of", "3=2"], "speaks of node 3 twice: leave one out"),
+        (&["--priority-of", "3=5"], "krl does not go by priorities, so priority_of means nothing to it"),
+        (&["--algorithm", "hok", "--priority-of", "3=high"], "is no choice of numbers"),
         (&["--trace-replication", "1"], "nothing is recorded; give --trace, --pcap or --view"),
         (&["--port", "8080"], "there is no page to serve; give --view"),
         (&["--view", "--format", "json"], "cannot be used with"),

@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn links_that_make_no_network_are_refused() {
-        let check = |text| check_links(3, &links(text)).map_err(|error| error.to_string());
+        let check = |text: &str| check_links(3, &links(text)).map_err(|error| error.to_string());
         assert_eq!(check("0-1,1-2"), Ok(()));
         let says = |text: &str| check(text).unwrap_err();
         assert_eq!(says("0-1,1-3"), "the link 1-3 leads to a node that does not exist: there are 3, counted from 0");

@@ -41,7 +41,7 @@ impl Menu {
         Ok(demands)
     }
 
-    /// The flag that means nothing to an algorithm to which only this makes a demand urgent, and what that flag is about.
+    /// The flag that means nothing to an algorithm to which only this makes a demand urgent, and what it is about.
     pub(super) fn idle(&self, urgency: Urgency) -> Option<(String, Urgency)> {
         if urgency != Urgency::Priority && self.priorities.all() != [0] {
             return Some((format!("--priorities {}", self.priorities), Urgency::Priority));
