@@ -8,7 +8,8 @@ use std::str::FromStr;
 use driftlock_net::ideal::{Fate, Topology};
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs, Urgency};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::afield::Terrain;
 use crate::areas::{Areas, plane};
@@ -78,7 +79,7 @@ pub struct Config {
     /// The rate of each node's next request after it has left the CS, per time unit.
     pub load: f64,
     /// The same of single nodes, by their numbers; the others go by `load`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
     pub load_of: BTreeMap<u32, f64>,
     /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it. Another way
     /// to say `load`.
@@ -114,7 +115,7 @@ pub struct Config {
     /// How urgent a request is; the larger is the more urgent.
     pub priorities: Numbers,
     /// The same of the requests of single nodes, by their numbers; the others go by `priorities`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
     pub priority_of: BTreeMap<u32, Numbers>,
     /// How long after the request its deadline lies.
     pub deadlines: Deadlines,
@@ -178,6 +179,15 @@ impl Default for Config {
             check: false,
         }
     }
+}
+
+/// Reads a table by the numbers of nodes. Its keys are texts in TOML, and not every reader makes numbers of them.
+fn by_node<'de, D: Deserializer<'de>, T: Deserialize<'de>>(reader: D) -> Result<BTreeMap<u32, T>, D::Error> {
+    let numbered = |(key, value): (String, T)| {
+        let node = key.parse().map_err(|_| D::Error::custom(format!("{key:?} is no number of a node")))?;
+        Ok((node, value))
+    };
+    BTreeMap::deserialize(reader)?.into_iter().map(numbered).collect()
 }
 
 /// A simulation that makes sense.
@@ -539,6 +549,10 @@ mod tests {
         let text =
             "algorithm = \"hok\"\ntopology = \"line\"\nload_of = { 3 = 2.5 }\n[priority_of]\n0 = 7\n1 = \"1..3\"\n";
         let config: Config = toml::from_str(text).unwrap();
+        assert_eq!(toml::from_str::<toml::Table>(text).unwrap().try_into(), Ok(config.clone()), "as experiments do");
+        assert!(
+            toml::from_str::<Config>("load_of = { x = 1 }").unwrap_err().to_string().contains("no number of a node")
+        );
         assert_eq!((config.load_of[&3].to_bits(), config.priority_of.len()), (2.5_f64.to_bits(), 2));
         let again: Config = serde_json::from_value(serde_json::to_value(&config).unwrap()).unwrap();
         assert_eq!(again, config, "a trace has it in its header");
