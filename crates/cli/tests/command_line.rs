@@ -503,7 +503,7 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
     assert!(files(Path::new(&out)).contains(&"mine.svg".to_owned()));
     for (from, to, says) in [
         ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\"; there are entries, wait, wait_by_priority"),
-        ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p99, max"),
+        ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p95, p99, max, zero_share"),
         ("y = \"jain\"\n", "", "the figure has nothing to draw"),
         ("x = \"load\"", "x = { keys_of = \"messages_by_kind\" }", "draws one of these, not several"),
         ("by = \"mobility\"", "by = \"mobility\", results = [\"jain\"]", "either by a parameter"),

@@ -498,8 +498,8 @@ mod tests {
         let spans: [&[Time]; 3] = [&[Time(1), Time(5), Time(9), Time(9)], &[], &[Time(5), Time(7)]];
         assert!((share(&spans, |span| span > Time(5)).mean - 0.5).abs() < 1e-12, "0.5 and 0.5; nothing adds nothing");
         let sorted = Sorted::of(&spans);
-        let nanos = |percent| (sorted.percentile(percent) * 1e9).round();
-        assert_eq!([0, 16, 17, 50, 95, 100].map(nanos), [1.0, 1.0, 5.0, 5.0, 9.0, 9.0]);
+        let nanos = |percent| format!("{:.0}", sorted.percentile(percent) * 1e9);
+        assert_eq!([0, 16, 17, 50, 95, 100].map(nanos), ["1", "1", "5", "5", "9", "9"]);
         let waits = Wait::of(&[&[Time::ZERO, Time(5), Time::ZERO], &[Time(7)]]);
         assert!((waits.zero_share - 0.5).abs() < 1e-12, "two of four");
         assert!(Wait::of(&[&[]]).zero_share.is_nan());
