@@ -303,7 +303,7 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--load-of", "99=1"], "load_of speaks of node 99, but there are 30 nodes, counted from 0"),
         (&["--load-of", "3"], "write the number of a node, =, and the value"),
         (&["--load-of", "3=-1"], "load_of must be a finite number from 0.000001 to 1000000, not -1"),
-        (&["--load-of", "3=1", "--load-of", "3=2"], "speaks of node 3 twice: leave one out"),
+        (&["--load-of", "3=1", "--load-of", "3=2"], "--load-of speaks of node 3 twice: leave one out"),
         (&["--priority-of", "3=5"], "krl does not go by priorities, so priority_of means nothing to it"),
         (&["--algorithm", "hok", "--priority-of", "3=high"], "is no choice of numbers"),
         (&["--trace-replication", "1"], "nothing is recorded; give --trace, --pcap or --view"),

@@ -8,8 +8,8 @@ use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The links at the start. Written `random`, as a [`Topology`], or link by link, such as `0-1,1-2`; in a file of links these may
-/// stand in lines of their own, and what follows a `#` is a remark.
+/// The links at the start. Written `random`, as a [`Topology`], or link by link, such as `0-1,1-2`; in a file of links
+/// these may stand in lines of their own, and what follows a `#` is a remark.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Layout {

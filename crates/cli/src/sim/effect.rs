@@ -47,14 +47,15 @@ fn of_the_layer(flags: &Parameters, plan: &Plan) -> Result<(), ConfigError> {
 /// Why a parameter changes nothing, if one does not.
 fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
     let config = &plan.config;
-    let walks = [("areas", flags.areas.is_some()), ("spacing", flags.spacing.is_some())];
-    let walks = walks.into_iter().chain([("margin", flags.margin.is_some())]).find(|(_, given)| *given);
+    let sites =
+        [("areas", flags.areas.is_some()), ("spacing", flags.spacing.is_some()), ("margin", flags.margin.is_some())];
     let tag = plan.algorithm.tag;
     if flags.connectivity.is_some() && !config.topology.is_random() {
         return Some(ConfigError::NotRandom { topology: config.topology.clone() }.to_string());
     }
-    if let Some(node) = named_twice(&flags.load_of).or_else(|| named_twice(&flags.priority_of)) {
-        return Some(format!("--load-of or --priority-of speaks of node {node} twice: leave one out"));
+    let twice = [("load-of", named_twice(&flags.load_of)), ("priority-of", named_twice(&flags.priority_of))];
+    if let Some((name, node)) = twice.into_iter().find_map(|(name, node)| Some((name, node?))) {
+        return Some(format!("--{name} speaks of node {node} twice: leave one out"));
     }
     if flags.link_failure.is_some() && config.mobility <= 0.0 {
         return Some("--link-failure: no link fails without mobility; give --mobility as well".into());
@@ -62,7 +63,7 @@ fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
     if flags.absence.is_some() && config.churn == Churn::NONE {
         return Some("--absence: nobody is away without churn; give --churn as well".into());
     }
-    if let (Some((name, _)), true) = (walks, config.speed <= 0.0) {
+    if let (Some((name, _)), true) = (sites.iter().find(|(_, given)| *given), config.speed <= 0.0) {
         return Some(format!("--{name}: where sites lie matters only to nodes that walk; give --speed as well"));
     }
     if flags.link_info == Some(LinkInfoRule::Repaired) {

@@ -95,7 +95,7 @@ mod tests {
         Time::from_units(seconds)
     }
 
-    /// A node that is at each of these places, by their distances from the origin, at that time, and goes straight between them.
+    /// A node that is so far from the origin at each of these times, and goes straight in between.
     fn track(places: &[(f64, f64)]) -> Track {
         let waypoint = |&(at, x): &(f64, f64)| Waypoint { at: s(at), point: Point { x, y: 0.0 } };
         Track::always("node", places.iter().map(waypoint).collect()).expect("a track")
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_node_that_passes_by_connects_two_for_a_while() {
-        // They stand 180 m apart. It comes from beyond the first, and is in range of the first from 0 s to 20 s, of the second
-        // from 18 s (at 80 m) to 38 s: of both from 18 s to 20 s.
+        // They stand 180 m apart. It comes from beyond the first, and is in range of the first from 0 s to 20 s, of the
+        // second from 18 s (at 80 m) to 38 s: of both from 18 s to 20 s.
         let all = vec![track(&[(0.0, 0.0)]), track(&[(0.0, 180.0)]), track(&[(0.0, -100.0), (100.0, 900.0)])];
         let largest = (18.0 * 2.0 + 2.0 * 3.0 + 18.0 * 2.0 + 2.0 * 1.0) / (40.0 * 3.0);
         let degree = (20.0 + 20.0) * 2.0 / (40.0 * 3.0);
