@@ -306,7 +306,7 @@ impl<P: Protocol> World<P> {
 
     /// The application at `node`, which waits, no longer wants to.
     pub fn cancel(&mut self, node: NodeId) -> Step<()> {
-        self.meter.cancelled();
+        self.meter.cancelled(node);
         self.oracle.cancelled(node);
         self.input(node, Input::Cancel)
     }
@@ -431,7 +431,7 @@ impl<P: Protocol> World<P> {
         if let Some(Grant { permits, .. }) = self.nodes[at].grant() {
             self.meter.released(permits);
         } else if self.nodes[at].demand().is_some() {
-            self.meter.cancelled();
+            self.meter.cancelled(node);
         }
         self.oracle.vanished(node);
         self.held.retain(|(of, _)| *of != node);

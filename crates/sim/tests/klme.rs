@@ -179,6 +179,25 @@ fn requests_cost_no_more_with_delays_that_vary_than_with_constant_ones() {
 }
 
 #[test]
+fn under_heavy_load_a_release_that_misses_the_token_makes_a_delay_longer_than_2t() {
+    let busy = |k| measure(&plan(|c| (c.contention, c.k) = (Some(98.0), k))).synchronisation_delay;
+    let alone = busy(1);
+    assert!(is(alone.max, T) && alone.above_2t == Some(0.0), "the only unit goes with the token: {alone:?}");
+    let among_five = busy(5);
+    assert!(is(among_five.p50, 2.0 * T) && among_five.max > 2.0 * T, "{among_five:?}");
+    assert!(among_five.above_2t.is_some_and(|share| (0.01..0.1).contains(&share)), "{among_five:?}");
+}
+
+#[test]
+fn t_is_the_longest_that_a_message_takes_if_there_is_such_a_thing() {
+    let busy = |delay| measure(&plan(|c| (c.contention, c.k, c.delay) = (Some(98.0), 5, delay))).synchronisation_delay;
+    let uniform = busy(Duration::Uniform(0.0, T));
+    let constant = busy(Duration::Constant(T));
+    assert!(uniform.above_2t > Some(0.0) && uniform.above_2t < constant.above_2t, "{uniform:?}, {constant:?}");
+    assert_eq!(busy(Duration::Exponential(T)).above_2t, None);
+}
+
+#[test]
 fn the_number_of_threads_does_not_matter() {
     let plans: Vec<_> = [("none", 1), ("heavy", 1), ("medium", 4)]
         .map(|(churn, neighbourhoods)| {
