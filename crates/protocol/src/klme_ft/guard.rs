@@ -68,6 +68,9 @@ pub const FRESHEST: Repair =
 /// Service: who leads.
 pub const RESIGN: Repair =
     Repair::new(14, "resign", "a leader that keeps no copy and has lost its majority leads no more");
+/// Likewise, on waking up.
+pub const WATCH: Repair =
+    Repair::new(25, "watch", "a leader that wakes up watches from then on whether a majority hears it");
 /// Likewise, numbers.
 pub const OUTDO: Repair = Repair::new(
     15,
@@ -120,6 +123,7 @@ pub const LIST: &[Repair] = &[
     SETTLE,
     FRESHEST,
     RESIGN,
+    WATCH,
     OUTDO,
     HEED,
     WITHDRAW,

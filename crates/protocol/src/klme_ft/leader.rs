@@ -23,6 +23,7 @@ impl KlmeFt {
         let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
         let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
         let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
+        let wakes = self.rests;
         self.rests = is_idle && is_complete;
         token.forget_answers(me);
         token.change(change);
@@ -38,6 +39,10 @@ impl KlmeFt {
         }
         out.clause("beat");
         out.arm(Timer::Beat, self.variant.times.beat);
+        if wakes && self.rules.has(guard::WATCH) {
+            // While it rested, nobody watched whether it still has a majority.
+            out.arm(Timer::Silence, self.variant.times.bond());
+        }
         if token.holder(me).is_some() {
             self.acknowledge(me, self.leaving, out);
         }
