@@ -240,6 +240,16 @@ mod tests {
     }
 
     #[test]
+    fn who_votes_again_for_its_former_leader_does_not_forget_that_it_has_followed_it() {
+        let mut promise = Promise::default();
+        promise.follow(number(2, 1));
+        promise.loosen();
+        assert!(promise.may_vote(number(2, 1), None));
+        promise.vote(number(2, 1));
+        assert!(!promise.may_vote(number(2, 2), None), "its fences could be those of the former leader");
+    }
+
+    #[test]
     fn a_leader_that_hands_over_frees_only_those_bound_to_itself() {
         let mut promise = Promise::default();
         promise.follow(number(2, 1));

@@ -1,5 +1,8 @@
 //! The token: what a leader keeps, and the rules that need nothing else.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use super::message::{Allocation, Copy, Seal, Want};
