@@ -3,12 +3,13 @@
 mod clocked;
 
 use clocked::Clocked;
-use driftlock_protocol::klme_ft::{KlmeFt, Variant};
+use driftlock_protocol::Repairs;
+use driftlock_protocol::klme_ft::{KlmeFt, Variant, guard};
 
 const VARIANT: Variant = Variant::USUAL;
 
 fn neighbourhood(nodes: u32, k: u32, members: &[u32]) -> Clocked<KlmeFt> {
-    Clocked::new(nodes, k, members, VARIANT)
+    Clocked::new(nodes, k, members, VARIANT, Repairs::ALL)
 }
 
 /// How long until a grant of somebody who does not answer has run out for certain, as beats go.
@@ -298,4 +299,54 @@ fn a_copy_holder_that_knows_only_members_who_have_gone_is_heard_by_those_who_cam
     place.pass(2 * regenerate_seconds());
     place.heal();
     place.pass_until(|place| place.is_critical(2), 3 * regenerate_seconds());
+}
+
+/// Node 2 leads and keeps no copy: it did not hear that it was struck off, nor that all went to rest, and was elected anew. Nodes
+/// 0, 1 and 3 keep the copies.
+fn led_from_outside(nodes: u32, rules: Repairs) -> Clocked<KlmeFt> {
+    let members: Vec<_> = (0..nodes).collect();
+    let mut place = Clocked::new(nodes, 1, &members, VARIANT, rules);
+    place.request(1);
+    place.pass(1);
+    let others: Vec<_> = members.iter().copied().filter(|&node| node != 2).collect();
+    place.cut(&[2], &others);
+    place.deafen(4, 0);
+    place.pass(2 * regenerate_seconds());
+    place.release(1);
+    place.pass(2 * regenerate_seconds());
+    place.heal();
+    place.pass_until(|place| place.leaders() == [2], 2 * regenerate_seconds());
+    place.pass(5);
+    place
+}
+
+/// Node 3 has not heard the leader for a while when it hands over to node 0, which does not hear that node 1 votes for it. Only
+/// node 0 knows that node 4 uses the unit.
+fn a_successor_that_is_not_heard(rules: Repairs) -> Clocked<KlmeFt> {
+    let mut place = led_from_outside(5, rules);
+    place.request(4);
+    place.pass(2);
+    assert!(place.is_critical(4));
+    place.request(1);
+    place.cut(&[3], &[0, 2]);
+    place.deafen(1, 0);
+    place.pass(15);
+    place.leave(2);
+    place.pass_until(|place| !place.is_inside(2), 15);
+    place.pass(2);
+    place.heal();
+    place.pass(30);
+    place
+}
+
+#[test]
+fn who_voted_for_a_successor_that_was_not_heard_votes_for_no_other_meanwhile() {
+    let mut place = a_successor_that_is_not_heard(Repairs::ALL);
+    place.pass_until(|place| place.is_critical(1), 3 * regenerate_seconds());
+}
+
+#[test]
+#[should_panic(expected = "safety")]
+fn if_it_did_two_would_use_one_unit() {
+    a_successor_that_is_not_heard(Repairs::ALL.without(guard::STAY_BOUND));
 }

@@ -41,17 +41,17 @@ pub(crate) struct Clocked<P: Protocol> {
 }
 
 impl<P: Protocol<View = Crossing>> Clocked<P> {
-    pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant) -> Self {
+    pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant, rules: Repairs) -> Self {
         let members = members.iter().map(|&member| NodeId(member)).collect();
         let deployment = Deployment { nodes, k, members, ..Deployment::default() };
         let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
         let stay_of = |id| deployment.stays().find(|(member, _)| *member == id).map(|(_, stay)| stay);
         let stays: Vec<_> = deployment.ids().map(stay_of).collect();
-        let protocols = P::deploy(&deployment, variant, Repairs::ALL).into_iter();
+        let protocols = P::deploy(&deployment, variant, rules).into_iter();
         let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(stay_of(id))));
         Self {
             nodes: shells.collect(),
-            blank: P::deploy(&nowhere, variant, Repairs::ALL),
+            blank: P::deploy(&nowhere, variant, rules),
             listed: stays.clone(),
             next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
             stays,
@@ -129,6 +129,11 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     /// Nothing gets from one group to the other any more, nor back.
     pub(crate) fn cut(&mut self, one: &[u32], other: &[u32]) {
         self.cuts.extend(one.iter().flat_map(|&a| other.iter().flat_map(move |&b| [(a, b), (b, a)])));
+    }
+
+    /// Nothing that one says gets to the other any more.
+    pub(crate) fn deafen(&mut self, from: u32, to: u32) {
+        self.cuts.push((from, to));
     }
 
     pub(crate) fn heal(&mut self) {
