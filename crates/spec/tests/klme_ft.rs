@@ -280,9 +280,9 @@ fn a_leader_that_missed_an_election_is_heard_when_the_other_rests() {
     place.pass_until(|place| place.is_critical(0), 2 * regenerate_seconds());
 }
 
-#[test]
-fn a_copy_holder_that_knows_only_members_who_have_gone_is_heard_by_those_who_came() {
-    let mut place = neighbourhood(6, 1, &[0, 1, 2, 3, 4, 5]);
+/// It keeps a copy and wants a unit.
+fn a_copy_holder_that_knows_only_members_who_have_gone_asks(rules: Repairs) {
+    let mut place = Clocked::<KlmeFt>::new(6, 1, &[0, 1, 2, 3, 4, 5], VARIANT, rules);
     place.request(3);
     place.pass(1);
     place.request(2);
@@ -299,6 +299,17 @@ fn a_copy_holder_that_knows_only_members_who_have_gone_is_heard_by_those_who_cam
     place.pass(2 * regenerate_seconds());
     place.heal();
     place.pass_until(|place| place.is_critical(2), 3 * regenerate_seconds());
+}
+
+#[test]
+fn a_copy_holder_that_knows_only_members_who_have_gone_is_heard_by_those_who_came() {
+    a_copy_holder_that_knows_only_members_who_have_gone_asks(Repairs::ALL);
+}
+
+#[test]
+#[should_panic(expected = "it was not so")]
+fn if_it_asked_only_for_votes_nobody_would_hear_it() {
+    a_copy_holder_that_knows_only_members_who_have_gone_asks(Repairs::ALL.without(guard::ASK_ALL));
 }
 
 /// Node 2 leads and keeps no copy: it did not hear that it was struck off, nor that all went to rest, and was elected anew. Nodes
@@ -349,4 +360,27 @@ fn who_voted_for_a_successor_that_was_not_heard_votes_for_no_other_meanwhile() {
 #[should_panic(expected = "safety")]
 fn if_it_did_two_would_use_one_unit() {
     a_successor_that_is_not_heard(Repairs::ALL.without(guard::STAY_BOUND));
+}
+
+/// A copy holder missed that the leader handed over and that all went to rest, and wants nothing. Whether there is silence in
+/// the end.
+fn a_candidate_that_missed_an_election_comes_to_rest(rules: Repairs) -> bool {
+    let mut place = Clocked::<KlmeFt>::new(4, 1, &[0, 1, 2, 3], VARIANT, rules);
+    place.request(1);
+    place.pass(1);
+    place.cut(&[2], &[0, 1, 3]);
+    place.release(1);
+    place.leave(0);
+    place.pass(2 * regenerate_seconds());
+    place.heal();
+    place.pass(4 * regenerate_seconds());
+    let sent = place.sent;
+    place.pass(10_000);
+    place.sent == sent
+}
+
+#[test]
+fn a_candidate_that_no_node_votes_for_hears_why() {
+    assert!(a_candidate_that_missed_an_election_comes_to_rest(Repairs::ALL));
+    assert!(!a_candidate_that_missed_an_election_comes_to_rest(Repairs::ALL.without(guard::STIR_BY_STAND)));
 }
