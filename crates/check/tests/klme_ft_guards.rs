@@ -32,7 +32,7 @@ fn faults() -> Setup {
 }
 
 /// Two ask, and so many ticks in all pass while a message that is due has not arrived.
-fn late(ticks: u32) -> Setup {
+fn late(ticks: u8) -> Setup {
     Setup { requests_in_all: TWICE, lateness: Bound::Most(ticks), ..setup() }
 }
 
@@ -49,7 +49,10 @@ fn needs_as(rule: Repair, setup: &Setup, variant: Variant) {
     let found = report.violation.unwrap_or_else(|| panic!("nothing is wrong without `{}`", rule.name)).violation;
     let is_unsafe = matches!(
         found,
-        Violation::TooManyInUse { .. } | Violation::Shared { .. } | Violation::StaleFence { .. } | Violation::StillInUse { .. }
+        Violation::TooManyInUse { .. }
+            | Violation::PermitInUse { .. }
+            | Violation::DoubleGrant { .. }
+            | Violation::FenceNotGrowing { .. }
     );
     assert!(is_unsafe, "without `{}`: {found}", rule.name);
 }

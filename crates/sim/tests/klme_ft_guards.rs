@@ -1,0 +1,47 @@
+//! What klme-ft's rules are for, beside those that a search shows (`crates/check/tests/klme_ft_guards.rs`): runs with faults that
+//! are not served afterwards, or break, without one of them; and are, with all.
+
+use driftlock_protocol::klme_ft::guard;
+use driftlock_protocol::registry::Algorithm;
+use driftlock_protocol::{Repair, Repairs};
+use driftlock_sim::soak::{Case, Crowd};
+use driftlock_spec::Violation;
+
+fn run(rules: Repairs, seed: u64) -> Option<Violation> {
+    let algorithm = Algorithm::named("klme-ft").expect("registered");
+    Case::draw(seed, Crowd::Usual, algorithm).run(algorithm, rules, None).expect("nothing is written").violation
+}
+
+fn found(rule: Repair, seed: u64) -> Violation {
+    assert_eq!(run(Repairs::ALL, seed), None, "seed {seed}");
+    run(Repairs::ALL.without(rule), seed).unwrap_or_else(|| panic!("seed {seed} holds without `{}`", rule.name))
+}
+
+#[test]
+fn without_these_rules_waiters_are_never_served() {
+    let found_by = [
+        (guard::SETTLE, 4_326),
+        (guard::RESIGN, 1_610),
+        (guard::WATCH, 132_238),
+        (guard::OUTDO, 2),
+        (guard::HEED, 12_518),
+        (guard::WITHDRAW, 3_823),
+        (guard::FORGET_VOLUNTEER, 185),
+        (guard::LATE_DISMISSALS, 7_638),
+        (guard::STIR_BY_BEAT, 4_924),
+        (guard::KNOCK_AGAIN, 13),
+        (guard::WANTS_NO_REST, 5_392),
+    ];
+    for (rule, seed) in found_by {
+        let found = found(rule, seed);
+        assert!(matches!(found, Violation::Starved { .. }), "without `{}`: {found}", rule.name);
+    }
+}
+
+#[test]
+fn without_these_rules_a_fence_is_issued_twice() {
+    for (rule, seed) in [(guard::COUNTER, 847), (guard::FRESHEST, 5_114)] {
+        let found = found(rule, seed);
+        assert!(matches!(found, Violation::FenceNotGrowing { .. }), "without `{}`: {found}", rule.name);
+    }
+}
