@@ -9,6 +9,9 @@ pub(crate) const TIMERS_MAX: usize = 8;
 /// The most demands that applications may choose from, for the same reason.
 pub const DEMANDS_MAX: usize = 8;
 
+/// The most messages that one may overtake at once, likewise.
+pub(crate) const PAST_MAX: u8 = 4;
+
 /// One event of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Action {
@@ -52,6 +55,15 @@ pub enum Action {
         /// The receiver.
         to: NodeId,
     },
+    /// A message on its way from one node to another arrives before those that were sent before it.
+    Overtake {
+        /// The sender.
+        from: NodeId,
+        /// The receiver.
+        to: NodeId,
+        /// How many of those there are.
+        past: u8,
+    },
 }
 
 impl Action {
@@ -68,7 +80,7 @@ impl Action {
     }
 
     /// How many codes there are.
-    pub(crate) const CODES: u16 = 384;
+    pub(crate) const CODES: u16 = 640;
 
     /// A number for each action.
     pub(crate) fn code(self) -> u16 {
@@ -90,6 +102,7 @@ impl Action {
             Self::Fail(a, b) => 320 + edge(a, b),
             Self::Form(a, b) => 350 + edge(a, b),
             Self::Tick => 380,
+            Self::Overtake { from, to, past } => 384 + 64 * u16::from(past - 1) + pair(from, to),
         }
     }
 
@@ -112,6 +125,11 @@ impl Action {
             256..320 => Self::Request(row(256), number),
             320..348 => ends(code - 320, Self::Fail),
             350..378 => ends(code - 350, Self::Form),
+            384.. => Self::Overtake {
+                from: NodeId(u32::from((code - 384) / 8 % 8)),
+                to: node,
+                past: u8::try_from((code - 384) / 64 + 1).expect("few messages"),
+            },
             _ => Self::Tick,
         }
     }
@@ -149,6 +167,7 @@ impl fmt::Display for Action {
             Self::Leave(node) => write!(f, "leave {node}"),
             Self::Crash(node) => write!(f, "crash {node}"),
             Self::Lose { from, to } => write!(f, "lose {from}>{to}"),
+            Self::Overtake { from, to, past } => write!(f, "pass {past} {from}>{to}"),
         }
     }
 }
@@ -159,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_action_has_a_code_of_its_own() {
-        let unused = [348..350, 378..380, 381..Action::CODES];
+        let unused = [348..350, 378..380, 381..384];
         for code in (0..Action::CODES).filter(|code| !unused.iter().any(|range| range.contains(code))) {
             let action = Action::of_code(code);
             assert_eq!(action.code(), code, "{action}");

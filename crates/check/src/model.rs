@@ -10,7 +10,7 @@ use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{Crossing, Deployment, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, View};
 use driftlock_spec::Violation;
 
-use crate::action::Action;
+use crate::action::{Action, PAST_MAX};
 use crate::graph::Recorder;
 use crate::parts::{EMPTY, PartId, Parts, Seat, Stimulus};
 use crate::state::{Common, Layout, Own, State};
@@ -49,6 +49,7 @@ impl<P: Protocol> Model<P> {
     /// The model of an algorithm within these bounds.
     pub fn new(setup: Setup, variant: P::Variant, repairs: Repairs) -> Result<Self, SetupError> {
         setup.validate()?;
+        setup.begins_as_it_stays()?;
         let tick = match setup.timing {
             Timing::Untimed => None,
             Timing::Timed { tick, .. } => Some(tick),
@@ -115,6 +116,7 @@ impl<P: Protocol> Model<P> {
             (Common::Losses, setup.losses),
             (Common::Lateness, setup.lateness),
             (Common::Requests, setup.requests_in_all),
+            (Common::Overtakes, setup.overtakes),
         ] {
             layout.set_common(&mut state, what, bound);
         }
@@ -138,7 +140,10 @@ impl<P: Protocol> Model<P> {
         let awake = |node| layout.own(state, node, Own::Paused) == 0;
         for to in layout.ids().filter(|&to| awake(to) && !self.has_due_timer(state, to)) {
             let busy = |&from: &NodeId| from != to && layout.channel(state, from, to) != EMPTY;
-            actions.extend(layout.ids().filter(busy).map(|from| Action::Deliver { from, to }));
+            for from in layout.ids().filter(busy) {
+                actions.push(Action::Deliver { from, to });
+                self.overtakings(state, from, to, actions);
+            }
             self.own_actions(state, to, actions);
         }
         self.timer_actions(state, actions);
@@ -146,6 +151,14 @@ impl<P: Protocol> Model<P> {
             Layer::Links => self.link_actions(state, actions),
             Layer::Neighbourhood => self.member_actions(state, actions),
         }
+    }
+
+    /// Each message that is passed counts.
+    fn overtakings(&self, state: &State, from: NodeId, to: NodeId, actions: &mut Vec<Action>) {
+        let channel = self.layout.channel(state, from, to);
+        let most = self.layout.common(state, Common::Overtakes).min(PAST_MAX);
+        let passed = (1..=most).filter(|&past| self.parts.overtaking(channel, past).is_some());
+        actions.extend(passed.map(|past| Action::Overtake { from, to, past }));
     }
 
     /// Whether the layer below may tell this node something.
@@ -242,7 +255,15 @@ impl<P: Protocol> Model<P> {
     }
 
     fn may_fail(&self, state: &State, a: NodeId, b: NodeId) -> bool {
-        self.setup.fate != Fate::Drained || self.is_idle(state, a, b)
+        (self.setup.fate != Fate::Drained || self.is_idle(state, a, b))
+            && (!self.setup.connected || self.is_connected_without(state, a, b))
+    }
+
+    /// Whether all nodes can reach one another without this link.
+    fn is_connected_without(&self, state: &State, a: NodeId, b: NodeId) -> bool {
+        let mut without = state.clone();
+        self.layout.set_link(&mut without, a, b, false);
+        self.reach(&without, a) >> b.0 & 1 == 1
     }
 
     /// Whether nothing is on its way between the two.
@@ -321,6 +342,15 @@ impl<P: Protocol> Model<P> {
                 let node_left = Node::new(node, self.remains[node.index()].clone(), reach);
                 layout.set_seat(state, node, self.parts.seat(Seat { node: node_left, timers: Vec::new() }));
                 self.silence(state, node);
+            }
+            Action::Overtake { from, to, past } => {
+                for _ in 0..past {
+                    layout.spend_common(state, Common::Overtakes);
+                }
+                if let Some((message, rest)) = self.parts.overtaking(layout.channel(state, from, to), past) {
+                    layout.set_channel(state, from, to, rest);
+                    self.input(state, to, Stimulus::Message { from, message });
+                }
             }
             Action::Lose { from, to } => {
                 layout.spend_common(state, Common::Losses);

@@ -225,6 +225,16 @@ impl<P: Protocol> Parts<P> {
         Some((first, *channel.rest.get_or_init(|| self.channel(others.into()))))
     }
 
+    /// The message behind the next `past` ones, and the channel without it. None that a channel has earlier as well: it makes
+    /// no difference which of them arrives.
+    pub(crate) fn overtaking(&self, channel: PartId, past: u8) -> Option<(PartId, PartId)> {
+        let messages = &self.channels.get(channel).messages;
+        let place = usize::from(past);
+        let message = *messages.get(place).filter(|message| !messages[..place].contains(message))?;
+        let others = messages.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, &other)| other);
+        Some((message, self.channel(others.collect())))
+    }
+
     /// What is left of a channel whose link has failed, where permits find another way.
     pub(crate) fn outliving(&self, channel: PartId) -> PartId {
         let permits = |&&id: &&PartId| {

@@ -67,6 +67,10 @@ pub struct Setup {
     pub crashes: Bound,
     /// Messages that are lost.
     pub losses: Bound,
+    /// How often in all a message may overtake another on its way from one node to another.
+    pub overtakes: Bound,
+    /// Whether links fail only where all nodes can still reach one another afterwards.
+    pub connected: bool,
     /// How late messages may be, in timed mode: so often in all may a tick pass while a channel from one node to another has
     /// messages on it. Without a bound they are on their way for any time.
     pub lateness: Bound,
@@ -117,6 +121,9 @@ pub enum SetupError {
     /// The limit does not even allow the first state.
     #[error("heights lie {0} apart at the start already: allow at least that (--spread)")]
     Spread(u64),
+    /// A network that is to stay connected, and is not.
+    #[error("the network is to stay connected, but is not at the start")]
+    NotConnected,
     /// A tick of no length.
     #[error("a tick must take some time")]
     NoTick,
@@ -137,6 +144,8 @@ impl Setup {
             leaves: Bound::Most(0),
             crashes: Bound::Most(0),
             losses: Bound::Most(0),
+            overtakes: Bound::Most(0),
+            connected: false,
             lateness: Bound::Any,
             fate: Fate::Returned,
             spread: u64::MAX,
@@ -158,6 +167,12 @@ impl Setup {
             return u64::MAX;
         }
         (3 * u64::from(self.deployment.nodes.saturating_sub(1))).max(6)
+    }
+
+    /// Whether a network that is to stay connected is so at the start.
+    pub(crate) fn begins_as_it_stays(&self) -> Result<(), SetupError> {
+        let Deployment { nodes, links, .. } = &self.deployment;
+        if self.connected && !is_connected(*nodes, links) { Err(SetupError::NotConnected) } else { Ok(()) }
     }
 
     /// Whether it can be explored.
@@ -191,9 +206,9 @@ impl Setup {
             Timing::Timed { pauses, .. } => Bound::Most(pauses),
             Timing::Untimed => Bound::Most(0),
         };
-        let changes =
-            [self.failures, self.formations, self.joins, self.leaves, self.crashes, self.losses, self.lateness];
-        for bound in changes.into_iter().chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
+        let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
+        let changes = [self.failures, self.formations, self.joins, self.leaves].into_iter().chain(faults);
+        for bound in changes.chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
             if let Bound::Most(count) = bound
                 && count > EVENTS_MAX
             {
@@ -202,6 +217,22 @@ impl Setup {
         }
         Ok(())
     }
+}
+
+/// Whether these links connect all nodes.
+fn is_connected(nodes: u32, links: &[(NodeId, NodeId)]) -> bool {
+    let mut reached = vec![NodeId(0)];
+    let mut at = 0;
+    while let Some(&node) = reached.get(at) {
+        for &(a, b) in links.iter().filter(|(a, b)| [*a, *b].contains(&node)) {
+            let peer = if a == node { b } else { a };
+            if !reached.contains(&peer) {
+                reached.push(peer);
+            }
+        }
+        at += 1;
+    }
+    reached.len() == nodes as usize
 }
 
 /// Something that must hold.

@@ -49,6 +49,7 @@ pub(crate) enum Common {
     Losses,
     Lateness,
     Requests,
+    Overtakes,
 }
 
 /// The words that the bytes of [`Common`] take.

@@ -53,16 +53,11 @@ impl<P: Protocol> Play<P> {
     pub(crate) fn act(&mut self, action: Action) {
         self.now += PAUSE;
         match action {
-            Action::Deliver { from, to } => {
-                let arrived = match self.nodes[to.index()].incarnation(from) {
-                    Some(incarnation) => {
-                        self.ground.arrive(from, to, incarnation).map(|message| (incarnation, message))
-                    }
-                    None => self.ground.links_mut().and_then(|links| links.arrive_late(from, to)),
-                };
-                if let Some((incarnation, message)) = arrived {
-                    self.input(to, Input::Message { from, incarnation, message });
-                }
+            Action::Deliver { from, to } => self.deliver(from, to),
+            Action::Overtake { from, to, past } => {
+                let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
+                neighbourhood.overtake(from, to, usize::from(past), usize::from(past));
+                self.deliver(from, to);
             }
             Action::Release(node) => self.input(node, Input::Release),
             Action::Request(node, demand) => {
@@ -98,6 +93,16 @@ impl<P: Protocol> Play<P> {
             }
             // Time passes, or does not, without anybody noticing.
             Action::Tick | Action::TickBut(_) | Action::Pause(_) | Action::Resume(_) => {}
+        }
+    }
+
+    fn deliver(&mut self, from: NodeId, to: NodeId) {
+        let arrived = match self.nodes[to.index()].incarnation(from) {
+            Some(incarnation) => self.ground.arrive(from, to, incarnation).map(|message| (incarnation, message)),
+            None => self.ground.links_mut().and_then(|links| links.arrive_late(from, to)),
+        };
+        if let Some((incarnation, message)) = arrived {
+            self.input(to, Input::Message { from, incarnation, message });
         }
     }
 
@@ -250,7 +255,7 @@ mod tests {
             walk_through::<Klme>(setup.clone(), (), seed);
         }
         // What it does when somebody crashes does not matter here, only that both worlds do the same.
-        (setup.crashes, setup.losses) = (Bound::Most(1), Bound::Most(3));
+        (setup.crashes, setup.losses, setup.overtakes) = (Bound::Most(1), Bound::Most(3), Bound::Most(5));
         for seed in 0..100 {
             walk_through::<Klme>(setup.clone(), (), seed);
         }

@@ -123,7 +123,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
         Origin::Soak { seed, crowded, afield } => {
             let algorithm = list::named(&header.algorithm)?;
             let names = header.without.iter().map(String::as_str);
-            let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
+            let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
             let crowd = match (crowded, afield) {
                 (true, _) => Crowd::FewerNodesThanUnits,
                 (false, true) => Crowd::Afield,

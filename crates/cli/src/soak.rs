@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_sim::config::unknown_repair;
-use driftlock_sim::soak::{Case, Crowd, Report, soak};
+use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_trace::Writer;
 
 use crate::failure::{Failure, Outcome};
@@ -69,7 +70,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let algorithm = list::named(&args.algorithm)?;
     let names = args.without.iter().map(String::as_str);
-    let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
+    let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
     let Some(end) = args.seed.checked_add(args.runs) else {
         return Err(Failure::Other(format!(
             "there are no {} seeds from {} on: lower --seed or --runs",
@@ -93,8 +94,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let bar = progress::bar(args.runs, "runs");
     let entries = AtomicU64::new(0);
     let vacuous = AtomicU64::new(0);
+    let injected = Mutex::new(Injected::default());
     let count = |report: &Report| {
         bar.inc(1);
+        let mut injected = injected.lock().unwrap_or_else(PoisonError::into_inner);
+        *injected = *injected + report.injected;
         entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
         vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
     };
@@ -105,8 +109,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         print(&format!("{}: violated with seed {seed}: {violation}\nto record it:\n  {command}\n", algorithm.tag))?;
         return Ok(ExitCode::from(1));
     }
+    let injected = injected.into_inner().unwrap_or_else(PoisonError::into_inner);
     print(&format!(
-        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted before all was healed\n",
+        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted before all was healed\n\
+         injected: {injected}\n",
         algorithm.tag,
         args.runs,
         args.seed,
@@ -114,7 +120,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
         entries.into_inner(),
         vacuous.into_inner(),
     ))?;
-    Ok(ExitCode::SUCCESS)
+    let missing = injected.missing(algorithm, crowd, args.runs);
+    if missing.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let missing = missing.join(", ");
+    print(&format!("but there were no {missing} in any of these runs, so they say nothing about that\n"))?;
+    Ok(ExitCode::from(1))
 }
 
 fn command(args: &Args, algorithm: &Algorithm, seed: u64) -> String {

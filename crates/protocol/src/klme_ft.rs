@@ -40,6 +40,7 @@ use crate::{
 
 mod claimant;
 mod election;
+pub mod guard;
 mod leader;
 mod lemmas;
 mod message;
@@ -167,6 +168,8 @@ pub struct KlmeFt {
     asked: bool,
     role: Role,
     variant: Variant,
+    /// The rules in force: all of them, but in tests and searches.
+    rules: Repairs,
 }
 
 impl Protocol for KlmeFt {
@@ -177,10 +180,12 @@ impl Protocol for KlmeFt {
 
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
+    const GUARDS: &'static [Repair] = guard::LIST;
     const SURVIVES_CRASHES: bool = true;
+    const STANDS_OVERTAKING: bool = true;
 
     /// The first member leads, the first three have copies, and all of them rest.
-    fn deploy(deployment: &Deployment, variant: Variant, _repairs: Repairs) -> Vec<Self> {
+    fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {
         let members: Vec<_> = deployment.stays().map(|(id, stay)| Member { id, stay }).collect();
         let copy = members.first().map(|first| Copy {
             number: LeaderNo { counter: 1, stay: first.stay },
@@ -191,7 +196,7 @@ impl Protocol for KlmeFt {
             queue: Vec::new(),
         });
         let node = |id| {
-            let mut node = Self::blank(id, deployment.k, variant);
+            let mut node = Self::blank(id, deployment.k, variant, rules);
             let Some((member, copy)) = members.iter().find(|member| member.id == id).zip(copy.as_ref()) else {
                 return node;
             };
@@ -231,7 +236,7 @@ impl Protocol for KlmeFt {
                 self.on_claim(Member { id: from, stay }, is_current, want, leaving, out);
             }
             Message::Grant { number, round, permit, seal, renews } => {
-                if self.is_latest_beat(Some(number), round) {
+                if self.is_latest_beat(Some(number), round) || !self.keeps(guard::LATE_GRANTS) {
                     self.on_grant(permit, seal, renews, out);
                 }
             }
@@ -327,7 +332,7 @@ impl Protocol for KlmeFt {
     }
 
     fn is_ready_for_crash(moment: &Moment<'_, Self>) -> bool {
-        lemmas::has_three_copies(moment)
+        lemmas::can_lose_a_node(moment)
     }
 
     fn invariant(moment: &Moment<'_, Self>) -> Result<(), String> {
@@ -338,7 +343,7 @@ impl Protocol for KlmeFt {
 /// What a node is.
 impl KlmeFt {
     /// A node that knows nothing and is nowhere.
-    fn blank(id: NodeId, k: u32, variant: Variant) -> Self {
+    fn blank(id: NodeId, k: u32, variant: Variant, rules: Repairs) -> Self {
         Self {
             id,
             k,
@@ -352,7 +357,13 @@ impl KlmeFt {
             asked: false,
             role: Role::Follower,
             variant,
+            rules,
         }
+    }
+
+    /// Whether this rule is in force.
+    fn keeps(&self, rule: Repair) -> bool {
+        self.rules.has(rule)
     }
 
     /// This stay of this node. Nothing reaches a node that is nowhere, so there is one whenever it matters.
@@ -426,7 +437,9 @@ impl KlmeFt {
         let patience = self.variant.patience;
         if let Role::Leader(token) = &mut self.role {
             token.dequeue(peer);
-            token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
+            if self.rules.has(guard::FORGET_VOLUNTEER) {
+                token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
+            }
             for holder in token.holders.iter_mut().filter(|holder| holder.member.id == peer) {
                 holder.missed = patience;
             }
@@ -483,6 +496,6 @@ impl KlmeFt {
             Usage::Waiting { demand, .. } => Usage::Waiting { demand, claimed: false },
             usage => usage,
         };
-        *self = Self { usage, ..Self::blank(self.id, self.k, self.variant) };
+        *self = Self { usage, ..Self::blank(self.id, self.k, self.variant, self.rules) };
     }
 }

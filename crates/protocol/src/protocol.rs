@@ -32,9 +32,14 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     const KINDS: &'static [&'static str];
     /// The repairs that can be switched off.
     const REPAIRS: &'static [Repair];
+    /// The rules of an algorithm of our own, which tests and searches switch off to see what each is for. They are not listed
+    /// to users, and nothing that grants for real takes them. Their bits differ from those of the repairs.
+    const GUARDS: &'static [Repair] = &[];
 
     /// Whether it claims to survive the crash of a node, and messages that are lost.
     const SURVIVES_CRASHES: bool = false;
+    /// Whether it claims to stand messages that overtake one another.
+    const STANDS_OVERTAKING: bool = false;
 
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;

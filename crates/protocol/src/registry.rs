@@ -82,6 +82,30 @@ impl Algorithm {
         self.visit(AskCrashes)
     }
 
+    /// Whether it claims to stand messages that overtake one another.
+    pub fn stands_overtaking(&self) -> bool {
+        struct AskOvertaking;
+        impl Visitor for AskOvertaking {
+            type Output = bool;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> bool {
+                P::STANDS_OVERTAKING
+            }
+        }
+        self.visit(AskOvertaking)
+    }
+
+    /// The rules of an algorithm of our own that tests and searches may switch off.
+    pub fn guards(&self) -> &'static [Repair] {
+        struct ListGuards;
+        impl Visitor for ListGuards {
+            type Output = &'static [Repair];
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Self::Output {
+                P::GUARDS
+            }
+        }
+        self.visit(ListGuards)
+    }
+
     /// The repairs that can be switched off.
     pub fn repairs(&self) -> &'static [Repair] {
         struct ListRepairs;
@@ -97,11 +121,26 @@ impl Algorithm {
     /// The repairs in force when those of these names are switched off. Fails with a name that this algorithm does not
     /// have.
     pub fn repairs_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
-        names.into_iter().try_fold(Repairs::ALL, |repairs, name| {
-            let found = self.repairs().iter().find(|repair| repair.name == name);
-            found.map(|repair| repairs.without(*repair)).ok_or(name)
-        })
+        without(self.repairs(), &[], names)
     }
+
+    /// Likewise, where rules of our own may be switched off as well: in searches and tests, never where anything is granted
+    /// for real.
+    pub fn rules_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
+        without(self.repairs(), self.guards(), names)
+    }
+}
+
+/// Everything in force but what goes by these names. Fails with the first name that stands for nothing.
+fn without<'a>(
+    repairs: &[Repair],
+    guards: &[Repair],
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<Repairs, &'a str> {
+    names.into_iter().try_fold(Repairs::ALL, |rules, name| {
+        let found = repairs.iter().chain(guards).find(|rule| rule.name == name);
+        found.map(|rule| rules.without(*rule)).ok_or(name)
+    })
 }
 
 /// Makes [`ALGORITHMS`] and [`Algorithm::visit`] from one line per algorithm.
@@ -180,7 +219,8 @@ mod tests {
         for (at, algorithm) in ALGORITHMS.iter().enumerate() {
             assert!(ALGORITHMS[at + 1..].iter().all(|other| other.tag != algorithm.tag));
             assert_eq!(Algorithm::named(algorithm.tag), Some(algorithm));
-            // What is ours alone has nothing to repair.
+            // What is ours alone has nothing to repair, and rules of its own to show what each is for.
+            assert_eq!(algorithm.repairs().is_empty(), !algorithm.guards().is_empty());
             assert_eq!(algorithm.repairs().is_empty(), algorithm.survives_crashes());
         }
         assert_eq!(Algorithm::named("no such algorithm"), None);
@@ -194,5 +234,29 @@ mod tests {
         let off: alloc::vec::Vec<_> = krl.repairs().iter().filter(|r| !without.has(**r)).map(|r| r.name).collect();
         assert_eq!(off, ["reclaim", "pace"]);
         assert_eq!(krl.repairs_without(["pace", "glue"]), Err("glue"));
+    }
+
+    #[test]
+    fn rules_of_our_own_are_switched_off_in_searches_only() {
+        let ours = Algorithm::named("klme-ft").unwrap();
+        for guard in ours.guards() {
+            assert_eq!(ours.repairs_without([guard.name]), Err(guard.name));
+            assert_eq!(ours.rules_without([guard.name]), Ok(Repairs::ALL.without(*guard)));
+        }
+        let krl = Algorithm::named("krl").unwrap();
+        assert_eq!(krl.rules_without(["pace"]), krl.repairs_without(["pace"]));
+    }
+
+    #[test]
+    fn every_rule_has_a_name_and_a_bit_of_its_own() {
+        for algorithm in ALGORITHMS {
+            let rules: alloc::vec::Vec<_> = algorithm.repairs().iter().chain(algorithm.guards()).collect();
+            for (at, rule) in rules.iter().enumerate() {
+                for other in &rules[at + 1..] {
+                    assert_ne!(rule.name, other.name);
+                    assert!(Repairs::NONE.with(**rule).has(**rule) && !Repairs::NONE.with(**rule).has(**other));
+                }
+            }
+        }
     }
 }

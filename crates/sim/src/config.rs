@@ -363,7 +363,8 @@ impl Config {
         }
         let repairs =
             algorithm.repairs_without(names.chain(published)).map_err(|name| unknown_repair(algorithm, name))?;
-        let repairs = if self.as_published { Repairs::NONE } else { repairs };
+        let published = || algorithm.repairs().iter().fold(Repairs::ALL, |repairs, &repair| repairs.without(repair));
+        let repairs = if self.as_published { published() } else { repairs };
         let off = algorithm.repairs().iter().filter(|repair| !repairs.has(**repair));
         Ok((repairs, off.map(|repair| repair.name.to_owned()).collect()))
     }

@@ -3,17 +3,19 @@
 //! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
 //! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays as
 //! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
-//! lost messages meets those, too. All of it follows from a seed, the size of the network included.
+//! lost messages meets those, too, and one that stands overtaking meets messages that overtake one another and are late by
+//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows from a seed, the size of the network included.
 
 mod changes;
 mod outdoors;
 
+use std::fmt;
 use std::io;
-use std::ops::{Range, RangeInclusive};
+use std::ops::{Add, Range, RangeInclusive};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, Visitor, registry::UnitsRule};
+use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
@@ -25,7 +27,7 @@ use crate::queue::Event;
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};
-use crate::world::{Setting, Step, World};
+use crate::world::{Disorder, Setting, Step, World};
 
 /// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
@@ -62,10 +64,12 @@ pub struct Case {
     change_rate: f64,
     fault_span: Time,
     fate: Fate,
-    /// Whether somebody may crash.
+    /// Whether nodes may crash.
     crashes: bool,
     /// The share of messages that are lost as long as there are faults.
     loss: f64,
+    /// How messages overtake one another, if they do.
+    disorder: Option<Disorder>,
     checked: bool,
     /// Where nodes move about, if they do.
     terrain: Option<Terrain>,
@@ -78,14 +82,83 @@ pub struct Report {
     pub entries_under_faults: u64,
     /// Entries afterwards.
     pub entries_after: u64,
-    /// Changes of links or members.
-    pub changes: u64,
+    /// What went wrong on purpose.
+    pub injected: Injected,
     /// Messages sent.
     pub messages: u64,
     /// Whether it came to rest in the end: no message in flight, no timer armed.
     pub rested: bool,
     /// What the oracles objected to.
     pub violation: Option<Violation>,
+}
+
+/// What was done to the nodes of a run, or of many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Injected {
+    /// Changes of links or members.
+    pub changes: u64,
+    /// Members that stopped, and nobody was told.
+    pub crashes: u64,
+    /// Those of them that stopped while another was still down.
+    pub further_crashes: u64,
+    /// Crashed nodes that came back before all was healed, knowing nothing.
+    pub returns: u64,
+    /// Messages that were lost.
+    pub losses: u64,
+    /// Messages that overtook others.
+    pub overtakings: u64,
+}
+
+impl Injected {
+    /// All of it, each under its name.
+    fn counts(self) -> [(&'static str, u64); 6] {
+        [
+            ("changes", self.changes),
+            ("crashes", self.crashes),
+            ("further crashes", self.further_crashes),
+            ("returns", self.returns),
+            ("lost messages", self.losses),
+            ("overtakings", self.overtakings),
+        ]
+    }
+
+    /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it takes.
+    pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
+        const RUNS_ENOUGH: u64 = 200;
+        let survives = algorithm.survives_crashes() && crowd != Crowd::Afield;
+        let is_drawn = |what: &str| match what {
+            "changes" => crowd != Crowd::Afield || algorithm.layer() == Layer::Neighbourhood,
+            "overtakings" => algorithm.stands_overtaking() && crowd != Crowd::Afield,
+            "further crashes" | "returns" => survives && crowd == Crowd::Usual,
+            _ => survives,
+        };
+        let missing = self.counts().into_iter().filter(|&(what, count)| is_drawn(what) && count == 0);
+        missing.filter(|_| runs >= RUNS_ENOUGH).map(|(what, _)| what).collect()
+    }
+}
+
+impl Add for Injected {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            changes: self.changes + other.changes,
+            crashes: self.crashes + other.crashes,
+            further_crashes: self.further_crashes + other.further_crashes,
+            returns: self.returns + other.returns,
+            losses: self.losses + other.losses,
+            overtakings: self.overtakings + other.overtakings,
+        }
+    }
+}
+
+/// As people are told of it: only what there was.
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self.counts().into_iter().filter(|(_, count)| *count > 0);
+        let told: Vec<_> = counts.map(|(what, count)| format!("{count} {what}")).collect();
+        f.write_str(&told.join(", "))
+    }
 }
 
 impl Case {
@@ -113,12 +186,14 @@ impl Case {
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
             crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
             loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
+            disorder: None,
             checked: true,
             terrain: None,
         };
         let heals_at = case.fault_span.units();
         let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
-        Self { terrain, ..case }
+        let disorder = (algorithm.stands_overtaking() && terrain.is_none()).then(|| disorder(&mut draw)).flatten();
+        Self { disorder, terrain, ..case }
     }
 
     /// The same run with another fate of messages on failing links.
@@ -181,21 +256,24 @@ impl Case {
             mobility: draws(Subject::Mobility),
             demands: draws(Subject::Demand),
             losses: draws(Subject::Loss),
-            crashed: None,
+            injected: Injected::default(),
             events: 0,
-            changes: 0,
             entries: 0,
         };
+        if let Some(disorder) = self.disorder {
+            soak.world.disorder(disorder);
+        }
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
         let violation = violation.or_else(|| soak.heal().err()).map(|violation| *violation);
         let rested = violation.is_none() && soak.rests();
-        let (entries, changes) = (soak.entries, soak.changes);
+        let (entries, overtakings) = (soak.entries, soak.world.overtakings());
+        let injected = Injected { overtakings, ..soak.injected };
         let tally = soak.world.finish(violation.as_ref())?.finish();
         Ok(Report {
             entries_under_faults,
             entries_after: entries - entries_under_faults,
-            changes,
+            injected,
             messages: tally.messages.iter().sum(),
             rested,
             violation,
@@ -251,6 +329,15 @@ fn demands(k: u32, rule: UnitsRule) -> Demands {
     }
 }
 
+/// In two of three runs messages overtake one another; in most of these some are later than every timeout.
+fn disorder(draw: &mut Stream) -> Option<Disorder> {
+    const LATENESS_MAX: f64 = 120.0;
+    draw.random_bool(2.0 / 3.0).then(|| Disorder {
+        late: if draw.random_bool(0.75) { draw.random_range(0.0..0.2) } else { 0.0 },
+        by: Duration::Uniform(0.0, draw.random_range(1.0..LATENESS_MAX)),
+    })
+}
+
 fn random_duration(means: RangeInclusive<f64>, draw: &mut Stream) -> Duration {
     let mean = draw.random_range(means);
     match draw.random_range(0..3) {
@@ -286,10 +373,8 @@ struct Soak<'a, P: Protocol> {
     mobility: Stream,
     demands: Stream,
     losses: Stream,
-    /// Who has crashed.
-    crashed: Option<NodeId>,
+    injected: Injected,
     events: u64,
-    changes: u64,
     entries: u64,
 }
 
@@ -354,7 +439,7 @@ impl<P: Protocol> Soak<'_, P> {
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
         match event {
             Event::Arrival { from, to, incarnation } if faults && self.loses() => {
-                self.world.lose(from, to, incarnation);
+                self.injected.losses += u64::from(self.world.lose(from, to, incarnation));
             }
             Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
             Event::Release { node, .. } | Event::Request { node } | Event::Cancel { node }
@@ -367,7 +452,7 @@ impl<P: Protocol> Soak<'_, P> {
                     self.schedule_request(node);
                 }
             }
-            Event::Request { node } if faults && self.crashed != Some(node) => self.request(node)?,
+            Event::Request { node } if faults && self.may_ask(node) => self.request(node)?,
             Event::Cancel { node } if faults && self.world.oracle().owed().any(|owed| owed == node) => {
                 self.world.cancel(node)?;
                 self.schedule_request(node);
@@ -402,6 +487,17 @@ impl<P: Protocol> Soak<'_, P> {
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
         }
+    }
+
+    /// Whether a node has crashed and has not come back.
+    fn is_down(&self, node: NodeId) -> bool {
+        P::View::LAYER == Layer::Neighbourhood && self.world.neighbourhood().is_crashed(node)
+    }
+
+    /// Whether a node is up, and its application neither waits nor uses anything: one that came back after a crash may be due to
+    /// ask twice.
+    fn may_ask(&self, node: NodeId) -> bool {
+        !self.is_down(node) && !self.world.is_busy(node)
     }
 
     fn loses(&mut self) -> bool {

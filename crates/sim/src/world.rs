@@ -10,6 +10,7 @@ use driftlock_protocol::{
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
+use rand::RngExt;
 
 use crate::afield::Afield;
 use crate::meter::{Meter, Waiter};
@@ -33,6 +34,15 @@ const SETTLING_DELAYS: usize = 10;
 struct Timed<M> {
     message: M,
     arrives: Time,
+}
+
+/// How messages come to overtake one another: each is on its way for its own time, and some for far longer than usual.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Disorder {
+    /// The share of messages that are late.
+    pub late: f64,
+    /// How much longer these take.
+    pub by: Duration,
 }
 
 /// A timer that was armed, and has not run out.
@@ -93,6 +103,10 @@ pub struct World<P: Protocol> {
     /// The delay, if it is always the same: then it need not be computed for every message.
     constant_delay: Option<Time>,
     delays: Stream,
+    /// Whether messages may overtake one another, and how.
+    disorder: Option<Disorder>,
+    /// How many messages did.
+    overtakings: u64,
     out: Out<P>,
     /// Who was granted units, until somebody asks.
     granted: Vec<NodeId>,
@@ -134,6 +148,8 @@ impl<P: Protocol> World<P> {
             delay,
             constant_delay: delay.constant(),
             delays,
+            disorder: None,
+            overtakings: 0,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
             granted: Vec::new(),
             revoked: Vec::new(),
@@ -169,6 +185,12 @@ impl<P: Protocol> World<P> {
     pub fn withdrawn(&self, node: NodeId) -> Option<Demand> {
         let node = &self.nodes[node.index()];
         node.pending().filter(|_| node.demand().is_none())
+    }
+
+    /// Whether the application at `node` waits or uses something.
+    pub fn is_busy(&self, node: NodeId) -> bool {
+        let node = &self.nodes[node.index()];
+        node.demand().is_some() || node.grant().is_some()
     }
 
     /// What is counted.
@@ -225,7 +247,7 @@ impl<P: Protocol> World<P> {
                 let Some(Timed { message, arrives }) = self.ground.arrive(from, to, incarnation) else {
                     return self.deliver_late(from, to, self.now);
                 };
-                debug_assert_eq!(arrives, self.now, "each message arrives at its own time, and none overtakes another");
+                debug_assert_eq!(arrives, self.now, "each message arrives at its own time");
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
             }
@@ -242,6 +264,16 @@ impl<P: Protocol> World<P> {
             Event::Field => self.run_field(),
             Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } | Event::Change => Ok(()),
         }
+    }
+
+    /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by themselves.
+    pub fn disorder(&mut self, disorder: Disorder) {
+        self.disorder = Some(disorder);
+    }
+
+    /// How many messages have overtaken others so far.
+    pub fn overtakings(&self) -> u64 {
+        self.overtakings
     }
 
     /// The application at `node` asks for this.
@@ -407,14 +439,16 @@ impl<P: Protocol> World<P> {
         self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
     }
 
-    /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost.
-    pub fn lose(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) {
-        if let Some(Timed { message, .. }) = self.ground.arrive(from, to, incarnation) {
-            self.meter.landed(P::permits(&message));
+    /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost; whether there was anything.
+    pub fn lose(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> bool {
+        let lost = self.ground.arrive(from, to, incarnation);
+        if let Some(Timed { message, .. }) = &lost {
+            self.meter.landed(P::permits(message));
             if let Some((t, recorder)) = self.recorder() {
                 recorder.loss(t, from, to);
             }
         }
+        lost.is_some()
     }
 
     /// The time, and where steps are recorded, if they are. What has changed on the field since is recorded before.
@@ -549,6 +583,7 @@ impl<P: Protocol> World<P> {
         match self.ground.send(from, to, Timed { message, arrives }) {
             Ok(Some(incarnation)) => {
                 self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
+                self.overtake(from, to, arrives);
                 Ok(())
             }
             Ok(None) => {
@@ -559,8 +594,27 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already.
+    /// What was sent last passes all that arrives later.
+    fn overtake(&mut self, from: NodeId, to: NodeId, arrives: Time) {
+        let ground = self.ground.neighbourhood_mut().filter(|_| self.disorder.is_some());
+        let Some(neighbourhood) = ground else { return };
+        let mut latest_first = neighbourhood.on_the_way(from, to).rev();
+        _ = latest_first.next();
+        let past = latest_first.take_while(|other| other.arrives > arrives).count();
+        if past > 0 {
+            let place = neighbourhood.on_the_way(from, to).count() - 1;
+            neighbourhood.overtake(from, to, place, past);
+            self.overtakings += 1;
+        }
+    }
+
+    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already, unless there
+    /// is disorder.
     fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
+        if let Some(Disorder { late, by }) = self.disorder {
+            let usual = self.now + self.delay.sample(&mut self.delays);
+            return if self.delays.random_bool(late) { usual + by.sample(&mut self.delays) } else { usual };
+        }
         if let Some(delay) = self.constant_delay {
             return self.now + delay;
         }

@@ -91,7 +91,7 @@ pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     let algorithm = Algorithm::named(&tag).ok_or(ReplayError::UnknownAlgorithm(tag))?;
     let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair: repair.into() };
     let names = reader.header().without.iter().map(String::as_str);
-    let repairs = algorithm.repairs_without(names).map_err(unknown)?;
+    let repairs = algorithm.rules_without(names).map_err(unknown)?;
     check_deployment(reader.header())?;
     algorithm.visit(Replay { reader, algorithm, repairs })
 }

@@ -80,12 +80,13 @@ export class Player {
 
   /** The stream says ten times a second how late it is; in between the clock goes on as it has gone. */
   #follow(trace: Trace, milliseconds: number): boolean {
-    const behind = trace.last - this.now;
+    const [behind, before] = [trace.last - this.now, this.index];
+    if (behind > 2e9 * this.speed) this.now = trace.last;
+    else if (behind > 0) this.now += Math.min(behind, Math.max(milliseconds * 1e6 * this.speed, behind * 0.15));
     // There is nothing to follow any more.
-    if (behind <= 0 && trace.end) this.following = false;
-    if (behind <= 0) return !this.following;
-    this.now = behind > 2e9 * this.speed ? trace.last : this.now + Math.min(behind, Math.max(milliseconds * 1e6 * this.speed, behind * 0.15));
+    else if (trace.end) this.following = false;
+    // While the clock is held, what is done happens at the instant that is shown already.
     this.index = trace.indexAt(this.now);
-    return true;
+    return behind > 0 || this.index !== before || !this.following;
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { press, text, withPage } from "./browser";
+import { eventually, press, text, until, withPage } from "./browser";
 import { serve } from "./server";
 import type { Socket } from "./socket";
 
@@ -25,13 +25,13 @@ test("a demo is followed and controlled, and a lost connection comes back", { ti
   });
   await withPage(served, { width: 1280, height: 800 }, async (page) => {
     await page.goto(served.address);
-    await page.waitForFunction(() => document.querySelector(".verdict-words")?.textContent?.includes("12 events checked"));
+    await until(page, ".verdict-words", /12 events checked/);
+    const { received } = sockets[0];
     const command = async (name: string, act: () => Promise<void>) => {
+      const before = received.length;
       await act();
-      await page.waitForTimeout(150);
-      const last = sockets[sockets.length - 1].received.at(-1) as Record<string, unknown>;
-      assert.ok(last && name in last, `${name}: ${JSON.stringify(last)}`);
-      return last[name];
+      const find = () => received.slice(before).find((sent) => name in sent) ?? null;
+      return (await eventually(`the page sends ${name}`, find))[name];
     };
     assert.deepEqual(await command("hold", () => page.getByRole("button", { name: "Hold the clock" }).click()), true);
     await page.keyboard.press("j");
@@ -63,16 +63,18 @@ test("a demo is followed and controlled, and a lost connection comes back", { ti
     await page.locator(".setting summary").click();
     await page.locator(".repairs input").first().uncheck();
     assert.deepEqual(await command("restart", () => page.getByRole("button", { name: "Restart" }).click()), { algorithm: "krl", without: ["pace"] });
+    const names = received.flatMap((sent) => Object.keys(sent));
+    const turns = names.filter((name, at) => name !== names[at - 1]);
+    assert.deepEqual(turns, ["hold", "request", "crash", "pause", "drag", "jam", "cut", "drag", "jam", "restart"]);
     sockets[0].send({ told: "It has begun anew." });
-    await page.waitForFunction(() => document.querySelector(".news:not([hidden]) span")?.textContent === "It has begun anew.");
+    await until(page, ".news:not([hidden]) span", /^It has begun anew\.$/);
     await page.getByRole("button", { name: "Close this notice" }).click();
     await page.waitForSelector(".news", { state: "hidden" });
     sockets[0].send({ refused: "node 0 waits already" });
-    await page.waitForFunction(() => document.querySelector(".brief")?.textContent === "node 0 waits already");
+    await until(page, ".brief", /^node 0 waits already$/);
     sockets[0].drop();
-    await page.waitForSelector(".lost:not([hidden])");
-    assert.match(await text(page, ".lost"), /connection is lost/);
-    await page.waitForFunction(() => (document.querySelector(".lost") as HTMLElement).hidden, null, { timeout: 8000 });
+    await until(page, ".lost:not([hidden])", /connection is lost/);
+    await page.waitForSelector(".lost", { state: "hidden" });
     assert.equal(sockets.length, 2);
   });
 });

@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Locator, Page } from "playwright-core";
 import { type Served, WITHOUT_PROGRAM, driftlock } from "./server";
 import { text, withPage } from "./browser";
 
@@ -22,13 +23,17 @@ test("a report needs nothing but itself, and its figures tell their points", REA
     assert.match(await text(page, "body"), /driftlock reproduce fig8 --entries 100 --replications 2 --out krl-fig8/);
     assert.match(await text(page, "body"), /seed 1/);
 
-    const point = page.locator("svg .point").first();
-    await point.scrollIntoViewIfNeeded();
-    // Points of several curves may be in the same place; any of them will do.
-    const box = (await point.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const [first, second] = [0, 1].map((figure) => page.locator("svg.plot").nth(figure).locator(".point").first());
+    const at = await middleOf(first);
+    await page.mouse.move(at.x, at.y);
     await page.waitForSelector(".tip:not([hidden])");
     assert.match(await text(page, ".tip"), /KRL.*\d/s);
+    await pointsAndScrolls(page, first);
+    for (const point of [first, second, first]) {
+      const { x, y } = await middleOf(point);
+      await page.mouse.click(x, y);
+      assert.equal(await page.locator(".tip:not([hidden])").count(), 1, "a press on another figure takes the tip away");
+    }
     await page.keyboard.press("Escape");
     await page.mouse.move(2, 2);
 
@@ -40,3 +45,31 @@ test("a report needs nothing but itself, and its figures tell their points", REA
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
   });
 });
+
+/** Where a point is in the window. Those of several curves may be in the same place; the tip tells of all of them. */
+async function middleOf(point: Locator): Promise<{ x: number; y: number }> {
+  await point.scrollIntoViewIfNeeded();
+  const box = (await point.boundingBox())!;
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Browsers tell of a scroll with the next frame. A tip called before the scroll goes then, a later one stays. */
+async function pointsAndScrolls(page: Page, point: Locator): Promise<void> {
+  const isShown = (order: readonly ("point" | "scroll")[]) => point.evaluate(async (circle, deeds) => {
+    const told = new Promise((resolve) => {
+      addEventListener("scroll", () => requestAnimationFrame(resolve), { once: true });
+    });
+    for (const deed of deeds) {
+      const box = circle.getBoundingClientRect();
+      const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true };
+      if (deed === "point") circle.dispatchEvent(new PointerEvent("pointermove", at));
+      else scrollBy({ top: 20, behavior: "instant" });
+    }
+    await told;
+    return !document.querySelector<HTMLElement>(".tip")!.hidden;
+  }, order);
+  assert.equal(await isShown(["scroll", "point"]), true, "called after the scroll");
+  assert.equal(await isShown(["point", "scroll", "point"]), true, "called again after the scroll");
+  assert.equal(await isShown(["point", "scroll"]), false, "scrolled away from the pointer");
+  await page.mouse.move(2, 2);
+}

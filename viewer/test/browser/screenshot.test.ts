@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { isDown } from "../../src/model/state";
 import { whyWaits } from "../../src/model/why";
-import { drawn, text, withPage } from "./browser";
+import { drawn, eventually, shows, text, until, withPage } from "./browser";
 import { WITHOUT_PROGRAM, started } from "./server";
 import { Watcher } from "./watch";
 
@@ -18,20 +18,16 @@ test("the picture of the README can be taken", { timeout: 180_000, skip: WITHOUT
   await withPage(served, { width: 1280, height: 800 }, async (page) => {
     const watcher = new Watcher(page);
     await page.goto(served.address);
-    await page.waitForFunction(() => Number(document.querySelector(".track")?.getAttribute("aria-valuenow")) > 8, null, { timeout: 60_000 });
+    await shows(page, 8);
+    await watcher.hold();
     await jam(page, watcher);
-    for (const node of ASKERS) {
-      await select(page, node);
-      const ask = page.locator(".node-acts").getByRole("button", { name: "Request" });
-      if (await ask.isEnabled()) await ask.click();
-    }
-    await page.keyboard.press("Escape");
-    const waiting = await someoneWaits(page, watcher);
-    await letATokenGo(page, watcher, waiting);
-    await page.getByRole("button", { name: "Hold the clock" }).click();
+    await ask(page);
+    await watcher.letGo();
+    await letATokenGo(page, watcher, await holdWhileANodeWaits(watcher));
+    const waiting = await holdWhileANodeWaits(watcher);
     await select(page, waiting);
     await page.evaluate(() => (document.activeElement as HTMLElement).blur());
-    await page.waitForFunction(() => document.querySelector(".verdict")?.textContent?.includes("Held so far"));
+    await until(page, ".verdict", /Held so far/);
     await page.mouse.move(5, 5);
     await drawn(page);
     assert.match(await text(page, ".node .why"), /→/);
@@ -58,27 +54,44 @@ async function select(page: Page, node: number): Promise<void> {
   await drawn(page);
 }
 
-/** Waits for somebody whose request has gone some way to a unit that is in use. */
-async function someoneWaits(page: Page, watcher: Watcher): Promise<number> {
-  for (let tries = 0; tries < 600; tries++) {
-    const { state } = watcher;
-    const found = state.nodes.findIndex((node, id) => {
-      const why = node.section === "waiting" && !isDown(node) ? whyWaits(state, id) : null;
-      return why !== null && why.path.length >= 3 && why.ending === "held";
-    });
-    if (found >= 0 && state.waiting >= 4) return found;
-    await page.waitForTimeout(50);
+/** While the clock is held: who can, asks. */
+async function ask(page: Page): Promise<void> {
+  for (const node of ASKERS) {
+    await select(page, node);
+    const button = page.locator(".node-acts").getByRole("button", { name: "Request" });
+    if (await button.isEnabled()) await button.click();
   }
-  throw new Error("nobody waits for anybody");
+  await page.keyboard.press("Escape");
 }
 
-/** Somebody else's unit goes on to the next: a picture of tokens should have one that moves. */
+/** A node whose request has gone some way to a unit that is in use, if there is any. */
+function waitingNode({ state }: Watcher): number | null {
+  const found = state.nodes.findIndex((node, id) => {
+    const why = node.section === "waiting" && !isDown(node) ? whyWaits(state, id) : null;
+    return why !== null && why.path.length >= 3 && why.ending === "held";
+  });
+  return found >= 0 && state.waiting >= 4 ? found : null;
+}
+
+/** Holds the clock as soon as a node waits so; until it stands, that may be over. */
+async function holdWhileANodeWaits(watcher: Watcher): Promise<number> {
+  return eventually("a node waits for a unit that another uses", async () => {
+    if (waitingNode(watcher) === null) return null;
+    await watcher.hold();
+    const waiting = waitingNode(watcher);
+    if (waiting === null) await watcher.letGo();
+    return waiting;
+  });
+}
+
+/** Lets the clock go, and a unit that the node does not wait for: a picture of tokens should have one that moves. */
 async function letATokenGo(page: Page, watcher: Watcher, waiting: number): Promise<void> {
   const holder = whyWaits(watcher.state, waiting).path.at(-1);
   const other = ASKERS.find((node) => node !== holder && watcher.state.nodes[node].section === "critical");
-  if (other === undefined) return;
+  if (other === undefined) return watcher.letGo();
   await select(page, other);
   const before = watcher.trace!.grants.length;
   await page.locator(".node-acts").getByRole("button", { name: "Release" }).click();
-  for (let tries = 0; tries < 100 && watcher.trace!.grants.length === before; tries++) await page.waitForTimeout(20);
+  await watcher.letGo();
+  await eventually("the unit is granted to the next", () => watcher.trace!.grants.length > before);
 }

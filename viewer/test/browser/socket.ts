@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
 export class Socket {
-  readonly received: unknown[] = [];
+  readonly received: Record<string, unknown>[] = [];
   readonly #stream: Duplex;
   #rest = Buffer.alloc(0);
 

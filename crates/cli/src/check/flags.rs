@@ -180,7 +180,7 @@ impl Args {
         let mut named = BTreeSet::new();
         without.retain(|name| named.insert(name.clone()));
         let names = without.iter().map(String::as_str);
-        let repairs = algorithm.repairs_without(names).map_err(|name| unknown_repair(algorithm, name))?;
+        let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
         let (topology, shape) = self.links.topology(self.nodes)?;
         let setup = self.setup(algorithm)?;
         units_fit(algorithm, self.k, &setup.demands)?;

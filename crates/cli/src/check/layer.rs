@@ -28,6 +28,9 @@ pub(super) struct LinkFlags {
     /// What becomes of messages on a link that fails [default: returned]
     #[arg(long, value_enum)]
     link_failure: Option<FateFlag>,
+    /// Links fail only where all nodes can still reach one another afterwards
+    #[arg(long)]
+    connected: bool,
 }
 
 /// For the algorithms that stand on a neighbourhood.
@@ -52,6 +55,9 @@ pub(super) struct NeighbourhoodFlags {
     /// Messages that are lost [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     losses: Option<Bound>,
+    /// How often in all a message may overtake another on its way from one node to another [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    overtakes: Option<Bound>,
     /// With --timed, how often in all a tick may pass while a message is on its way from one node to another: a number, or any
     /// [default: any]
     #[arg(long, value_name = "NUMBER", value_parser = bound, requires = "timed")]
@@ -73,7 +79,7 @@ const NEVER: Bound = Bound::Most(0);
 impl LinkFlags {
     fn is_given(&self) -> bool {
         let bounds = [self.link_changes, self.failures, self.formations];
-        bounds.iter().any(Option::is_some) || self.topology.is_some() || self.link_failure.is_some()
+        bounds.iter().any(Option::is_some) || self.topology.is_some() || self.link_failure.is_some() || self.connected
     }
 
     /// Which networks, as the checker and as the command line have it.
@@ -100,13 +106,15 @@ impl LinkFlags {
         setup.failures = self.failures.unwrap_or(both);
         setup.formations = self.formations.unwrap_or(both);
         setup.fate = self.link_failure.map_or(Fate::Returned, Fate::from);
+        setup.connected = self.connected;
     }
 }
 
 impl NeighbourhoodFlags {
     fn is_given(&self) -> bool {
-        let bounds = [self.crossings, self.leaves, self.joins, self.crashes, self.losses, self.lateness];
-        bounds.iter().any(Option::is_some) || self.outside.is_some()
+        let changes = [self.crossings, self.leaves, self.joins];
+        let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
+        changes.iter().chain(&faults).any(Option::is_some) || self.outside.is_some()
     }
 
     fn apply(&self, setup: &mut Setup) -> Result<(), Failure> {
@@ -120,6 +128,7 @@ impl NeighbourhoodFlags {
         setup.joins = self.joins.unwrap_or(both);
         setup.crashes = self.crashes.unwrap_or(NEVER);
         setup.losses = self.losses.unwrap_or(NEVER);
+        setup.overtakes = self.overtakes.unwrap_or(NEVER);
         setup.lateness = self.lateness.unwrap_or(Bound::Any);
         Ok(())
     }
@@ -143,6 +152,12 @@ pub(super) fn apply(
         Layer::Links => {
             links.apply(setup);
             Ok(())
+        }
+        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.stands_overtaking() => {
+            Err(Failure::Other(format!(
+                "{tag} assumes that messages arrive in the order in which they were sent: leave --overtakes away, or check \
+                 klme-ft"
+            )))
         }
         Layer::Neighbourhood => neighbourhood.apply(setup),
     }

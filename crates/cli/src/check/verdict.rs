@@ -102,10 +102,11 @@ impl Told<'_> {
         if self.plan.algorithm.layer() == Layer::Links {
             bounds.push(counted(setup.failures, "link failure"));
             bounds.push(counted(setup.formations, "link formation"));
+            bounds.extend(setup.connected.then(|| "always connected".to_owned()));
         } else {
             bounds.push(counted(setup.leaves, "leaving"));
             bounds.push(counted(setup.joins, "entering"));
-            let faults = [(setup.crashes, "crash"), (setup.losses, "lost message")];
+            let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
             bounds
                 .extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
         }
@@ -276,13 +277,14 @@ impl Told<'_> {
             Layer::Links => {
                 let lost = (setup.fate != Fate::Returned).then(|| ("link-failure", fate(setup.fate).to_owned()));
                 let bounds = pair("link-changes", ("failures", setup.failures), ("formations", setup.formations));
-                (Vec::from_iter(lost), bounds)
+                let connected = setup.connected.then(|| ("connected", String::new()));
+                (lost.into_iter().chain(connected).collect(), bounds)
             }
             Layer::Neighbourhood => {
                 let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
                 let mut bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
-                let faults = [("crashes", setup.crashes), ("losses", setup.losses)];
+                let faults = [("crashes", setup.crashes), ("losses", setup.losses), ("overtakes", setup.overtakes)];
                 bounds.extend(faults.into_iter().filter(|fault| fault.1 != Bound::Most(0)));
                 (Vec::from_iter(outside), bounds)
             }
@@ -339,7 +341,8 @@ impl Told<'_> {
             Layer::Links if self.plan.shape == "all" => links.join(" "),
             Layer::Links => self.plan.shape.clone(),
         }];
-        let faults = [(setup.crashes, "crash"), (setup.losses, "lost message")];
+        start.extend(setup.connected.then(|| "always connected".to_owned()));
+        let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
         start.extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
         if setup.cancels != Bound::Most(0) {
             start.push(format!("{} a node", counted(setup.cancels, "cancellation")));

@@ -1,4 +1,5 @@
-//! A neighbourhood that nodes enter and leave by decree, with reliable FIFO channels between its members.
+//! A neighbourhood that nodes enter and leave by decree, with reliable channels between its members: first in, first out,
+//! unless whoever drives it lets a message overtake others.
 
 use std::collections::VecDeque;
 
@@ -121,6 +122,24 @@ impl<M> Neighbourhood<M> {
         channels.binary_search_by_key(&to, |channel| channel.to).ok().and_then(|at| channels[at].messages.back())
     }
 
+    /// What is on its way from `from` to `to`, the next to arrive first.
+    pub fn on_the_way(&self, from: NodeId, to: NodeId) -> impl DoubleEndedIterator<Item = &M> {
+        let channels = &self.channels[from.index()];
+        let at = channels.binary_search_by_key(&to, |channel| channel.to).ok();
+        at.into_iter().flat_map(|at| &channels[at].messages)
+    }
+
+    /// Of what is on its way from `from` to `to`, the message at this place overtakes so many of those before it.
+    pub fn overtake(&mut self, from: NodeId, to: NodeId, place: usize, past: usize) {
+        let channels = &mut self.channels[from.index()];
+        let channel = channels.binary_search_by_key(&to, |channel| channel.to).map(|at| &mut channels[at]);
+        if let Ok(Channel { messages, .. }) = channel
+            && let Some(message) = messages.remove(place)
+        {
+            messages.insert(place.saturating_sub(past), message);
+        }
+    }
+
     /// Takes the message that arrives next from `from` at `to`, if that is still in the same stay.
     pub fn arrive(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> Option<M> {
         if self.stay(to)?.incarnation() != incarnation {
@@ -179,6 +198,19 @@ mod tests {
         let now = neighbourhood.send(B, A, 'y').unwrap();
         assert_eq!(neighbourhood.arrive(B, A, before), None);
         assert_eq!(neighbourhood.arrive(B, A, now), Some('y'));
+    }
+
+    #[test]
+    fn a_message_may_overtake_others_on_the_same_way() {
+        let mut neighbourhood = inside(&[A, B]);
+        let incarnation = "xyz".chars().map(|message| neighbourhood.send(A, B, message).unwrap()).last().unwrap();
+        neighbourhood.overtake(A, B, 2, 1);
+        assert_eq!(neighbourhood.on_the_way(A, B).collect::<String>(), "xzy");
+        neighbourhood.overtake(A, B, 1, 1);
+        assert_eq!(neighbourhood.arrive(A, B, incarnation), Some('z'));
+        neighbourhood.overtake(B, A, 1, 1);
+        neighbourhood.overtake(A, B, 7, 1);
+        assert_eq!(neighbourhood.on_the_way(A, B).collect::<String>(), "xy", "there is nothing to overtake");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What every member does: it follows the leader, and claims what its application wants.
 
-use super::{Copy, KlmeFt, Message, Role, Seal, Timer, Usage, Want};
+use super::{Copy, KlmeFt, Message, Role, Seal, Timer, Usage, Want, guard};
 use crate::tenure::Round;
 use crate::{Demand, Grant, NodeId, Out, Permit, Permits};
 
@@ -55,14 +55,14 @@ impl KlmeFt {
             return;
         }
         if let Some(own) = self.copy.as_ref().filter(|own| copy.age() <= own.age()) {
-            if copy.number < own.number {
+            if copy.number < own.number && self.keeps(guard::STIR_BY_BEAT) {
                 // It does not know that it leads no more, and waits for answers.
                 self.stir(out);
             }
             return;
         }
-        if !self.promise.may_follow(copy.number) {
-            // It has voted for somebody who came to nothing, or is itself late. Only under a greater number can it follow.
+        if !self.promise.may_follow(copy.number) && self.keeps(guard::PROMISE) {
+            // It has voted for a candidate that came to nothing, or is itself late. Only under a greater number can it follow.
             if let Some(number) = self.promise.number() {
                 out.send(from, Message::Ahead { number });
             }
@@ -74,8 +74,8 @@ impl KlmeFt {
         self.copy = Some(copy);
         self.asked = wanted;
         let has_to_say = self.leaving || !matches!(self.usage, Usage::Idle);
-        // Whoever wants something must not rest: what it says may be lost.
-        self.rests = rests && !has_to_say;
+        // A node that wants something must not rest: what it says may be lost.
+        self.rests = rests && !(has_to_say && self.keeps(guard::WANTS_NO_REST));
         out.arm(Timer::Silence, self.variant.times.bond());
         if has_to_say || (!rests && (wanted || self.is_holder())) {
             self.claim(out);
@@ -137,7 +137,12 @@ impl KlmeFt {
                 out.disarm(Timer::Lease(*lease));
                 (*lease, *claimed) = (!*lease, false);
             }
-            _ => {}
+            _ => return,
+        }
+        if let Usage::Using { lease, .. } = self.usage
+            && !self.keeps(guard::LEASE_FROM_CLAIM)
+        {
+            out.arm(Timer::Lease(lease), self.variant.times.lease);
         }
     }
 
@@ -151,7 +156,12 @@ impl KlmeFt {
     /// What was granted for a claim is over.
     pub(super) fn on_lease_over(&mut self, which: bool, out: &mut Out<Self>) {
         match &mut self.usage {
-            Usage::Using { lease, .. } if *lease == which => self.lose_unit(out),
+            Usage::Using { lease, .. } if *lease == which => {
+                self.lose_unit(out);
+                if !self.keeps(guard::NOT_ON_TIMER) {
+                    self.serve(out);
+                }
+            }
             Usage::Using { claimed, .. } | Usage::Waiting { claimed, .. } => *claimed = false,
             Usage::Idle => {}
         }

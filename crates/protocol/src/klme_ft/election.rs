@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::token::Token;
-use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage, Want};
+use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage, Want, guard};
 use crate::tenure::{LeaderNo, Member, is_majority};
 use crate::{NodeId, Out};
 
@@ -16,10 +16,17 @@ impl KlmeFt {
         }
         if self.is_holder() {
             self.stand(out);
-        } else if matches!(self.usage, Usage::Waiting { .. }) && !self.leads() {
+            return;
+        }
+        if self.leads() && self.keeps(guard::RESIGN) {
+            // It can not stand, and its beats would keep a minority bound that the others need to elect another.
+            out.clause("resign");
+            self.resign(out);
+        }
+        if matches!(self.usage, Usage::Waiting { .. }) && !self.leads() && self.keeps(guard::KNOCK_AGAIN) {
             self.knock(out);
         } else {
-            // It has nothing to ask for. When it has, it does not rely on whom it heard last.
+            // It has nothing to ask for. When it has, it does not rely on the leader that it heard last.
             self.rests = true;
         }
     }
@@ -30,8 +37,8 @@ impl KlmeFt {
         let (me, taken) = (self.me(), self.promise.number());
         let stands_already = matches!(&self.role, Role::Candidate(own) if Some(own.number) > taken);
         if stands_already {
-            // Those whom it asks may all have gone since it last heard of them. Whoever leads now hears it so.
-            if matches!(self.usage, Usage::Waiting { .. }) && !self.leaving {
+            // Those whom it asks may all have gone since it last heard of them. The leader of today hears it so.
+            if matches!(self.usage, Usage::Waiting { .. }) && !self.leaving && self.keeps(guard::ASK_ALL) {
                 out.broadcast(self.claim_of(Want::Wait));
             }
         } else {
@@ -67,7 +74,8 @@ impl KlmeFt {
         {
             // Usually it will yield when it is asked. It is not if it keeps a copy that this node has not heard of; then it may win
             // where this node can not.
-            if self.copy.as_ref().is_some_and(|copy| copy.holders.iter().all(|holder| holder.id != from)) {
+            let is_unknown = |copy: &Copy| copy.holders.iter().all(|holder| holder.id != from);
+            if self.copy.as_ref().is_some_and(is_unknown) && self.keeps(guard::HEED) {
                 out.send(from, Message::Ahead { number: own.number });
             }
             return;
@@ -75,17 +83,31 @@ impl KlmeFt {
         if !holders.contains(&self.me()) {
             return;
         }
-        if !self.promise.may_vote(number, relieves) {
-            // It may have missed an election, and wants a leader.
-            self.stir(out);
+        if !self.may_vote(number, relieves) {
+            // The candidate may have missed an election, and wants a leader.
+            if self.keeps(guard::STIR_BY_STAND) {
+                self.stir(out);
+            }
             return;
         }
         out.clause("vote");
         self.resign(out);
+        if !self.keeps(guard::STAY_BOUND) {
+            self.promise.loosen();
+        }
         self.promise.vote(number);
         self.rests = false;
         out.arm(Timer::Silence, self.variant.times.bond());
         out.send(from, Message::Vote { stay: self.me().stay, number, copy: self.copy.clone() });
+    }
+
+    fn may_vote(&self, number: LeaderNo, relieves: Option<LeaderNo>) -> bool {
+        let mut promise = self.promise;
+        if !self.keeps(guard::BOND) {
+            promise.loosen();
+        }
+        let is_greater = !promise.is_bound() && promise.number() < Some(number);
+        promise.may_vote(number, relieves) || (is_greater && !self.keeps(guard::COUNTER))
     }
 
     /// A vote, and what the voter knows. The latest copy says whose votes count.
@@ -98,7 +120,8 @@ impl KlmeFt {
             }
             _ => return,
         }
-        let is_later = |own: &Copy| copy.as_ref().is_some_and(|copy| copy.age() > own.age());
+        let takes = self.keeps(guard::FRESHEST);
+        let is_later = |own: &Copy| copy.as_ref().is_some_and(|copy| copy.age() > own.age()) && takes;
         if self.copy.as_ref().is_none_or(is_later) {
             self.copy = copy;
         }
@@ -127,7 +150,7 @@ impl KlmeFt {
     pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
         let me = self.me();
         match &mut self.role {
-            Role::Leader(token) => {
+            Role::Leader(token) if self.rules.has(guard::OUTDO) => {
                 token.outbid = token.outbid.max(Some(number));
                 self.outdo(out);
             }
@@ -136,7 +159,7 @@ impl KlmeFt {
                 (own.number, own.votes) = (number.next(me.stay), alloc::vec![me]);
                 self.canvass(out);
             }
-            Role::Candidate(_) | Role::Follower => {}
+            Role::Leader(_) | Role::Candidate(_) | Role::Follower => {}
         }
     }
 
@@ -168,12 +191,12 @@ impl KlmeFt {
         out.clause("lead");
         let me = self.me();
         let Some(copy) = &self.copy else { return };
-        let left = self.variant.times.beats_to_reclaim();
-        let mut token = Token::new(number, self.k, copy, allocated, left);
+        let mut token = Token::new(number, self.k, copy, allocated, self.beats_to_reclaim());
+        token.settled = !self.keeps(guard::SETTLE);
         token.dequeue(me.id);
         // Nothing was heard of the former leader. If it is still there, it will ask.
         token.dequeue(copy.leader);
-        self.promise.follow(number);
+        self.bind_self(number);
         match &mut self.usage {
             Usage::Waiting { claimed, .. } => {
                 *claimed = false;

@@ -1,8 +1,9 @@
 //! What the leader does.
 
-use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want};
+use super::token::Change;
+use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want, guard};
 use crate::Out;
-use crate::tenure::Member;
+use crate::tenure::{LeaderNo, Member};
 
 impl KlmeFt {
     /// The right to grant is over, and is asked for anew.
@@ -16,16 +17,16 @@ impl KlmeFt {
 
     /// The next beat. If nobody wants anything, it is the last for now.
     pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
-        let (me, patience) = (self.me(), self.variant.patience);
+        let (me, patience, change) = (self.me(), self.variant.patience, self.next_change(beat_is_over));
         let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
         let could_help = token.knows_others(&self.others);
-        let change = token.next_change(me, patience, could_help, beat_is_over);
         let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
         let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
         let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
         self.rests = is_idle && is_complete;
         token.forget_answers(me);
         token.change(change);
+        token.settled |= !self.rules.has(guard::SETTLE);
         token.round = token.round.next();
         token.has_asked = could_help && token.wants_copies(patience);
         *copy = token.copy(me, copy.founded);
@@ -54,8 +55,10 @@ impl KlmeFt {
         }
         out.clause("confirmed");
         (token.settled, token.added) = (true, None);
-        self.promise.follow(token.number);
+        let number = token.number;
+        self.bind_self(number);
         out.arm(Timer::Silence, self.variant.times.bond());
+        let Role::Leader(token) = &mut self.role else { return };
         if self.leaving && token.holder(me).is_none() {
             self.hand_over(out);
             return;
@@ -66,6 +69,15 @@ impl KlmeFt {
         }
         self.serve(out);
         self.outdo(out);
+    }
+
+    /// A leader follows itself, and votes for no other as long as its grants may last.
+    pub(super) fn bind_self(&mut self, number: LeaderNo) {
+        if self.keeps(guard::BIND_SELF) {
+            self.promise.follow(number);
+        } else {
+            self.promise.vote(number);
+        }
     }
 
     /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
@@ -95,8 +107,8 @@ impl KlmeFt {
             }
             return;
         };
-        token.note(member, is_current, want);
-        if leaving {
+        token.note(member, is_current || !self.rules.has(guard::LATE_CLAIMS), want);
+        if leaving && self.rules.has(guard::FORGET_VOLUNTEER) {
             token.volunteer = token.volunteer.filter(|volunteer| *volunteer != member);
         } else if is_current && token.has_asked && token.holder(member).is_none() {
             token.volunteer.get_or_insert(member);
@@ -107,7 +119,7 @@ impl KlmeFt {
         if wakes {
             self.begin_round(false, out);
         } else {
-            if is_current && !self.rests {
+            if (is_current || !self.keeps(guard::LATE_ACKS)) && !self.rests {
                 self.acknowledge(member, leaving, out);
             }
             self.serve(out);
@@ -130,19 +142,29 @@ impl KlmeFt {
     /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
     fn change_at_once(&mut self, out: &mut Out<Self>) {
         let Role::Leader(token) = &self.role else { return };
-        let could_help = token.knows_others(&self.others);
-        let change = token.next_change(self.me(), self.variant.patience, could_help, false);
-        if token.is_confirmed() && change.is_some() && !self.rests {
+        if token.is_confirmed() && self.next_change(false).is_some() && !self.rests {
             self.begin_round(false, out);
         }
     }
 
+    /// How the set of copy holders should change next.
+    fn next_change(&self, beat_is_over: bool) -> Option<Change> {
+        let Role::Leader(token) = &self.role else { return None };
+        let could_help = token.knows_others(&self.others);
+        let change = token.next_change(self.me(), self.variant.patience, could_help, beat_is_over);
+        change.filter(|_| token.settled || self.keeps(guard::WITHDRAW))
+    }
+
+    /// In how many beats a grant has run out for certain.
+    pub(super) fn beats_to_reclaim(&self) -> u16 {
+        if self.keeps(guard::GUARD_LEASE) { self.variant.times.beats_to_reclaim() } else { 1 }
+    }
+
     /// Renews what is claimed again, and lends what is free; as far as it has the right.
     pub(super) fn serve(&mut self, out: &mut Out<Self>) {
-        let (me, times) = (self.me(), self.variant.times);
-        let left = times.beats_to_reclaim();
+        let (me, times, left) = (self.me(), self.variant.times, self.beats_to_reclaim());
         let Role::Leader(token) = &mut self.role else { return };
-        if self.rests || !token.is_confirmed() {
+        if self.rests || (self.rules.has(guard::CONFIRM) && !token.is_confirmed()) {
             return;
         }
         let (number, round) = (token.number, token.round);

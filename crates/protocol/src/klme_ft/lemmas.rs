@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::token::{COPIES, Token};
+use super::token::Token;
 use super::{Allocation, KlmeFt, Message, Role, Seal, Usage};
 use crate::tenure::Member;
 use crate::{Moment, NodeId, Permit, Permits};
@@ -27,15 +27,17 @@ pub(super) fn hold(moment: &Moment<'_, KlmeFt>) -> Verdict {
     no_grant_is_made_twice(moment)
 }
 
-/// Whether the latest leader has copies at three members that do not leave, itself perhaps among them, and a majority of all copy
-/// holders has said so.
-pub(super) fn has_three_copies(moment: &Moment<'_, KlmeFt>) -> bool {
+/// Whether any one node may crash: the copy holders of the latest leader that are there and do not leave, less one, are still a
+/// majority of all its copy holders; these have said that they are; and no node has voted for another leader meanwhile.
+pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
     let Some(token) = moment.nodes.iter().filter_map(|node| token(node)).max_by_key(|token| token.number) else {
         return false;
     };
     let stays =
         |member: Member| moment.nodes.iter().any(|node| node.stay.is_some() && node.me() == member && !node.leaving);
-    token.settled && token.holders.iter().filter(|holder| stays(holder.member)).count() >= COPIES
+    let staying = token.holders.iter().filter(|holder| stays(holder.member)).count();
+    let is_latest = moment.nodes.iter().all(|node| node.promise.number() <= Some(token.number));
+    token.settled && is_latest && 2 * staying.saturating_sub(1) > token.holders.len()
 }
 
 fn token(node: &KlmeFt) -> Option<&Token> {

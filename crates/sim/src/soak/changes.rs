@@ -8,12 +8,12 @@ use rand::RngExt;
 use super::{SERVICE_UNITS_MAX, Soak};
 use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
-use crate::world::Step;
+use crate::world::{Disorder, Step};
 
 impl<P: Protocol> Soak<'_, P> {
     /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
     pub(super) fn change(&mut self) -> Step<()> {
-        self.changes += 1;
+        self.injected.changes += 1;
         match P::View::LAYER {
             // Links change by themselves there.
             Layer::Links if self.case.terrain.is_some() => {}
@@ -28,6 +28,10 @@ impl<P: Protocol> Soak<'_, P> {
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
         self.settle();
+        if let Some(disorder) = self.case.disorder {
+            // Messages may still overtake one another, but none is late for long any more.
+            self.world.disorder(Disorder { late: 0.0, ..disorder });
+        }
         match P::View::LAYER {
             Layer::Links if self.case.terrain.is_some() => Ok(()),
             Layer::Links => self.connect(),
@@ -63,18 +67,13 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Somebody is told to leave, or somebody enters, as often as not; once in a run somebody may crash.
+    /// A member is told to leave, or a node enters, as often as not; now and then a member crashes, if the algorithm claims to
+    /// survive that.
     fn cross_border(&mut self) -> Step<()> {
         let (members, outside) = self.whereabouts();
-        if self.case.crashes
-            && self.crashed.is_none()
-            && P::is_ready_for_crash(&self.world.moment())
-            && self.mobility.random_bool(0.2)
-        {
-            let node = pick(&members, &mut self.mobility);
-            self.crashed = node;
-            if let Some(node) = node {
-                self.world.crash(node);
+        if self.case.crashes && P::is_ready_for_crash(&self.world.moment()) && self.mobility.random_bool(0.2) {
+            if let Some(node) = pick(&members, &mut self.mobility) {
+                self.crash(node);
             }
         } else if self.mobility.random_bool(0.5) {
             let staying: Vec<_> = members.into_iter().filter(|&node| !self.world.is_leaving(node)).collect();
@@ -82,25 +81,47 @@ impl<P: Protocol> Soak<'_, P> {
                 self.world.leave(node)?;
             }
         } else if let Some(node) = pick(&outside, &mut self.mobility) {
-            self.world.enter(node)?;
+            self.enter(node)?;
         }
         Ok(())
     }
 
-    /// One fault at a time is what can be survived. After a crash the others stay; and on the field whoever leaves may not be heard,
-    /// and counts as crashed when it has gone without a farewell.
-    fn may_leave(&self) -> bool {
-        let is_fault = self.case.terrain.is_some() && P::SURVIVES_CRASHES;
-        let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
-        self.crashed.is_none() && (!is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment())))
+    fn crash(&mut self, node: NodeId) {
+        self.injected.crashes += 1;
+        self.injected.further_crashes += u64::from(self.is_anyone_down());
+        self.world.crash(node);
     }
 
-    /// Who is inside and who is outside, of those who live and do not pause.
+    /// A node comes in; perhaps it had crashed, and knows nothing.
+    fn enter(&mut self, node: NodeId) -> Step<()> {
+        if self.is_down(node) {
+            self.injected.returns += 1;
+            self.schedule_request(node);
+        }
+        self.world.enter(node)
+    }
+
+    fn is_anyone_down(&self) -> bool {
+        self.case.deployment.ids().any(|node| self.is_down(node))
+    }
+
+    /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the end, and
+    /// counts as crashed: on the field, where messages are late, and where others are down already.
+    fn may_leave(&self) -> bool {
+        let are_late = self.case.disorder.is_some_and(|disorder| disorder.late > 0.0);
+        let is_fault = P::SURVIVES_CRASHES && (self.case.terrain.is_some() || are_late || self.injected.crashes > 0);
+        let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
+        !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
+    }
+
+    /// Who is inside and lives, and who could come in: those that are outside, and, by decree, those that have crashed. A node
+    /// that pauses is neither.
     fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let neighbourhood = self.world.neighbourhood();
-        let minds = |node: &NodeId| !neighbourhood.is_crashed(*node) && !self.world.is_paused(*node);
-        let alive = self.case.deployment.ids().filter(minds);
-        alive.partition(|&node| neighbourhood.stay(node).is_some())
+        let returns = self.case.terrain.is_none();
+        let is_out = |node: NodeId| self.world.is_paused(node) || (neighbourhood.is_crashed(node) && !returns);
+        let others = self.case.deployment.ids().filter(|&node| !is_out(node));
+        others.partition(|&node| neighbourhood.stay(node).is_some())
     }
 
     /// Whoever is about to leave does so; then everybody comes in.

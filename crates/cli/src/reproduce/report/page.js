@@ -45,8 +45,12 @@ function hide() {
 }
 
 function show(plot, point) {
-  if (shown?.plot === plot && plot.at === point && !tip.hidden) return;
-  if (shown && shown.plot !== plot) hide();
+  if (shown?.plot !== plot || plot.at !== point) tell(plot, point);
+  place(spot(plot));
+}
+
+function tell(plot, point) {
+  hide();
   shown = { plot, ring: plot.ring };
   plot.at = point;
   plot.ring.setAttribute("cx", point.cx);
@@ -56,18 +60,26 @@ function show(plot, point) {
   const rows = beside.map((other) => row(other, other === point));
   tip.replaceChildren(element("div", "tip-x", point.x), ...rows, element("div", "tip-interval", point.interval));
   tip.hidden = false;
-  place(plot.svg, point);
 }
 
-// Whoever came by keyboard stays where they are; the pointer is elsewhere after a scroll.
+// Where on the screen the point is that a plot is at.
+function spot({ svg, at }) {
+  return new DOMPoint(at.cx, at.cy).matrixTransform(svg.getScreenCTM());
+}
+
+// A tip that the keys called goes along with its point; the pointer is at another place of the page after a scroll. But
+// browsers tell of a scroll with the next frame: a tip that was called in between stands where it should, and stays.
 function follow() {
-  if (shown && document.activeElement === shown.plot.svg) place(shown.plot.svg, shown.plot.at);
+  if (!shown) return;
+  const at = spot(shown.plot);
+  if (at.x === shown.at.x && at.y === shown.at.y) return;
+  if (document.activeElement === shown.plot.svg) place(at);
   else hide();
 }
 
-// Beside the point, on the side where there is room.
-function place(svg, point) {
-  const at = new DOMPoint(point.cx, point.cy).matrixTransform(svg.getScreenCTM());
+// Beside this place on the screen, on the side where there is room.
+function place(at) {
+  shown.at = at;
   const { width, height } = tip.getBoundingClientRect();
   const room = document.documentElement.clientWidth;
   const right = at.x + 16 + width < room;
@@ -120,7 +132,8 @@ function wake(svg) {
   svg.addEventListener("pointerdown", point);
   svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
   svg.addEventListener("focus", () => svg.matches(":focus-visible") && show(plot, plot.at));
-  svg.addEventListener("blur", hide);
+  // After a press on another figure, which has its tip already.
+  svg.addEventListener("blur", () => shown?.plot === plot && hide());
   svg.addEventListener("keydown", (event) => {
     const next = step(plot, event.key);
     if (!next || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,0 +1,129 @@
+//! The rules that klme-ft stands on, each of which tests and searches can switch off to see what it is for.
+//!
+//! docs/guarantees.md has the argument that they are enough. `crates/check/tests/klme_ft_guards.rs` and
+//! `crates/sim/tests/klme_ft_guards.rs` show what goes wrong without each.
+
+use crate::Repair;
+
+/// Safety: how copy holders are bound.
+pub const BOND: Repair =
+    Repair::new(0, "bond", "a copy holder that has acknowledged a beat votes for no other until its bond is over");
+/// Likewise, after a hand-over.
+pub const STAY_BOUND: Repair = Repair::new(
+    1,
+    "stay-bound",
+    "a bound copy holder that votes for the successor its leader has chosen stays bound towards all others",
+);
+/// Likewise, the leader's own vote.
+pub const BIND_SELF: Repair = Repair::new(2, "bind-self", "a leader is bound to itself as its copy holders are");
+/// Likewise, for good.
+pub const PROMISE: Repair =
+    Repair::new(3, "promise", "a node follows no leader with a smaller number than it has voted for or followed");
+/// Fences are told apart by the counter.
+pub const COUNTER: Repair = Repair::new(
+    4,
+    "counter",
+    "a copy holder that has followed a leader votes only for a greater counter, so that no fence is issued twice",
+);
+
+/// Safety: who may grant.
+pub const CONFIRM: Repair =
+    Repair::new(5, "confirm", "a leader grants only after a majority of the copy holders has acknowledged its beat");
+/// Likewise, which answers count.
+pub const LATE_ACKS: Repair =
+    Repair::new(6, "late-acks", "what a copy holder says about an earlier beat does not acknowledge the latest");
+/// Likewise, when.
+pub const NOT_ON_TIMER: Repair = Repair::new(
+    7,
+    "not-on-timer",
+    "nothing is granted on account of a timer: the one that ends the right to grant may be due as well",
+);
+
+/// Safety: leases.
+pub const LEASE_FROM_CLAIM: Repair = Repair::new(
+    8,
+    "lease-from-claim",
+    "a lease counts from the sending of the claim, not from the arrival of the grant",
+);
+/// Likewise, at the leader.
+pub const GUARD_LEASE: Repair = Repair::new(
+    9,
+    "guard-lease",
+    "a leader lends a unit anew only when the lease of its last user has run out for certain",
+);
+/// Likewise, what is late.
+pub const LATE_GRANTS: Repair =
+    Repair::new(10, "late-grants", "a grant counts only for a claim under the latest beat that the claimant has heard");
+/// Likewise, the other way.
+pub const LATE_CLAIMS: Repair =
+    Repair::new(11, "late-claims", "a claim under an earlier beat frees nothing and renews nothing");
+
+/// Safety: copy holders.
+pub const SETTLE: Repair =
+    Repair::new(12, "settle", "copy holders change only after a majority has acknowledged the last change");
+/// Likewise, at an election.
+pub const FRESHEST: Repair =
+    Repair::new(13, "freshest", "a candidate goes by the latest set of copy holders that any of its voters knows");
+
+/// Service: who leads.
+pub const RESIGN: Repair =
+    Repair::new(14, "resign", "a leader that keeps no copy and has lost its majority leads no more");
+/// Likewise, numbers.
+pub const OUTDO: Repair = Repair::new(
+    15,
+    "outdo",
+    "a leader takes a greater number when a copy holder can not follow it because it has voted for one",
+);
+/// Likewise, candidates.
+pub const HEED: Repair =
+    Repair::new(16, "heed", "a candidate that another does not know to keep a copy is told of the greater number");
+/// Likewise, who is wanted no more.
+pub const WITHDRAW: Repair =
+    Repair::new(17, "withdraw", "a copy holder that was added and never heard of is struck off again");
+/// Likewise, who is about to go.
+pub const FORGET_VOLUNTEER: Repair =
+    Repair::new(18, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
+
+/// Service: who is woken.
+pub const STIR_BY_BEAT: Repair =
+    Repair::new(19, "stir-by-beat", "the beat of a former leader wakes those who know a later one and rest");
+/// Likewise, by a candidate.
+pub const STIR_BY_STAND: Repair =
+    Repair::new(20, "stir-by-stand", "a candidate that gets no vote wakes those who rest and know a later leader");
+/// Likewise, by a waiter.
+pub const KNOCK_AGAIN: Repair =
+    Repair::new(21, "knock-again", "a waiter that hears no leader asks everybody, again and again");
+/// Likewise, by a candidate that waits.
+pub const ASK_ALL: Repair =
+    Repair::new(22, "ask-all", "a waiter that asks for votes in vain asks everybody for a unit as well");
+/// Likewise, at the end.
+pub const WANTS_NO_REST: Repair =
+    Repair::new(23, "wants-no-rest", "a node that wants something does not rest: its claim may have been lost");
+
+/// All of them.
+pub const LIST: &[Repair] = &[
+    BOND,
+    STAY_BOUND,
+    BIND_SELF,
+    PROMISE,
+    COUNTER,
+    CONFIRM,
+    LATE_ACKS,
+    NOT_ON_TIMER,
+    LEASE_FROM_CLAIM,
+    GUARD_LEASE,
+    LATE_GRANTS,
+    LATE_CLAIMS,
+    SETTLE,
+    FRESHEST,
+    RESIGN,
+    OUTDO,
+    HEED,
+    WITHDRAW,
+    FORGET_VOLUNTEER,
+    STIR_BY_BEAT,
+    STIR_BY_STAND,
+    KNOCK_AGAIN,
+    ASK_ALL,
+    WANTS_NO_REST,
+];
