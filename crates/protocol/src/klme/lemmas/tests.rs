@@ -139,6 +139,8 @@ fn lent_is_what_is_allocated_and_not_in_use() {
     assert_eq!(lent_by(&nodes), Permits::NONE);
     let unit = nodes[1].in_use.take().unwrap().permits;
     assert_eq!(lent_by(&nodes), unit, "its grant, or its release, is on its way");
-    nodes.iter_mut().for_each(|node| (node.place, node.in_use) = (None, None));
+    for node in &mut nodes {
+        (node.place, node.in_use) = (None, None);
+    }
     assert_eq!(lent_by(&nodes), Permits::first(2), "all units are there for whoever comes first");
 }
