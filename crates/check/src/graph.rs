@@ -273,7 +273,9 @@ mod tests {
             assert_eq!(recorder.index(u64::from(state)), state);
             recorder.state(state, 0);
         }
-        transitions.iter().for_each(|&(from, action, to)| recorder.transition(from, action, to));
+        for &(from, action, to) in transitions {
+            recorder.transition(from, action, to);
+        }
         recorder.finish()
     }
 

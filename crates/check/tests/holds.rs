@@ -1,4 +1,4 @@
-//! The smallest networks in every order of events: nothing is violated and everybody is served, whatever the number of states.
+//! The smallest networks in every order of events: nothing is violated and everybody is served, in however many states.
 
 use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topologies};
 use driftlock_net::ideal::Fate;
