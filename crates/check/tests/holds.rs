@@ -4,21 +4,21 @@ use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topol
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor};
 
-struct Explore(Setup);
+struct Explore<'a>(&'a Setup);
 
-impl Visitor for Explore {
+impl Visitor for Explore<'_> {
     type Output = Report;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Report {
         let effort = Effort { threads: 2, liveness: true };
-        check::<P>(&self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+        check::<P>(self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
     }
 }
 
 #[track_caller]
-fn holds(tag: &str, setup: Setup) {
+fn holds(tag: &str, setup: &Setup) {
     let nodes = setup.deployment.nodes as usize;
-    let report = Algorithm::named(tag).unwrap().visit(Explore(setup.clone()));
+    let report = Algorithm::named(tag).unwrap().visit(Explore(setup));
     assert_eq!(report.violation, None, "{tag}: {setup:?}");
     assert!(report.exhaustive && report.liveness, "{tag}: {setup:?}");
     assert!(report.witnessed.all_in_use && report.witnessed.granted.len() == nodes, "{tag}: {:?}", report.witnessed);
@@ -44,10 +44,10 @@ const ON_LINKS: [&str; 9] =
 #[test]
 fn three_nodes_are_served_while_nothing_changes() {
     for tag in ON_LINKS {
-        holds(tag, linked(Topology::Line, 3, 1, 1));
+        holds(tag, &linked(Topology::Line, 3, 1, 1));
     }
     for tag in ["krl", "krlf-adaptive", "hok"] {
-        holds(tag, linked(Topology::Complete, 3, 1, 1));
+        holds(tag, &linked(Topology::Complete, 3, 1, 1));
     }
 }
 
@@ -55,7 +55,7 @@ fn three_nodes_are_served_while_nothing_changes() {
 fn two_nodes_are_served_while_their_link_fails_and_forms_whatever_becomes_of_messages() {
     for tag in ON_LINKS {
         for fate in [Fate::Returned, Fate::Drained, Fate::Settled] {
-            holds(tag, changing(linked(Topology::Line, 2, 1, 2), fate));
+            holds(tag, &changing(linked(Topology::Line, 2, 1, 2), fate));
         }
     }
 }
@@ -66,8 +66,8 @@ fn several_units_are_granted_whole_to_the_urgent_and_to_the_others() {
     let demands = vec![Demand::ONE, two, Demand { priority: Priority(1), ..Demand::ONE }];
     for tag in ["hok", "hok-strict", "hok-fewest"] {
         let still = Setup { demands: demands.clone(), ..linked(Topology::Line, 2, 2, 2) };
-        holds(tag, still.clone());
-        holds(tag, changing(Setup { requests: Bound::Most(1), ..still }, Fate::Settled));
+        holds(tag, &still);
+        holds(tag, &changing(Setup { requests: Bound::Most(1), ..still }, Fate::Settled));
     }
 }
 
@@ -79,6 +79,6 @@ fn klme_serves_while_one_node_leaves_or_enters() {
         let members = (0..members).map(NodeId).collect();
         let still = Setup::still(Deployment { nodes, k, members, ..Deployment::default() }, Bound::Most(1));
         let [leaves, joins, cancels] = [leaves, joins, cancels].map(Bound::Most);
-        holds("klme", Setup { leaves, joins, cancels, ..still });
+        holds("klme", &Setup { leaves, joins, cancels, ..still });
     }
 }
