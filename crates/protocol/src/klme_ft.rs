@@ -244,7 +244,7 @@ impl Protocol for KlmeFt {
             Message::Vote { stay, number, copy } => self.on_vote(Member { id: from, stay }, number, copy, out),
             Message::Ahead { number } => self.on_ahead(number, out),
             Message::Token { number, allocated } => self.on_token(number, allocated, out),
-            Message::Dismiss => self.on_dismiss(out),
+            Message::Dismiss { number, round } => self.on_dismiss((number, round), out),
         }
     }
 
@@ -322,7 +322,7 @@ impl Protocol for KlmeFt {
             Message::Vote { .. } => 4,
             Message::Ahead { .. } => 5,
             Message::Token { .. } => 6,
-            Message::Dismiss => 7,
+            Message::Dismiss { .. } => 7,
         }
     }
 
@@ -479,9 +479,10 @@ impl KlmeFt {
         }
     }
 
-    /// Nobody counts on its copy any more.
-    fn on_dismiss(&mut self, out: &mut Out<Self>) {
-        if self.leaving {
+    /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
+    fn on_dismiss(&mut self, beat: (LeaderNo, Round), out: &mut Out<Self>) {
+        let is_late = self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.age() > beat);
+        if self.leaving && !(is_late && self.keeps(guard::LATE_DISMISSALS)) {
             self.depart(out);
         }
     }

@@ -31,6 +31,8 @@ use crate::world::{Disorder, Setting, Step, World};
 
 /// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
+/// Less than any algorithm waits for being let go.
+const FAREWELL_UNITS: f64 = 150.0;
 /// So many events and so long afterwards, an algorithm that can come to rest has done so.
 const REST_EVENTS_MAX: u64 = 3_000;
 const REST_UNITS_MAX: f64 = 5_000.0;
@@ -192,8 +194,28 @@ impl Case {
         };
         let heals_at = case.fault_span.units();
         let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
-        let disorder = (algorithm.stands_overtaking() && terrain.is_none()).then(|| disorder(&mut draw)).flatten();
-        Self { disorder, terrain, ..case }
+        let case = Self { terrain, ..case };
+        if algorithm.stands_overtaking() && case.terrain.is_none() { case.disordered(&mut draw) } else { case }
+    }
+
+    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, so that leaders
+    /// rest, are missed, and are elected, again and again.
+    fn disordered(self, draw: &mut Stream) -> Self {
+        let case = Self { disorder: disorder(draw), ..self };
+        if draw.random_bool(0.5) {
+            return case;
+        }
+        Self {
+            request_rate: log_uniform(0.001, 0.1, draw),
+            change_rate: log_uniform(0.01, 0.2, draw),
+            fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
+            ..case
+        }
+    }
+
+    /// Whether messages may be later than timeouts.
+    fn is_late(&self) -> bool {
+        self.disorder.is_some_and(|disorder| disorder.late > 0.0)
     }
 
     /// The same run with another fate of messages on failing links.

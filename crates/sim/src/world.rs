@@ -105,6 +105,8 @@ pub struct World<P: Protocol> {
     delays: Stream,
     /// Whether messages may overtake one another, and how.
     disorder: Option<Disorder>,
+    /// Nodes that are hard to reach: under disorder, all that they send and are sent is late.
+    remote: Vec<NodeId>,
     /// How many messages did.
     overtakings: u64,
     out: Out<P>,
@@ -149,6 +151,7 @@ impl<P: Protocol> World<P> {
             constant_delay: delay.constant(),
             delays,
             disorder: None,
+            remote: Vec::new(),
             overtakings: 0,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
             granted: Vec::new(),
@@ -269,6 +272,11 @@ impl<P: Protocol> World<P> {
     /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by themselves.
     pub fn disorder(&mut self, disorder: Disorder) {
         self.disorder = Some(disorder);
+    }
+
+    /// From now on these are hard to reach: under disorder, all that they send and are sent is late.
+    pub fn make_remote(&mut self, nodes: Vec<NodeId>) {
+        self.remote = nodes;
     }
 
     /// How many messages have overtaken others so far.
@@ -613,7 +621,9 @@ impl<P: Protocol> World<P> {
     fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
         if let Some(Disorder { late, by }) = self.disorder {
             let usual = self.now + self.delay.sample(&mut self.delays);
-            return if self.delays.random_bool(late) { usual + by.sample(&mut self.delays) } else { usual };
+            let is_remote = self.remote.iter().any(|node| [from, to].contains(node));
+            let is_late = is_remote || self.delays.random_bool(late);
+            return if is_late { usual + by.sample(&mut self.delays) } else { usual };
         }
         if let Some(delay) = self.constant_delay {
             return self.now + delay;

@@ -83,6 +83,9 @@ pub const WITHDRAW: Repair =
 /// Likewise, who is about to go.
 pub const FORGET_VOLUNTEER: Repair =
     Repair::new(18, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
+/// Likewise, who was let go too early.
+pub const LATE_DISMISSALS: Repair =
+    Repair::new(24, "late-dismissals", "a leaver that was made a copy holder after it was let go stays for now");
 
 /// Service: who is woken.
 pub const STIR_BY_BEAT: Repair =
@@ -121,6 +124,7 @@ pub const LIST: &[Repair] = &[
     HEED,
     WITHDRAW,
     FORGET_VOLUNTEER,
+    LATE_DISMISSALS,
     STIR_BY_BEAT,
     STIR_BY_STAND,
     KNOCK_AGAIN,

@@ -114,7 +114,7 @@ impl KlmeFt {
             token.volunteer.get_or_insert(member);
         }
         if leaving && token.settled && token.holder(member).is_none() {
-            out.send(member.id, Message::Dismiss);
+            out.send(member.id, Message::Dismiss { number: token.number, round: token.round });
         }
         if wakes {
             self.begin_round(false, out);

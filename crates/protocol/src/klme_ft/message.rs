@@ -23,7 +23,7 @@ use crate::{Fence, NodeId, Permit, Stay};
 ///   0 ◀──AHEAD── 2                           2 has voted for somebody else meanwhile: 0 stands again, under a greater number
 ///
 ///   0 ──TOKEN──▶ 1                           0 is about to leave: 1 stands at once
-///   0 ──DISMISS▶ 2                           2 is about to leave, and nobody counts on its copy any more
+///   0 ──DISMISS▶ 2                           2 is about to leave, and as of this round nobody counts on its copy
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -93,8 +93,13 @@ pub enum Message {
         /// *`T_alloc_id`*.
         allocated: Vec<Allocation>,
     },
-    /// A member that is about to leave may go.
-    Dismiss,
+    /// A member that is about to leave may go: nobody counts on its copy as of this round.
+    Dismiss {
+        /// Of the leader.
+        number: LeaderNo,
+        /// Of the latest beat.
+        round: Round,
+    },
 }
 
 /// What a copy holder knows of the token: enough to lead when all grants have run out.
