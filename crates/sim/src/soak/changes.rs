@@ -125,7 +125,8 @@ impl<P: Protocol> Soak<'_, P> {
         if self.case.is_late() && !is_soon_healed {
             return false;
         }
-        let is_fault = P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_late() || self.injected.crashes > 0);
+        let is_fault =
+            P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_late() || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }
