@@ -74,7 +74,7 @@ fn several_units_are_granted_whole_to_the_urgent_and_to_the_others() {
 #[test]
 fn klme_serves_while_one_node_leaves_or_enters() {
     for (nodes, members, k, [leaves, joins, cancels]) in
-        [(2, 2, 1, [1, 1, 1]), (2, 2, 2, [1, 1, 1]), (2, 1, 1, [0, 1, 1]), (3, 3, 1, [0, 0, 0])]
+        [(2, 2, 1, [1, 1, 1]), (2, 2, 2, [1, 1, 1]), (2, 1, 1, [0, 1, 1]), (3, 3, 1, [0, 0, 0]), (3, 3, 2, [0, 0, 0])]
     {
         let members = (0..members).map(NodeId).collect();
         let still = Setup::still(Deployment { nodes, k, members, ..Deployment::default() }, Bound::Most(1));
