@@ -23,11 +23,13 @@ mod topology;
 mod walk;
 mod witness;
 
+pub use driftlock_net::ideal::Topology;
+
 pub use action::{Action, DEMANDS_MAX};
 pub use model::Model;
 pub use search::{Counterexample, Effort, Pace, Progress, Report, Stage, Witnessed, check};
 pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
 pub use state::State;
-pub use topology::{Topology, topologies};
+pub use topology::{Networks, topologies};
 pub use walk::{Walked, walk};
 pub use witness::record;

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod demands;
+mod effect;
 mod flags;
 mod layer;
 mod verdict;
@@ -41,7 +42,7 @@ enum Found {
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
     let graphs = match plan.algorithm.layer() {
-        Layer::Links => topologies(plan.topology, plan.setup.deployment.nodes),
+        Layer::Links => topologies(plan.networks, plan.setup.deployment.nodes),
         Layer::Neighbourhood => vec![Vec::new()],
     };
     let (count, started) = (graphs.len(), Instant::now());

@@ -80,7 +80,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     seconds: Option<u32>,
     /// No page and no clock: go on as fast as it can until --seconds are over
-    #[arg(long, requires = "seconds")]
+    #[arg(long, requires = "seconds", conflicts_with_all = ["speed", "history", "port"])]
     headless: bool,
     /// The whole run is kept for pages: begin anew when it has grown to so many megabytes
     #[arg(long, value_name = "MEGABYTES", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..), allow_hyphen_values = true)]

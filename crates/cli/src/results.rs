@@ -10,7 +10,8 @@ use driftlock_sim::afield::Terrain;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
-use driftlock_sim::summary::{Crossings, Radio, Summary, Wait, WaitOfClass};
+use driftlock_sim::layout::Layout;
+use driftlock_sim::summary::{Connectedness, Crossings, Radio, Summary, Wait, WaitOfClass};
 use driftlock_table::{Kind, Table, Value};
 use serde_json::Value as Json;
 
@@ -146,7 +147,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         fate(plan),
         link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
-        demands_line(config.demands()),
+        demands_line(config.demands()) + &single_nodes_line(config),
         config.replications,
         config.entries,
         config.warmup,
@@ -169,7 +170,12 @@ fn ground(plan: &Plan) -> String {
         return format!("a field of {} m x {} m", area.width, area.height);
     }
     if plan.algorithm.layer() == Layer::Links {
-        return format!("connectivity {connectivity} ({} links), mobility {mobility}", plan.links);
+        let links = match &plan.config.topology {
+            Layout::Random => format!("connectivity {connectivity}"),
+            Layout::Named(topology) => topology.to_string(),
+            Layout::Links(_) => "a given graph".to_owned(),
+        };
+        return format!("{links} ({} links), mobility {mobility}", plan.links);
     }
     let Config { areas, spacing, margin, .. } = &plan.config;
     let moves = if *speed > 0.0 {
@@ -204,6 +210,14 @@ fn demands_line(demands: Demands) -> String {
     format!("units per request {units}, priorities {priorities}, deadlines {deadlines}\n")
 }
 
+/// What single nodes do otherwise than the rest.
+fn single_nodes_line(config: &Config) -> String {
+    let loads = config.load_of.iter().map(|(node, load)| format!("load of node {node} {load}"));
+    let priorities = config.priority_of.iter().map(|(node, own)| format!("priority of node {node} {own}"));
+    let all: Vec<_> = loads.chain(priorities).collect();
+    if all.is_empty() { String::new() } else { format!("{}\n", all.join(", ")) }
+}
+
 fn lines(summary: &Summary) -> Vec<(String, String)> {
     let wait = &summary.wait;
     let sync = &summary.synchronisation_delay;
@@ -211,16 +225,20 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
     add("entries", summary.entries.to_string());
     add("waiting time, mean", with_ci(wait.mean, wait.ci95));
-    add("  median, 90%, 99%, longest", quantiles(wait));
+    add("  50, 90, 95, 99%, longest", quantiles(wait));
+    add("  no wait at all", format!("{:.1}%", 100.0 * wait.zero_share));
     if let Some(inside) = &summary.wait_inside {
         add("  where it was served", with_ci(inside.mean, inside.ci95));
-        add("    median, 90%, 99%, most", quantiles(inside));
+        add("    50, 90, 95, 99%, longest", quantiles(inside));
     }
     for (name, value) in class_lines(summary) {
         add(&name, value);
     }
     if let Some(ratio) = summary.deadline_miss_ratio {
         add("deadlines missed", percent_with_ci(ratio, summary.deadline_miss_ratio_ci95));
+    }
+    if let Some(share) = summary.priority_inversions {
+        add("ahead of the more urgent", percent_with_ci(share, summary.priority_inversions_ci95));
     }
     add("messages per entry", with_ci(summary.messages_per_entry, summary.messages_per_entry_ci95));
     for (kind, count) in &summary.messages_by_kind {
@@ -229,6 +247,10 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("transmissions per entry", with_ci(summary.transmissions_per_entry, summary.transmissions_per_entry_ci95));
     add("token hops per entry", format!("{:.3}", summary.hops));
     add("synchronisation delay", with_ci(sync.mean, sync.ci95));
+    add("  median, 95%, longest", format!("{:.3}, {:.3}, {:.3}", sync.p50, sync.p95, sync.max));
+    if let Some(above) = sync.above_2t {
+        add("  above 2T", percent_with_ci(above, sync.above_2t_ci95));
+    }
     add("fairness (Jain's index)", format!("{:.4}", summary.jain));
     add("tokens idle while wanted", format!("{:.1}%", 100.0 * summary.idle_token_share));
     add("tokens in use", format!("{:.1}%", 100.0 * summary.utilisation));
@@ -240,13 +262,17 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     for (name, value) in summary.radio.iter().flat_map(radio_lines) {
         add(name, value);
     }
+    for (name, value) in summary.graph.iter().flat_map(graph_lines) {
+        add(name, value);
+    }
     add("still waiting at the end", still_waiting(summary));
     add("violations", summary.violations.to_string());
     lines
 }
 
 fn quantiles(wait: &Wait) -> String {
-    format!("{:.3}, {:.3}, {:.3}, {:.3}", wait.p50, wait.p90, wait.p99, wait.max)
+    let Wait { p50, p90, p95, p99, max, .. } = wait;
+    format!("{p50:.3}, {p90:.3}, {p95:.3}, {p99:.3}, {max:.3}")
 }
 
 fn crossing_lines(crossings: &Crossings) -> Vec<(&'static str, String)> {
@@ -270,6 +296,17 @@ fn radio_lines(radio: &Radio) -> Vec<(&'static str, String)> {
         ("  bytes sent", format!("{:.0}", radio.bytes)),
         ("  airtime", format!("{:.2} ms", 1e3 * radio.airtime)),
         ("  energy", format!("{:.3} J", radio.joules)),
+    ]
+}
+
+/// Who was in range of whom.
+fn graph_lines(graph: &Connectedness) -> Vec<(&'static str, String)> {
+    let Connectedness { connected, largest_component, degree } = graph;
+    vec![
+        ("radios in range", String::new()),
+        ("  all connected", format!("{} of the time", percent_with_ci(connected.mean, connected.ci95))),
+        ("  in the largest component", percent_with_ci(largest_component.mean, largest_component.ci95)),
+        ("  neighbours of a node", with_ci(degree.mean, degree.ci95)),
     ]
 }
 

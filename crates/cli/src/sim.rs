@@ -1,12 +1,15 @@
 //! `driftlock sim`: measure an algorithm.
 
+mod effect;
 pub(crate) mod field;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
@@ -16,6 +19,7 @@ use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, ConfigError, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
+use driftlock_sim::layout::Layout;
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
@@ -38,6 +42,8 @@ Examples:
   driftlock sim --algorithm klme --k 3 --contention 50 --cs-time exponential:0.5 --delay 0.01
   driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --churn heavy --load 1
   driftlock sim --algorithm klme --nodes 80 --neighbourhoods 4 --speed 1.5 --areas discs:60
+  driftlock sim --algorithm hok-strict --nodes 4 --k 1 --load 5 --topology line --priorities 1 --priority-of 3=0
+  driftlock sim --nodes 5 --topology 0-1,1-2,2-3,3-4,4-1 --load-of 0=2
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
@@ -86,13 +92,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// Show one replication in a browser while it runs, instead of measuring
-    #[arg(long, conflicts_with_all = ["trace", "pcap", "output"])]
+    #[arg(long, conflicts_with_all = ["trace", "pcap", "output", "format", "threads"])]
     view: bool,
     #[command(flatten)]
     at: At,
-    /// Which replication to record or to show
-    #[arg(long, value_name = "R", default_value_t = 0)]
-    trace_replication: u32,
+    /// Which replication to record or to show [default: 0]
+    #[arg(long, value_name = "R")]
+    trace_replication: Option<u32>,
     /// Threads to use; 0 is one for each core. The results do not depend on it
     #[arg(long, default_value_t = 0, value_parser = progress::threads)]
     threads: usize,
@@ -125,10 +131,17 @@ struct Parameters {
     /// The rate of each node's next request after it has left the CS, per time unit [default: 0.1]
     #[arg(long, allow_hyphen_values = true)]
     load: Option<f64>,
+    /// The load of one node, such as 3=0.2; may be given several times
+    #[arg(long, value_name = "NODE=LOAD", value_parser = of_node::<f64>, allow_hyphen_values = true)]
+    load_of: Vec<(u32, f64)>,
     /// The load in another way: time in the CS by that and the pause after it, in per cent
     #[arg(long, value_name = "PERCENT", conflicts_with = "load", allow_hyphen_values = true)]
     contention: Option<f64>,
-    /// The share of the possible links that are up, from 0 to 1 [default: 0.2]
+    /// The links at the start: random, complete, line, ring or star, links such as 0-1,1-2, or a file of such links
+    /// [default: random]
+    #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
+    topology: Option<String>,
+    /// The share of the possible links that are up, from 0 to 1, if they are random [default: 0.2]
     #[arg(long, allow_hyphen_values = true)]
     connectivity: Option<f64>,
     /// Changes of the graph per time unit, in the whole network [default: 0]
@@ -168,6 +181,9 @@ struct Parameters {
     /// The priority of a request, the larger the more urgent: a number, or a choice such as 0..9 or 0,100 [default: 0]
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true)]
     priorities: Option<Numbers>,
+    /// The priority of one node's requests, such as 3=5; may be given several times (with hok and hok-strict)
+    #[arg(long, value_name = "NODE=NUMBERS", value_parser = of_node::<Numbers>, allow_hyphen_values = true)]
+    priority_of: Vec<(u32, Numbers)>,
     /// Time from a request to its deadline: a number, uniform:A..B, exponential:MEAN or none [default: none]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     deadlines: Option<Deadlines>,
@@ -184,7 +200,7 @@ struct Parameters {
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
     /// Switch all repairs off: the paper's text as published
-    #[arg(long)]
+    #[arg(long, conflicts_with = "without")]
     as_published: bool,
     /// Entries before counting begins, in each replication [default: 500]
     #[arg(long, allow_hyphen_values = true)]
@@ -232,6 +248,7 @@ impl Parameters {
         let (load, contention) = self.load_over(&file);
         Config {
             load,
+            load_of: with(file.load_of, &self.load_of),
             contention,
             neighbourhoods: self.neighbourhoods.unwrap_or(file.neighbourhoods),
             churn: self.churn.unwrap_or(file.churn),
@@ -245,11 +262,13 @@ impl Parameters {
             k: self.k.unwrap_or(file.k),
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
-            // The flag names a file, which has to be read first.
+            // These flags may name a file, which has to be read first.
             field: file.field,
+            topology: file.topology,
             cs_time: self.cs_time.unwrap_or(file.cs_time),
             units: self.units.clone().unwrap_or(file.units),
             priorities: self.priorities.clone().unwrap_or(file.priorities),
+            priority_of: with(file.priority_of, &self.priority_of),
             deadlines: self.deadlines.unwrap_or(file.deadlines),
             delay: self.delay.unwrap_or(file.delay),
             link_failure: self.link_failure.map_or(file.link_failure, Fate::from),
@@ -274,20 +293,52 @@ impl Parameters {
     }
 }
 
+/// What is said of a single node.
+fn of_node<T: FromStr>(text: &str) -> Result<(u32, T), String>
+where
+    T::Err: ToString,
+{
+    let (node, value) = text.split_once('=').ok_or("write the number of a node, =, and the value, such as 3=5")?;
+    let node = node.parse().map_err(|_| format!("{node:?} is no number of a node"))?;
+    value.parse().map(|value| (node, value)).map_err(|error: T::Err| error.to_string())
+}
+
+/// What the file says of single nodes, with the flags on top.
+fn with<T: Clone>(mut file: BTreeMap<u32, T>, flags: &[(u32, T)]) -> BTreeMap<u32, T> {
+    file.extend(flags.iter().cloned());
+    file
+}
+
+/// The links at the start, as they are written or as the file of this name has them.
+fn layout(text: &str) -> Result<Layout, Failure> {
+    let says = match text.parse() {
+        Ok(layout) => return Ok(layout),
+        Err(says) => says,
+    };
+    let path = Path::new(text);
+    if !path.exists() {
+        return Err(Failure::Other(format!("--topology: {says}; and there is no file of that name")));
+    }
+    let links = fs::read_to_string(path).map_err(|error| Failure::Other(format!("can not read {text}: {error}")))?;
+    links.parse().map_err(|says| Failure::Other(format!("{text}: {says}")))
+}
+
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = plan(args)?;
+    effect::check(args, &plan)?;
+    let recorded = args.trace_replication.unwrap_or(0);
     if args.format == Format::Parquet && args.output.is_none() {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
     if args.view {
-        recordable(&plan, args.trace_replication)?;
-        return watch::watch(&plan, args.trace_replication, args.at);
+        recordable(&plan, recorded)?;
+        return watch::watch(&plan, recorded, args.at);
     }
     if let Some(path) = &args.trace {
-        record(&plan, args.trace_replication, path)?;
+        record(&plan, recorded, path)?;
     }
     if let Some(path) = &args.pcap {
-        capture(&plan, args.trace_replication, path)?;
+        capture(&plan, recorded, path)?;
     }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
@@ -302,8 +353,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let (flag, flag_source) = args.parameters.field.as_deref().map(field::read).transpose()?.unzip();
+    let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
     let Some(path) = &args.config else {
-        let config = args.parameters.over(Config { field: flag, ..Config::default() });
+        let file = Config { field: flag, topology: topology.unwrap_or_default(), ..Config::default() };
+        let config = args.parameters.over(file);
         let planned = with_own_units(config, args.parameters.k.is_some()).plan();
         return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), error));
     };
@@ -313,7 +366,7 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let file: Config = toml::from_str(source.text()).map_err(bad)?;
     let units_given = args.parameters.k.is_some() || keys.contains_key("k");
     let own = file.field.clone().map(|terrain| source.beside(terrain));
-    let file = Config { field: flag.or(own), ..file };
+    let file = Config { field: flag.or(own), topology: topology.unwrap_or(file.topology), ..file };
     let config = with_own_units(args.parameters.over(file), units_given);
     config.plan().map_err(|error| match error {
         ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), error),
@@ -420,10 +473,17 @@ pub(crate) fn flags(config: &Config) -> String {
             value if Some(value) == default.get(name) => {}
             // The one follows from the other.
             _ if name == "load" && config.contention.is_some() => {}
+            _ if name == "without" && config.as_published => {}
             serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
             serde_json::Value::Array(items) => {
                 for item in items.iter().filter_map(|item| item.as_str()) {
                     text.push_str(&format!(" --{flag} {item}"));
+                }
+            }
+            serde_json::Value::Object(nodes) if name != "field" => {
+                for (node, value) in nodes {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    text.push_str(&format!(" --{flag} {node}={value}"));
                 }
             }
             // Only the caller knows the name of a file.
@@ -448,6 +508,18 @@ mod tests {
         (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
         config.deadlines = "exp:50".parse().unwrap();
         assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
+    }
+
+    #[test]
+    fn the_flags_of_a_configuration_name_its_links_and_single_nodes() {
+        let mut config = Config { algorithm: "hok".into(), nodes: 4, ..Config::default() };
+        config.topology = "0-1,1-2,2-3".parse().unwrap();
+        (config.load_of, config.priority_of) =
+            ([(3, 0.5)].into(), [(0, "5".parse().unwrap()), (1, "0..2".parse().unwrap())].into());
+        assert_eq!(
+            flags(&config),
+            " --algorithm hok --nodes 4 --load-of 3=0.5 --topology 0-1,1-2,2-3 --priority-of 0=5 --priority-of 1=0..2"
+        );
     }
 
     #[test]

@@ -37,17 +37,23 @@ pub(crate) struct Args {
 /// Where the page is served.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct At {
-    /// Serve the page on this port; 0 is any that is free
-    #[arg(long, value_name = "PORT", default_value_t = 0, allow_hyphen_values = true)]
-    port: u16,
+    /// Serve the page on this port; 0 is any that is free [default: 0]
+    #[arg(long, value_name = "PORT", allow_hyphen_values = true)]
+    port: Option<u16>,
 }
 
 impl At {
+    /// Whether a port was asked for.
+    pub(crate) fn is_given(self) -> bool {
+        self.port.is_some()
+    }
+
     /// A place to serve the page from.
     pub(crate) fn server(self) -> Result<Server, Failure> {
-        let free = if self.port == 0 { "" } else { ": choose another --port, or leave it out" };
-        Server::bind(self.port).map_err(|error| {
-            Failure::Other(format!("can not serve the page on port {} of 127.0.0.1: {error}{free}", self.port))
+        let port = self.port.unwrap_or(0);
+        let free = if port == 0 { "" } else { ": choose another --port, or leave it out" };
+        Server::bind(port).map_err(|error| {
+            Failure::Other(format!("can not serve the page on port {port} of 127.0.0.1: {error}{free}"))
         })
     }
 }

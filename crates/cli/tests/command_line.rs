@@ -47,8 +47,10 @@ fn the_json_has_its_documented_keys() {
         "wait.ci95",
         "wait.p50",
         "wait.p90",
+        "wait.p95",
         "wait.p99",
         "wait.max",
+        "wait.zero_share",
         "messages_per_entry",
         "messages_per_entry_ci95",
         "transmissions_per_entry",
@@ -56,6 +58,11 @@ fn the_json_has_its_documented_keys() {
         "hops",
         "synchronisation_delay.mean",
         "synchronisation_delay.ci95",
+        "synchronisation_delay.p50",
+        "synchronisation_delay.p95",
+        "synchronisation_delay.max",
+        "synchronisation_delay.above_2t",
+        "synchronisation_delay.above_2t_ci95",
         "jain",
         "idle_token_share",
         "utilisation",
@@ -125,6 +132,8 @@ fn demands_of_several_kinds_have_documented_results() {
         "units_in_use.5",
         "deadline_miss_ratio",
         "deadline_miss_ratio_ci95",
+        "priority_inversions",
+        "priority_inversions_ci95",
     ] {
         let value = json.pointer(&format!("/{}", key.replace('.', "/")));
         assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
@@ -146,6 +155,17 @@ fn demands_of_several_kinds_have_documented_results() {
         "of many classes only the ends:\n{text}"
     );
     assert!(!quick(&[]).out.contains("units per request"), "the usual needs no mention");
+}
+
+#[test]
+fn a_priority_that_is_listed_twice_is_asked_with_twice_as_often() {
+    let said = quick(&["--algorithm", "hok", "--priorities", "1,1,2", "--units", "1,1,1,2", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.out).expect("one JSON object");
+    let entries = |class: &str, of: &str| json[class][of]["entries"].as_f64().expect("a number");
+    let (priorities, units) = ([1, 2].map(|p| entries("wait_by_priority", &p.to_string())), [1, 2]);
+    let units = units.map(|u| entries("wait_by_units", &u.to_string()));
+    assert!((1.6..2.5).contains(&(priorities[0] / priorities[1])), "{priorities:?}");
+    assert!((2.3..4.0).contains(&(units[0] / units[1])), "{units:?}");
 }
 
 #[test]
@@ -193,6 +213,25 @@ fn parameters_come_from_a_file_and_flags_win() {
 fn rl_shares_one_unit_without_being_told() {
     let said = quick(&["--algorithm", "rl"]);
     assert!(said.code == 0 && said.out.contains("with k = 1"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn links_may_stand_in_a_file() {
+    let scratch = Scratch::new("links");
+    let numbers = |topology: &str| {
+        let said = quick(&["--nodes", "4", "--k", "1", "--topology", topology]);
+        assert_eq!(said.code, 0, "{topology}: {}", said.err);
+        said.out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let ring = scratch.write("ring.links", "# four in a ring\n0-1\n1-2 2-3\n0-3 # closed\n");
+    assert_eq!(numbers(&ring), numbers("ring"));
+    let apart = scratch.write("apart.links", "0-1\n2-3\n");
+    let said = quick(&["--nodes", "4", "--k", "1", "--topology", &apart]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("node 2 can not be reached from node 0"), "{}", said.err);
+    let broken = scratch.write("broken.links", "0-1\n1:2\n");
+    let said = quick(&["--nodes", "4", "--k", "1", "--topology", &broken]);
+    assert!(said.code == 2 && said.err.contains("\"1:2\" is neither"), "{}", said.err);
 }
 
 #[test]
@@ -246,6 +285,30 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--nodes", "100000", "--connectivity", "1"], "links are too many"),
         (&["--threads", "100000"], "a number of threads is from 0"),
         (&["--frobnicate"], "--frobnicate"),
+        (&["--churn", "none"], "krl has no churn: that is for algorithms that stand on neighbourhoods"),
+        (&["--algorithm", "klme", "--connectivity", "0.2"], "klme has no connectivity"),
+        (&["--field", "walkers", "--delay", "1"], "delay has no meaning on a field"),
+        (&["--link-failure", "returned"], "no link fails without mobility; give --mobility"),
+        (&["--algorithm", "klme", "--absence", "3"], "nobody is away without churn; give --churn"),
+        (&["--algorithm", "klme", "--spacing", "30"], "give --speed as well"),
+        (&["--algorithm", "hok", "--link-info", "repaired"], "hok has no LinkInfo rule"),
+        (&["--link-info", "repaired", "--as-published"], "contradict each other"),
+        (&["--as-published", "--without", "pace"], "cannot be used with"),
+        (&["--algorithm", "klme-ft", "--as-published"], "klme-ft is not from a paper"),
+        (&["--topology", "torus"], "\"torus\" is neither a topology (there are random, complete, line, ring, star)"),
+        (&["--topology", "0-1,1-99"], "topology: the link 1-99 leads to a node that does not exist: there are 30"),
+        (&["--topology", "ring", "--connectivity", "0.2"], "connectivity is for random graphs"),
+        (&["--algorithm", "klme", "--topology", "line"], "klme has no topology"),
+        (&["--field", "walkers", "--topology", "line"], "topology has no meaning on a field"),
+        (&["--load-of", "99=1"], "load_of speaks of node 99, but there are 30 nodes, counted from 0"),
+        (&["--load-of", "3"], "write the number of a node, =, and the value"),
+        (&["--load-of", "3=-1"], "load_of must be a finite number from 0.000001 to 1000000, not -1"),
+        (&["--load-of", "3=1", "--load-of", "3=2"], "--load-of speaks of node 3 twice: leave one out"),
+        (&["--priority-of", "3=5"], "krl does not go by priorities, so priority_of means nothing to it"),
+        (&["--algorithm", "hok", "--priority-of", "3=high"], "is no choice of numbers"),
+        (&["--trace-replication", "1"], "nothing is recorded; give --trace, --pcap or --view"),
+        (&["--port", "8080"], "there is no page to serve; give --view"),
+        (&["--view", "--format", "json"], "cannot be used with"),
     ] {
         let said = driftlock(&[&["sim"][..], args].concat());
         let err = said.err.split_whitespace().collect::<Vec<_>>().join(" ").replace(" │ ", " ");
@@ -440,7 +503,7 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
     assert!(files(Path::new(&out)).contains(&"mine.svg".to_owned()));
     for (from, to, says) in [
         ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\"; there are entries, wait, wait_by_priority"),
-        ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p99, max"),
+        ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p95, p99, max, zero_share"),
         ("y = \"jain\"\n", "", "the figure has nothing to draw"),
         ("x = \"load\"", "x = { keys_of = \"messages_by_kind\" }", "draws one of these, not several"),
         ("by = \"mobility\"", "by = \"mobility\", results = [\"jain\"]", "either by a parameter"),
@@ -596,6 +659,27 @@ fn check_turns_bad_input_away() {
         (&["krl", "--nodes", "4000000000", "--topology", "line"], "1 to 8"),
         (&["krl", "--topology", "line", "--spread", "1"], "2 apart"),
         (&["krl", "--walks", "9", "--max-states", "9"], "--walks"),
+        (&["krl", "--priorities", "1,2"], "krl does not go by priority: leave --priorities 1..2 out, or check hok"),
+        (&["hok-edf", "--priorities", "5"], "hok-edf does not go by priority"),
+        (&["hok", "--deadlines", "1,2"], "hok does not go by deadline: leave --deadlines 1..2 out, or check hok-edf"),
+        (&["klme", "--timed"], "klme has no timers"),
+        (&["klme", "--usual-constants"], "klme has no constants"),
+        (&["klme", "--lateness", "0"], "--timed"),
+        (&["klme-ft", "--as-published"], "klme-ft is not from a paper"),
+        (&["krl", "--link-changes", "0", "--link-failure", "lost"], "no link fails"),
+        (&["krl", "--failures", "0", "--connected"], "no link fails"),
+        (&["krl", "--link-changes", "1", "--failures", "1", "--formations", "1"], "leave it out"),
+        (&["klme", "--crossings", "1", "--leaves", "1", "--joins", "1"], "leave it out"),
+        (&["krl", "--failures", "0", "--formations", "1"], "all links are up"),
+        (&["klme", "--leaves", "0", "--joins", "1"], "all nodes are inside"),
+        (&["klme", "--connected"], "klme stands on a neighbourhood, not on links"),
+        (&["krl", "--also", "safety"], "asked for in any case"),
+        (&["krl", "--ignore", "calm"], "asked for only with --also calm"),
+        (&["krl", "--walks", "9", "--max-memory", "1GiB"], "--walks"),
+        (&["krl", "--port", "8080"], "give --view"),
+        (&["hok", "--priorities", "1,1,2"], "name each once"),
+        (&["hok", "--k", "2", "--units", "1..2,2"], "name each once"),
+        (&["hok-edf", "--deadlines", "3,3"], "name each once"),
         (&["krl", "--without", "reclaim", "--trace", "/nowhere/at/all"], "/nowhere/at/all"),
     ];
     for (args, words) in cases {

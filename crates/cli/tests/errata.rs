@@ -55,3 +55,47 @@ fn every_transcript_is_in_the_errata_and_every_repair_has_one() {
         }
     }
 }
+
+/// What a paper assumes of links, as flags of the checker: incipient failures are detected; partitions do not occur.
+const LINK_ASSUMPTIONS: [(&str, &str, &[&str]); 2] = [
+    ("krl", "KRL and KRLF", &["--link-failure drained"]),
+    ("hok", "Prioritized h-out-of-k", &["--link-failure drained", "--connected"]),
+];
+
+/// The repairs in the table of a section, each with what is said of the paper's assumptions.
+fn verdicts<'a>(errata: &'a str, heading: &str) -> Vec<(&'a str, &'a str)> {
+    let (_, section) = errata.split_once(&format!("\n## {heading}\n")).expect("the section is there");
+    let section = section.split("\n## ").next().expect("there is always a first part");
+    let cells = section.lines().map(|line| line.trim_matches(['|', ' ']).split(" | ").collect::<Vec<_>>());
+    let row = |cells: Vec<&'a str>| match cells[..] {
+        [repair, _, _, _, verdict] => Some((repair.strip_prefix('`')?.strip_suffix('`')?, verdict)),
+        _ => None,
+    };
+    cells.filter_map(row).collect()
+}
+
+/// Whether a transcript such as `krlf-acknowledge.txt` is about this repair of this algorithm or one of its variants.
+fn is_about(path: &Path, algorithm: &str, repair: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
+    name.split_once('-').is_some_and(|(tag, about)| tag.starts_with(algorithm) && about.starts_with(repair))
+}
+
+#[test]
+fn a_counterexample_keeps_to_the_papers_assumptions_unless_the_errata_say_otherwise() {
+    let errata = fs::read_to_string(folder().join("../errata.md")).expect("docs/errata.md is there");
+    for (algorithm, heading, assumptions) in LINK_ASSUMPTIONS {
+        let rows = verdicts(&errata, heading);
+        let repairs = driftlock_protocol::Algorithm::named(algorithm).expect("it is there").repairs();
+        assert_eq!(rows.len(), repairs.len(), "the table of {heading} has a row for each repair");
+        for (repair, verdict) in rows.into_iter().chain([("as-published", "no")]) {
+            assert!(verdict.starts_with("no") || verdict.starts_with("by assumption"), "{repair}: {verdict}");
+            for path in transcripts().into_iter().filter(|path| is_about(path, algorithm, repair)) {
+                let text = fs::read_to_string(&path).expect("a readable transcript");
+                let command = text.lines().next().expect("a command");
+                let is_static = command.contains("--link-changes 0");
+                let keeps = is_static || assumptions.iter().all(|flag| command.contains(flag));
+                assert_eq!(keeps, verdict.starts_with("no"), "{}, of which the errata say: {verdict}", path.display());
+            }
+        }
+    }
+}

@@ -54,7 +54,9 @@ fn one_line(text: &str) -> String {
 fn walkers_need_no_file_and_cost_what_radios_do() {
     let said = quick(&["--field", "walkers"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    for part in ["krl on 10 nodes", "a field of 700 m x 700 m", "radio, per entry", "airtime", "violations"] {
+    for part in
+        ["krl on 10 nodes", "a field of 700 m x 700 m", "radio, per entry", "airtime", "radios in range", "violations"]
+    {
         assert!(said.out.contains(part), "{part:?} is missing in\n{}", said.out);
     }
     assert_eq!(said.out, quick(&["--field", "walkers", "--threads", "1"]).out);
@@ -62,6 +64,28 @@ fn walkers_need_no_file_and_cost_what_radios_do() {
     let json: Value = serde_json::from_str(&quick(&["--field", "walkers", "--format", "json"]).out).expect("JSON");
     assert_eq!((json["entries"].as_u64(), json["violations"].as_u64()), (Some(60), Some(0)));
     assert!(json["radio"].is_object(), "{json:#}");
+    for key in ["connected", "largest_component", "degree"] {
+        for part in ["mean", "ci95"] {
+            assert!(json["graph"][key][part].is_number(), "{key}.{part}: {:#}", json["graph"]);
+            let name = format!("`graph.{key}.{part}`");
+            assert!(include_str!("../../../docs/results.md").contains(&name), "{name} is not in docs/results.md");
+        }
+    }
+}
+
+#[test]
+fn nodes_that_stand_in_a_row_are_connected_as_far_as_their_radios_reach() {
+    let scratch = Scratch::new("field-graph");
+    // Ten nodes have nine others beside them, and eight that are next but one.
+    for (range, links) in [(60.0, 9.0), (110.0, 9.0 + 8.0)] {
+        let row = "[movement]\nmodel = \"grid\"\ncolumns = 10\nspacing = 50.0\n";
+        let radio = format!("[radio.propagation]\nmodel = \"unit-disk\"\nrange-m = {range}\n");
+        let file = scratch.write("row.toml", &format!("{row}{radio}"));
+        let said = quick(&["--field", &file, "--format", "json"]);
+        let json: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("no JSON: {}", said.err));
+        let graph = ["connected", "largest_component", "degree"].map(|key| json["graph"][key]["mean"].as_f64());
+        assert_eq!(graph, [Some(1.0), Some(1.0), Some(2.0 * links / 10.0)], "with a range of {range} m");
+    }
 }
 
 #[test]

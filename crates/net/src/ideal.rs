@@ -3,7 +3,9 @@
 mod ground;
 mod links;
 mod neighbourhood;
+mod topology;
 
 pub use ground::Ground;
 pub use links::{Fate, LinkFailed, Links, NoLink};
 pub use neighbourhood::Neighbourhood;
+pub use topology::Topology;

@@ -25,7 +25,7 @@ use crate::dag::{Dag, pacing};
 use crate::height::Height;
 use crate::{
     Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Units,
+    Status, Units, Urgency,
 };
 
 mod lemmas;
@@ -121,6 +121,10 @@ impl Protocol for Hok {
             }
         };
         deployment.ids().zip(Dag::deploy(deployment, is_holder, limits)).map(node).collect()
+    }
+
+    fn urgency(variant: Variant) -> Urgency {
+        variant.policy.urgency()
     }
 
     fn at_small_scale(variant: Variant) -> Variant {

@@ -484,7 +484,7 @@ impl Klme {
 
     /// Sends the token away, with a unit for the request of the receiver if it is sent for one, and tells all.
     fn pass_token(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
-        let token_first = self.has(repair::TOKEN_FIRST);
+        let (token_first, keeps_copies) = (self.has(repair::TOKEN_FIRST), self.keeps_copies());
         let place = self.here();
         let mut token = place.token.take().expect("a leader has the token");
         if let Some(number) = request {
@@ -492,7 +492,7 @@ impl Klme {
         }
         token.leader_no.0 += 1;
         (place.leader, place.leader_no) = (Some(to), token.leader_no);
-        place.copy = Some((to, token.clone()));
+        place.copy = keeps_copies.then(|| (to, token.clone()));
         // Whoever is here hears of the move.
         place.newcomers.clear();
         let info = Message::LeaderInfo { leader: to, allocated: token.allocated_numbers(), leader_no: token.leader_no };
@@ -507,13 +507,14 @@ impl Klme {
 
     /// Sends the token away as clauses H and I have it: nobody is told.
     fn pass_silently(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
+        let keeps_copies = self.keeps_copies();
         let place = self.here();
         let mut token = place.token.take().expect("a leader has the token");
         if let Some(number) = request {
             token.allocate(to, number);
         }
         place.leader = Some(to);
-        place.copy = Some((to, token.clone()));
+        place.copy = keeps_copies.then(|| (to, token.clone()));
         out.send(to, Message::Token { token });
     }
 
@@ -569,9 +570,11 @@ impl Klme {
     fn on_token(&mut self, from: NodeId, token: Token, out: &mut Out<Self>) {
         out.clause("H");
         let (id, possession) = (self.id, self.has(repair::POSSESSION));
-        let place = self.here();
         let leader_no = token.leader_no;
-        out.send(from, Message::TokenAck { leader_no });
+        if self.keeps_copies() {
+            out.send(from, Message::TokenAck { leader_no });
+        }
+        let place = self.here();
         if possession && (place.token.is_some() || leader_no < place.leader_no) {
             out.clause("H.stale");
             return;
@@ -594,7 +597,7 @@ impl Klme {
 
     /// H, the lists: what came to this node while it was not the leader, and everything that it owes as the leader.
     fn bring_up_to_date(&mut self, out: &mut Out<Self>) {
-        self.take_stored();
+        self.take_stored(out);
         let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
@@ -609,13 +612,17 @@ impl Klme {
     }
 
     /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know; takes
-    /// the releases.
-    fn take_stored(&mut self) {
-        let id = self.id;
+    /// the releases. As published those who asked are not told, and ask every new leader until they are served.
+    fn take_stored(&mut self, out: &mut Out<Self>) {
+        let (id, acknowledges) = (self.id, self.has(repair::ACK_STORED));
         let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();
         for (node, number) in stored {
             if number.number > 0 && self.books().requests.is_behind(node, number) {
                 self.queue(node, number);
+                if acknowledges {
+                    out.clause("H.ack");
+                    out.send(node, Message::ReqAck { number });
+                }
             }
         }
         for (node, number) in self.here().releases.take() {

@@ -53,4 +53,4 @@ pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries
 pub use registry::{ALGORITHMS, Algorithm, Visitor};
 pub use repairs::{Repair, Repairs};
 pub use status::{Section, Status, StatusChange};
-pub use vocabulary::{Deadline, Demand, Fence, Grant, K_MAX, NodeId, Permit, Permits, Priority, Units};
+pub use vocabulary::{Deadline, Demand, Fence, Grant, K_MAX, NodeId, Permit, Permits, Priority, Units, Urgency};

@@ -8,7 +8,7 @@ use core::hash::Hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, View};
+use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, Urgency, View};
 
 /// The outbox of a protocol.
 pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
@@ -43,6 +43,11 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
+
+    /// What makes a demand urgent to this variant. By default all demands are alike.
+    fn urgency(_variant: Self::Variant) -> Urgency {
+        Urgency::Ignored
+    }
 
     /// The same algorithm with its constants as small as they can be, so that a search meets in a few steps what otherwise
     /// takes many. By default there is nothing to shrink.

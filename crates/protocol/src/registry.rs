@@ -4,7 +4,7 @@ use crate::hok::{self, Hok, Policy};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{Layer, Protocol, Repair, Repairs, View};
+use crate::{Layer, Protocol, Repair, Repairs, Urgency, View};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +92,18 @@ impl Algorithm {
             }
         }
         self.visit(AskOvertaking)
+    }
+
+    /// What makes a demand urgent to it.
+    pub fn urgency(&self) -> Urgency {
+        struct AskUrgency;
+        impl Visitor for AskUrgency {
+            type Output = Urgency;
+            fn visit<P: Protocol>(self, variant: P::Variant) -> Urgency {
+                P::urgency(variant)
+            }
+        }
+        self.visit(AskUrgency)
     }
 
     /// The rules of an algorithm of our own that tests and searches may switch off.

@@ -97,6 +97,17 @@ pub struct Demand {
     pub deadline: Deadline,
 }
 
+/// What of a demand tells an algorithm how urgent it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urgency {
+    /// Neither its priority nor its deadline.
+    Ignored,
+    /// Its priority.
+    Priority,
+    /// Its deadline.
+    Deadline,
+}
+
 impl Demand {
     /// One unit at the lowest priority, whenever it may be.
     pub const ONE: Self = Self { units: Units::ONE, priority: Priority(0), deadline: Deadline::NONE };

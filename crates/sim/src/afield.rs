@@ -24,11 +24,13 @@ use serde::Serialize;
 
 use self::scenery::Scenery;
 
+mod graph;
 mod scenery;
 mod terrain;
 #[cfg(test)]
 mod tests;
 
+pub use graph::Graph;
 pub use terrain::{Radio, Terrain, TerrainError};
 
 /// Headers of IP and UDP, which every packet has.

@@ -1,18 +1,21 @@
 //! What is simulated. Everything has a default; nonsense is refused in a sentence.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use driftlock_net::ideal::Fate;
+use driftlock_net::ideal::{Fate, Topology};
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs};
-use serde::{Deserialize, Serialize};
+use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs, Urgency};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::afield::Terrain;
 use crate::areas::{Areas, plane};
 use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
+use crate::layout::{Layout, check_links};
 use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
@@ -75,10 +78,16 @@ pub struct Config {
     pub k: u32,
     /// The rate of each node's next request after it has left the CS, per time unit.
     pub load: f64,
+    /// The same of single nodes, by their numbers; the others go by `load`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
+    pub load_of: BTreeMap<u32, f64>,
     /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it. Another way
     /// to say `load`.
     pub contention: Option<f64>,
-    /// The share of the possible links that are up.
+    /// Which links are up at the start.
+    #[serde(skip_serializing_if = "Layout::is_random")]
+    pub topology: Layout,
+    /// The share of the possible links that are up, if they are random.
     pub connectivity: f64,
     /// Changes of the graph per time unit, in the whole network.
     pub mobility: f64,
@@ -105,6 +114,9 @@ pub struct Config {
     pub units: Numbers,
     /// How urgent a request is; the larger is the more urgent.
     pub priorities: Numbers,
+    /// The same of the requests of single nodes, by their numbers; the others go by `priorities`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
+    pub priority_of: BTreeMap<u32, Numbers>,
     /// How long after the request its deadline lies.
     pub deadlines: Deadlines,
     /// How long a message takes.
@@ -137,7 +149,9 @@ impl Default for Config {
             nodes: 30,
             k: 3,
             load: 0.1,
+            load_of: BTreeMap::new(),
             contention: None,
+            topology: Layout::Random,
             connectivity: 0.2,
             mobility: 0.0,
             neighbourhoods: 1,
@@ -151,6 +165,7 @@ impl Default for Config {
             cs_time: Duration::Constant(1.0),
             units: Numbers::only(1),
             priorities: Numbers::only(0),
+            priority_of: BTreeMap::new(),
             deadlines: Deadlines::None,
             delay: Duration::Constant(1.0),
             link_failure: Fate::Drained,
@@ -164,6 +179,15 @@ impl Default for Config {
             check: false,
         }
     }
+}
+
+/// Reads a table by the numbers of nodes. Its keys are texts in TOML, and not every reader makes numbers of them.
+fn by_node<'de, D: Deserializer<'de>, T: Deserialize<'de>>(reader: D) -> Result<BTreeMap<u32, T>, D::Error> {
+    let numbered = |(key, value): (String, T)| {
+        let node = key.parse().map_err(|_| D::Error::custom(format!("{key:?} is no number of a node")))?;
+        Ok((node, value))
+    };
+    BTreeMap::deserialize(reader)?.into_iter().map(numbered).collect()
 }
 
 /// A simulation that makes sense.
@@ -188,6 +212,7 @@ impl Config {
             Algorithm::named(&self.algorithm).ok_or_else(|| ConfigError::UnknownAlgorithm(self.algorithm.clone()))?;
         self.check_sizes(algorithm)?;
         self.check_demands(algorithm)?;
+        self.check_single_nodes(algorithm)?;
         self.check_layer(algorithm)?;
         let load = self.load_of_contention()?;
         let this = Self { load, ..self };
@@ -243,6 +268,19 @@ impl Config {
         Ok(())
     }
 
+    /// What is said of single nodes is said of nodes that there are, and means something to the algorithm.
+    fn check_single_nodes(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        if !self.priority_of.is_empty() && algorithm.urgency() != Urgency::Priority {
+            return Err(ConfigError::NoPriorities { algorithm: algorithm.tag });
+        }
+        let nodes = self.nodes;
+        let last = [("load_of", self.load_of.keys().last()), ("priority_of", self.priority_of.keys().last())];
+        match last.into_iter().find_map(|(name, last)| Some((name, *last.filter(|node| **node >= nodes)?))) {
+            Some((name, node)) => Err(ConfigError::NoSuchNode { name, node, nodes }),
+            None => Ok(()),
+        }
+    }
+
     fn check_numbers(&self) -> Result<(), ConfigError> {
         let number = |name, bound, value: f64, range: RangeInclusive<f64>| {
             if range.contains(&value) { Ok(()) } else { Err(ConfigError::Number { name, bound, value }) }
@@ -250,6 +288,7 @@ impl Config {
         // The bounds keep simulated time within its 64 bits of nanoseconds. Without any delay, moreover, an idle token
         // that is forwarded would go round for ever in no time.
         number("load", "from 0.000001 to 1000000", self.load, 1e-6..=1e6)?;
+        self.load_of.values().try_for_each(|&load| number("load_of", "from 0.000001 to 1000000", load, 1e-6..=1e6))?;
         number("mobility", "from 0 to 1000", self.mobility, 0.0..=1e3)?;
         number("churn", "from 0 to 1000", self.churn.rate(), 0.0..=1e3)?;
         number("the mean absence", "from 0 to 1000000", self.absence.mean(), 0.0..=1e6)?;
@@ -268,7 +307,7 @@ impl Config {
             Layer::Links => {
                 ("neighbourhoods", &["neighbourhoods", "churn", "absence", "speed", "areas", "spacing", "margin"])
             }
-            Layer::Neighbourhood => ("links", &["connectivity", "mobility", "link_failure"]),
+            Layer::Neighbourhood => ("links", &["topology", "connectivity", "mobility", "link_failure"]),
         };
         let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
         match foreign.iter().find(|name| given[**name] != default[**name]) {
@@ -295,7 +334,8 @@ impl Config {
 
     /// On the field, links and neighbours are what radios make of it.
     fn check_field(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
-        const DECREED: [&str; 11] = [
+        const DECREED: [&str; 12] = [
+            "topology",
             "connectivity",
             "mobility",
             "link_failure",
@@ -331,7 +371,27 @@ impl Config {
         Ok(())
     }
 
+    /// How many links there are at the start.
     fn check_links(&self) -> Result<u64, ConfigError> {
+        let links = match &self.topology {
+            Layout::Random => self.random_links()?,
+            topology if self.connectivity.to_bits() != Self::default().connectivity.to_bits() => {
+                return Err(ConfigError::NotRandom { topology: topology.clone() });
+            }
+            Layout::Named(Topology::Complete) => possible_links(self.nodes),
+            Layout::Named(topology) => topology.links(self.nodes).len() as u64,
+            Layout::Links(links) => {
+                check_links(self.nodes, links).map_err(ConfigError::Topology)?;
+                links.len() as u64
+            }
+        };
+        if links > LINKS_MAX {
+            return Err(ConfigError::TooManyLinks { links });
+        }
+        Ok(links)
+    }
+
+    fn random_links(&self) -> Result<u64, ConfigError> {
         let links = links_at(self.nodes, self.connectivity);
         let needed = u64::from(self.nodes - 1);
         if links < needed {
@@ -343,19 +403,33 @@ impl Config {
                 least: needed as f64 / possible_links(self.nodes) as f64,
             });
         }
-        if links > LINKS_MAX {
-            return Err(ConfigError::TooManyLinks { links });
-        }
         Ok(links)
     }
 
-    /// What the requests ask for.
+    /// The rate at which all nodes ask together if nobody waits, per time unit.
+    pub(crate) fn load_of_all(&self) -> f64 {
+        let others = f64::from(self.nodes) - self.load_of.len() as f64;
+        others * self.load + self.load_of.values().sum::<f64>()
+    }
+
+    /// All priorities that there are.
+    pub(crate) fn all_priorities(&self) -> Numbers {
+        let everybody_has_its_own = self.priority_of.len() == self.nodes as usize;
+        let usual = (!everybody_has_its_own).then_some(&self.priorities);
+        let all = usual.into_iter().chain(self.priority_of.values()).cloned();
+        all.reduce(|some, more| some.and(&more)).unwrap_or_else(|| self.priorities.clone())
+    }
+
+    /// What the requests ask for, but for those of which `priority_of` knows better.
     pub fn demands(&self) -> Demands {
         Demands { units: self.units.clone(), priorities: self.priorities.clone(), deadlines: self.deadlines }
     }
 
     /// The repairs in force, and the names of those that are not.
     fn repairs_of(&self, algorithm: &'static Algorithm) -> Result<(Repairs, Vec<String>), ConfigError> {
+        if self.as_published && algorithm.repairs().is_empty() {
+            return Err(ConfigError::NothingPublished { algorithm: algorithm.tag });
+        }
         let names = self.without.iter().map(String::as_str);
         let published = (self.link_info == LinkInfoRule::Published).then_some(LINK_INFO);
         if published.is_some() && !algorithm.repairs().iter().any(|repair| repair.name == LINK_INFO) {
@@ -404,6 +478,15 @@ mod tests {
         assert!(refusal(|c| c.mobility = -1.0).contains("mobility"));
         assert!(refusal(|c| c.mobility = f64::INFINITY).contains("mobility"));
         assert!(refusal(|c| c.connectivity = 0.01).contains("too small to connect 30 nodes"));
+        assert!(refusal(|c| c.topology = "0-1,1-99".parse().unwrap()).contains("the link 1-99 leads to a node that"));
+        assert!(refusal(|c| c.topology = "0-1".parse().unwrap()).contains("node 2 can not be reached from node 0"));
+        assert_eq!(
+            refusal(|c| (c.topology, c.connectivity) = ("ring".parse().unwrap(), 0.5)),
+            "connectivity is for random graphs: which links there are, topology = ring says"
+        );
+        assert!(
+            refusal(|c| (c.nodes, c.topology) = (100_000, "complete".parse().unwrap())).contains("links are too many")
+        );
         assert!(refusal(|c| (c.nodes, c.connectivity) = (100_000, 1.0)).contains("links are too many"));
         assert!(refusal(|c| c.entries = u64::MAX).contains("entries must be from 1"));
         assert!(refusal(|c| c.connectivity = 1.5).contains("from 0 to 1"));
@@ -431,6 +514,48 @@ mod tests {
         assert!(all.plan().is_ok());
         let krl = Config { priorities: range("0..9"), deadlines: "10".parse().unwrap(), ..Config::default() };
         assert!(krl.plan().is_ok(), "whoever ignores them can be measured against those who do not");
+    }
+
+    #[test]
+    fn what_is_said_of_single_nodes_must_make_sense() {
+        let loads = |node, load| refusal(|c| c.load_of = [(node, load)].into());
+        assert_eq!(loads(30, 1.0), "load_of speaks of node 30, but there are 30 nodes, counted from 0");
+        assert!(loads(29, 0.0).starts_with("load_of must be a finite number from 0.000001"));
+        let priorities = |tag: &str, node| {
+            refusal(|c| (c.algorithm, c.priority_of) = (tag.into(), [(node, Numbers::only(5))].into()))
+        };
+        assert_eq!(
+            priorities("krl", 3),
+            "krl does not go by priorities, so priority_of means nothing to it: it is for hok, hok-strict"
+        );
+        assert!(priorities("hok", 31).starts_with("priority_of speaks of node 31"));
+    }
+
+    #[test]
+    fn priorities_of_single_nodes_are_told_apart_from_those_of_the_others() {
+        let config = |own: &[u32]| Config {
+            nodes: 3,
+            priorities: Numbers::only(5),
+            priority_of: (0..).zip(own.iter().copied().map(Numbers::only)).collect(),
+            ..Config::default()
+        };
+        assert!(config(&[]).all_priorities().classes().is_empty());
+        assert_eq!(config(&[0]).all_priorities().classes(), [0, 5]);
+        assert_eq!(config(&[0, 1, 2]).all_priorities().classes(), [0, 1, 2], "nobody has 5");
+    }
+
+    #[test]
+    fn in_a_file_single_nodes_are_the_keys_of_a_table() {
+        let text =
+            "algorithm = \"hok\"\ntopology = \"line\"\nload_of = { 3 = 2.5 }\n[priority_of]\n0 = 7\n1 = \"1..3\"\n";
+        let config: Config = toml::from_str(text).unwrap();
+        assert_eq!(toml::from_str::<toml::Table>(text).unwrap().try_into(), Ok(config.clone()), "as experiments do");
+        assert!(
+            toml::from_str::<Config>("load_of = { x = 1 }").unwrap_err().to_string().contains("no number of a node")
+        );
+        assert_eq!((config.load_of[&3].to_bits(), config.priority_of.len()), (2.5_f64.to_bits(), 2));
+        let again: Config = serde_json::from_value(serde_json::to_value(&config).unwrap()).unwrap();
+        assert_eq!(again, config, "a trace has it in its header");
     }
 
     #[test]

@@ -13,54 +13,75 @@ use crate::random::{self, Duration, Stream};
 /// The most numbers that are told apart.
 const NUMBERS_MAX: usize = 64;
 
-/// Whole numbers, all equally likely. Written `2`, `1..4` (both included) or `0,50,100`.
+/// Whole numbers, each as likely as it is listed often. Written `2`, `1..4` (both included) or `0,50,100`; in `1,1,2` the
+/// first is drawn twice as often as the second.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Spelling", into = "Spelling")]
-pub struct Numbers(
-    /// At least one, the smallest first, none twice.
-    Vec<u32>,
-);
+pub struct Numbers {
+    /// At least one, the smallest first, each as often as it is listed.
+    listed: Vec<u32>,
+    /// The same, none twice.
+    distinct: Vec<u32>,
+}
 
 impl Numbers {
     /// This number and no other.
     pub fn only(number: u32) -> Self {
-        Self(vec![number])
+        Self::listed(vec![number])
     }
 
     /// From one to the other, both included, as far as can be told apart.
     pub fn between(first: u32, last: u32) -> Self {
-        Self((first..=last.max(first)).take(NUMBERS_MAX).collect())
+        Self::listed((first..=last.max(first)).take(NUMBERS_MAX).collect())
     }
 
-    /// All of them, the smallest first.
+    fn listed(mut listed: Vec<u32>) -> Self {
+        listed.sort_unstable();
+        let mut distinct = listed.clone();
+        distinct.dedup();
+        Self { listed, distinct }
+    }
+
+    /// These and those, each as often as both list it.
+    #[must_use]
+    pub fn and(&self, others: &Self) -> Self {
+        Self::listed([&self.listed[..], &others.listed].concat())
+    }
+
+    /// All of them, the smallest first, none twice.
     pub fn all(&self) -> &[u32] {
-        &self.0
+        &self.distinct
+    }
+
+    /// Whether one of them is listed more than once.
+    pub fn repeats(&self) -> bool {
+        self.listed.len() > self.distinct.len()
     }
 
     /// The smallest number.
     pub fn low(&self) -> u32 {
-        self.0[0]
+        self.distinct[0]
     }
 
     /// The largest number.
     pub fn high(&self) -> u32 {
-        self.0[self.0.len() - 1]
+        self.distinct[self.distinct.len() - 1]
     }
 
     /// Each of the numbers, if there are several: what can be told apart.
     pub fn classes(&self) -> &[u32] {
-        if self.0.len() > 1 { &self.0 } else { &[] }
+        if self.distinct.len() > 1 { &self.distinct } else { &[] }
     }
 
     /// One of the numbers. Where there is only one, nothing is drawn.
     pub fn sample(&self, stream: &mut Stream) -> u32 {
-        if self.0.len() == 1 { self.0[0] } else { self.0[stream.random_range(0..self.0.len())] }
+        if self.distinct.len() == 1 { self.low() } else { self.listed[stream.random_range(0..self.listed.len())] }
     }
 }
 
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, run) in self.0.chunk_by(|a, b| a + 1 == *b).enumerate() {
+        for (at, run) in self.listed.chunk_by(|a, b| a + 1 == *b).enumerate() {
             let comma = if at == 0 { "" } else { "," };
             match *run {
                 [first, .., last] => write!(f, "{comma}{first}..{last}")?,
@@ -92,12 +113,11 @@ impl FromStr for Numbers {
             // One more than fits is enough to say that there are too many.
             numbers.extend((first..=last).take(NUMBERS_MAX + 1));
         }
-        numbers.sort_unstable();
-        numbers.dedup();
-        if numbers.len() > NUMBERS_MAX {
+        let numbers = Self::listed(numbers);
+        if numbers.distinct.len() > NUMBERS_MAX {
             return Err(format!("{text:?} are too many numbers: at most {NUMBERS_MAX} are told apart"));
         }
-        Ok(Self(numbers))
+        Ok(numbers)
     }
 }
 
@@ -122,7 +142,7 @@ impl TryFrom<Spelling> for Numbers {
 
 impl From<Numbers> for Spelling {
     fn from(numbers: Numbers) -> Self {
-        if let [number] = numbers.0[..] { Self::Number(number) } else { Self::Text(numbers.to_string()) }
+        if let [number] = numbers.listed[..] { Self::Number(number) } else { Self::Text(numbers.to_string()) }
     }
 }
 
@@ -240,7 +260,10 @@ mod tests {
         for text in ["2", "0", "1..4", "0,50,100", "1..3,7"] {
             assert_eq!(text.parse::<Numbers>().unwrap().to_string(), text);
         }
-        assert_eq!("3,1,2,2".parse::<Numbers>().unwrap().to_string(), "1..3");
+        assert_eq!("3,1,2".parse::<Numbers>().unwrap().to_string(), "1..3");
+        let weighted = "3,1,2,2".parse::<Numbers>().unwrap();
+        assert_eq!(weighted.to_string().parse(), Ok(weighted.clone()), "{weighted}");
+        assert_eq!((weighted.all(), weighted.repeats()), (&[1, 2, 3][..], true));
         for text in ["", "-1", "4..1", "1..", "..3", "1.5", "1..4..5", "a..b", "4294967296", "1,"] {
             let refusal = text.parse::<Numbers>().unwrap_err();
             assert!(refusal.contains("is no choice of numbers"), "{text:?} should be refused");
@@ -278,6 +301,19 @@ mod tests {
         }
         assert_eq!(counts[..3], [0; 3]);
         assert!(counts[3..].iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_number_that_is_listed_twice_is_drawn_twice_as_often() {
+        let mut drawn = stream(1, 0, Subject::Demand);
+        let numbers: Numbers = "1,1,2".parse().unwrap();
+        assert_eq!(numbers.classes(), [1, 2]);
+        let ones = (0..30_000).filter(|_| numbers.sample(&mut drawn) == 1).count();
+        assert!((19_500..20_500).contains(&ones), "{ones} of 30,000");
+        let same: Numbers = "2,2".parse().unwrap();
+        assert!(same.repeats() && same.classes().is_empty());
+        let before = drawn.clone();
+        assert_eq!((same.sample(&mut drawn), drawn == before), (2, true), "nothing to draw");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
 //! - [`random`]: one seed, split into independent streams per replication and subject.
 //! - [`queue`]: events ordered by (time, sequence).
+//! - [`layout`]: which links there are at the start, by name or one by one.
 //! - [`topology`]: random connected graphs, and how they change.
 //! - [`areas`], [`churn`], [`movement`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
 //! - [`world`]: nodes, links and time; the event loop. Everything that is run stands on it.
@@ -23,6 +24,7 @@ pub mod areas;
 pub mod churn;
 pub mod config;
 pub mod demand;
+pub mod layout;
 pub mod live;
 pub mod meter;
 pub mod movement;

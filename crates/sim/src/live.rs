@@ -247,7 +247,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.applications.demand(self.world.now());
+        let demand = self.applications.demand(node, self.world.now());
         self.world.request(node, demand)
     }
 
@@ -263,7 +263,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = self.applications.pause();
+        let pause = self.applications.pause(node);
         if !std::mem::replace(&mut self.asks[node.index()], true) {
             self.world.schedule(pause, Event::Request { node });
         }

@@ -1,5 +1,8 @@
 //! What is counted in one replication.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
 use driftlock_net::Time;
 use driftlock_protocol::{Deadline, Demand, NodeId, Permits};
 
@@ -20,6 +23,8 @@ pub struct Meter {
     /// What it asked for.
     demands: Vec<Demand>,
     waiting: u32,
+    /// How many wait with each priority; one with which nobody waits any more is kept.
+    waiting_with: BTreeMap<u32, u32>,
     /// Nodes in the CS.
     holders: u32,
     in_use: u32,
@@ -48,12 +53,12 @@ pub struct Tally {
     pub classes: Vec<Class>,
     /// Entries after their deadlines.
     pub late: u64,
+    /// Entries while somebody waited with a higher priority.
+    pub inversions: u64,
     /// Entries, by node.
     pub entries: Vec<u64>,
-    /// Synchronisation delays, added up: from a release while somebody waits to the next entry with the same permit.
-    pub synchronisation: Time,
-    /// How many there were.
-    pub synchronisations: u64,
+    /// Synchronisation delays: from a release while somebody waits to the next entry with the same permit.
+    pub synchronisations: Vec<Time>,
     /// Permits at rest while somebody waited, integrated over time.
     pub idle_nanos: u128,
     /// Permits in use, integrated over time.
@@ -120,8 +125,8 @@ impl Tally {
         self.transmissions += other.transmissions;
         self.token_hops += other.token_hops;
         self.late += other.late;
-        self.synchronisation = self.synchronisation + other.synchronisation;
-        self.synchronisations += other.synchronisations;
+        self.inversions += other.inversions;
+        self.synchronisations.extend(other.synchronisations);
         self.idle_nanos += other.idle_nanos;
         self.use_nanos += other.use_nanos;
         self.holder_nanos += other.holder_nanos;
@@ -141,6 +146,7 @@ impl Tally {
             waits: Vec::with_capacity(expected_entries),
             waits_inside: Vec::with_capacity(if comes_and_goes { expected_entries } else { 0 }),
             classes: Vec::with_capacity(expected_entries),
+            synchronisations: Vec::with_capacity(expected_entries),
             in_use: vec![Time::ZERO; k + 1],
             ..Self::default()
         }
@@ -158,6 +164,7 @@ impl Meter {
             resumes: vec![false; nodes as usize],
             demands: vec![Demand::ONE; nodes as usize],
             waiting: 0,
+            waiting_with: BTreeMap::new(),
             holders: 0,
             in_use: 0,
             in_flight: 0,
@@ -226,6 +233,7 @@ impl Meter {
         (self.requested_at[at], self.resumes[at]) = (waiter.since, waiter.resumes);
         self.demands[at] = demand;
         self.waiting += 1;
+        *self.waiting_with.entry(demand.priority.0).or_default() += 1;
         if let Some(here_since) = self.here_since.get_mut(at) {
             *here_since = self.now;
         }
@@ -233,7 +241,7 @@ impl Meter {
 
     /// Since when an application waits that goes elsewhere; meaningful while it waits.
     pub fn departed(&mut self, node: NodeId) -> Waiter {
-        self.no_longer_waits();
+        self.no_longer_waits(node);
         Waiter { since: self.requested_at[node.index()], resumes: self.resumes[node.index()] }
     }
 
@@ -244,8 +252,8 @@ impl Meter {
     }
 
     /// An application no longer waits, and was not served.
-    pub fn cancelled(&mut self) {
-        self.no_longer_waits();
+    pub fn cancelled(&mut self, node: NodeId) {
+        self.no_longer_waits(node);
     }
 
     /// What an application uses is taken away from it, and it waits again.
@@ -261,8 +269,11 @@ impl Meter {
     }
 
     /// Once nobody waits, what is free is no longer being handed over.
-    fn no_longer_waits(&mut self) {
+    fn no_longer_waits(&mut self, node: NodeId) {
         self.waiting -= 1;
+        if let Some(count) = self.waiting_with.get_mut(&self.demands[node.index()].priority.0) {
+            *count -= 1;
+        }
         if self.waiting == 0 {
             self.freed_at.fill(None);
         }
@@ -273,6 +284,7 @@ impl Meter {
         self.in_use += permits.count();
         self.holders += 1;
         self.tally.late += u64::from(self.is_overdue(node));
+        self.tally.inversions += u64::from(self.is_ahead_of_the_more_urgent(node));
         self.tally.classes.push(Class::of(self.demands[node.index()]));
         let wait = self.now - self.requested_at[node.index()];
         self.tally.waits.push(wait);
@@ -286,11 +298,17 @@ impl Meter {
         self.tally.entries[node.index()] += 1;
         for permit in permits.iter() {
             if let Some(freed) = self.freed_at[permit.index()].take() {
-                self.tally.synchronisation = self.tally.synchronisation + (self.now - freed.max(self.tally.since));
-                self.tally.synchronisations += 1;
+                self.tally.synchronisations.push(self.now - freed.max(self.tally.since));
             }
         }
-        self.no_longer_waits();
+        self.no_longer_waits(node);
+    }
+
+    /// Whether somebody waits with a higher priority than `node`.
+    fn is_ahead_of_the_more_urgent(&self, node: NodeId) -> bool {
+        let own = self.demands[node.index()].priority.0;
+        let mut more_urgent = self.waiting_with.range((Bound::Excluded(own), Bound::Unbounded));
+        more_urgent.any(|(_, &count)| count > 0)
     }
 
     /// An application has left its CS.
@@ -358,7 +376,7 @@ mod tests {
         let tally = meter.finish();
         assert_eq!(tally.waits, [Time(6), Time(7)]);
         assert_eq!((tally.idle_nanos, tally.use_nanos), (4 + 3, 4));
-        assert_eq!((tally.synchronisation, tally.synchronisations), (Time(3), 1));
+        assert_eq!(tally.synchronisations, [Time(3)]);
         assert_eq!((tally.messages, tally.transmissions, tally.token_hops), (vec![1, 1], 1, 1));
         assert_eq!((tally.entries, tally.span), (vec![1, 1], Time(23)));
     }
@@ -378,7 +396,7 @@ mod tests {
         meter.advance(Time(1_000));
         meter.requested(a, Demand::ONE);
         meter.granted(a, first);
-        assert_eq!(meter.finish().synchronisations, 0);
+        assert_eq!(meter.finish().synchronisations, []);
     }
 
     #[test]
@@ -404,6 +422,25 @@ mod tests {
         assert_eq!(tally.classes, [Class { units: 2, priority: 7 }, Class { units: 1, priority: 0 }]);
         assert_eq!((tally.late, tally.holder_nanos, tally.use_nanos), (1, 1 + 2 * 3 + 2, 2 + 3 * 3 + 2));
         assert_eq!(tally.in_use, [4, 2, 1, 3].map(Time));
+    }
+
+    #[test]
+    fn whoever_enters_before_the_more_urgent_is_counted() {
+        let demand = |priority| Demand { priority: Priority(priority), ..Demand::ONE };
+        let [low, high, gone] = [0, 1, 2].map(NodeId);
+        let mut meter = Meter::new(3, 3, 1);
+        meter.requested(low, demand(1));
+        meter.requested(high, demand(5));
+        meter.requested(gone, demand(9));
+        meter.cancelled(gone);
+        meter.granted(high, Permits::first(1)); // the most urgent of those who wait
+        meter.granted(low, Permits::first(1)); // and nobody else waits
+        meter.requested(high, demand(5));
+        meter.requested(gone, demand(5));
+        meter.requested(low, demand(1));
+        meter.granted(low, Permits::first(1)); // two wait who are more urgent
+        meter.granted(gone, Permits::first(1)); // an equal waits
+        assert_eq!(meter.finish().inversions, 1);
     }
 
     #[test]

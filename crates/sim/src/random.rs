@@ -84,6 +84,14 @@ impl Duration {
         }
     }
 
+    /// The longest that it can be, in time units, if there is such a thing.
+    pub fn longest(self) -> Option<f64> {
+        match self {
+            Self::Constant(value) | Self::Uniform(_, value) => Some(value),
+            Self::Exponential(_) => None,
+        }
+    }
+
     /// A sample.
     pub fn sample(self, stream: &mut Stream) -> Time {
         Time::from_units(match self {
@@ -186,6 +194,16 @@ mod tests {
         for text in ["", "-1", "nan", "inf", "uniform:2..1", "exponential:-1", "gauss:1", "uniform:1"] {
             assert!(text.parse::<Duration>().is_err(), "{text:?} should be refused");
         }
+    }
+
+    #[test]
+    fn no_sample_is_longer_than_the_longest() {
+        let mut stream = stream(1, 0, Subject::Delay);
+        for (duration, longest) in [(Duration::Constant(2.0), 2.0), (Duration::Uniform(1.0, 3.0), 3.0)] {
+            assert_eq!(duration.longest(), Some(longest));
+            assert!((0..10_000).all(|_| duration.sample(&mut stream) <= Time::from_units(longest)));
+        }
+        assert_eq!(Duration::Exponential(2.0).longest(), None);
     }
 
     #[test]

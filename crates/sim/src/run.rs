@@ -9,10 +9,11 @@ use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
-use crate::afield::{Effort, Terrain};
+use crate::afield::{Effort, Graph, Terrain};
 use crate::applications::Applications;
 use crate::areas::traced;
 use crate::config::{Config, Plan};
+use crate::layout::Layout;
 use crate::meter::Tally;
 use crate::queue::Event;
 use crate::random::{Stream, Subject, exponential, stream};
@@ -36,6 +37,8 @@ pub struct Replication {
     pub waiting_at_end: OpenWaits,
     /// What the radios did meanwhile, on a field.
     pub effort: Option<Effort>,
+    /// Who was in range of whom meanwhile, on a field whose radios have a range.
+    pub graph: Option<Graph>,
     /// What the oracles objected to: it ended the run.
     pub violation: Option<Violation>,
 }
@@ -82,8 +85,14 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     if plan.algorithm.layer() == Layer::Neighbourhood {
         return side_by_side::deployment(config, &side_by_side::roaming(config, replication), Site(0));
     }
-    let mut topology = stream(config.seed, replication, Subject::Topology);
-    let links = random_connected(config.nodes, plan.links, &mut topology);
+    let links = match &config.topology {
+        Layout::Random => {
+            let mut topology = stream(config.seed, replication, Subject::Topology);
+            random_connected(config.nodes, plan.links, &mut topology)
+        }
+        Layout::Named(topology) => topology.links(config.nodes),
+        Layout::Links(links) => links.clone(),
+    };
     Deployment { nodes: config.nodes, k: config.k, links, ..Deployment::default() }
 }
 
@@ -160,8 +169,11 @@ impl Visitor for Replicate<'_> {
         let violation = run.until_counted().err().map(|violation| *violation);
         let waiting_at_end = run.open_waits();
         let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
-        let meter = run.world.finish(violation.as_ref())?;
-        Ok(Replication { tally: meter.finish(), kinds: P::KINDS, waiting_at_end, effort, violation })
+        let tally = run.world.finish(violation.as_ref())?.finish();
+        let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
+            terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
+        })?;
+        Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, graph, violation })
     }
 }
 
@@ -236,7 +248,7 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.applications.demand(self.world.now());
+        let demand = self.applications.demand(node, self.world.now());
         self.world.request(node, demand)
     }
 
@@ -248,7 +260,7 @@ impl<P: Protocol> Run<'_, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = self.applications.pause();
+        let pause = self.applications.pause(node);
         self.world.schedule(pause, Event::Request { node });
     }
 
@@ -293,7 +305,7 @@ impl<P: Protocol> Run<'_, P> {
 /// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
 pub(crate) fn patience(config: &Config) -> Time {
     let nodes = f64::from(config.nodes);
-    let usual = config.cs_time.mean() + 1.0 / (nodes * config.load) + nodes * config.delay.mean();
+    let usual = config.cs_time.mean() + 1.0 / config.load_of_all() + nodes * config.delay.mean();
     Time::from_units(1000.0 * usual)
 }
 

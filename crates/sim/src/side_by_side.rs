@@ -71,7 +71,7 @@ pub(crate) fn replicate<P: Protocol>(
     let mut run = SideBySide::new(config, replication, worlds, roaming);
     let violation = run.until_counted().err().map(|violation| *violation);
     let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
-    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort: None, violation })
+    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort: None, graph: None, violation })
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.
@@ -238,7 +238,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let demand = self.applications.demand(self.now);
+        let demand = self.applications.demand(node, self.now);
         match &mut self.places[node.index()] {
             Place::In(site) => {
                 let site = *site;
@@ -313,7 +313,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = self.applications.pause();
+        let pause = self.applications.pause(node);
         self.schedule(self.now + pause, Errand::Request(node));
     }
 

@@ -70,6 +70,8 @@ pub struct Case {
     crashes: bool,
     /// The share of messages that are lost as long as there are faults.
     loss: f64,
+    /// Whether members are out of reach for a while, so that nothing gets to them or from them.
+    seclusion: bool,
     /// How messages overtake one another, if they do.
     disorder: Option<Disorder>,
     checked: bool,
@@ -188,6 +190,7 @@ impl Case {
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
             crashes: algorithm.survives_crashes() && draw.random_bool(0.7),
             loss: if algorithm.survives_crashes() && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
+            seclusion: false,
             disorder: None,
             checked: true,
             terrain: None,
@@ -195,17 +198,22 @@ impl Case {
         let heals_at = case.fault_span.units();
         let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
         let case = Self { terrain, ..case };
-        if algorithm.stands_overtaking() && case.terrain.is_none() { case.disordered(&mut draw) } else { case }
+        if algorithm.stands_overtaking() && case.terrain.is_none() {
+            case.disordered(algorithm, &mut draw)
+        } else {
+            case
+        }
     }
 
-    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, so that leaders
-    /// rest, are missed, and are elected, again and again.
-    fn disordered(self, draw: &mut Stream) -> Self {
+    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with members
+    /// out of reach, so that leaders rest, are missed, and are elected, again and again.
+    fn disordered(self, algorithm: &Algorithm, draw: &mut Stream) -> Self {
         let case = Self { disorder: disorder(draw), ..self };
         if draw.random_bool(0.5) {
             return case;
         }
         Self {
+            seclusion: algorithm.survives_crashes(),
             request_rate: log_uniform(0.001, 0.1, draw),
             change_rate: log_uniform(0.01, 0.2, draw),
             fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
@@ -213,9 +221,9 @@ impl Case {
         }
     }
 
-    /// Whether messages may be later than timeouts.
-    fn is_late(&self) -> bool {
-        self.disorder.is_some_and(|disorder| disorder.late > 0.0)
+    /// Whether a node may be unheard for longer than timeouts.
+    fn is_patchy(&self) -> bool {
+        self.seclusion || self.disorder.is_some_and(|disorder| disorder.late > 0.0)
     }
 
     /// The same run with another fate of messages on failing links.
@@ -278,6 +286,7 @@ impl Case {
             mobility: draws(Subject::Mobility),
             demands: draws(Subject::Demand),
             losses: draws(Subject::Loss),
+            secluded: Vec::new(),
             injected: Injected::default(),
             events: 0,
             entries: 0,
@@ -395,6 +404,8 @@ struct Soak<'a, P: Protocol> {
     mobility: Stream,
     demands: Stream,
     losses: Stream,
+    /// Who is out of reach.
+    secluded: Vec<NodeId>,
     injected: Injected,
     events: u64,
     entries: u64,
@@ -460,7 +471,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
         match event {
-            Event::Arrival { from, to, incarnation } if faults && self.loses() => {
+            Event::Arrival { from, to, incarnation } if faults && self.loses(from, to) => {
                 self.injected.losses += u64::from(self.world.lose(from, to, incarnation));
             }
             Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
@@ -522,8 +533,9 @@ impl<P: Protocol> Soak<'_, P> {
         !self.is_down(node) && !self.world.is_busy(node)
     }
 
-    fn loses(&mut self) -> bool {
-        self.case.loss > 0.0 && self.losses.random_bool(self.case.loss)
+    fn loses(&mut self, from: NodeId, to: NodeId) -> bool {
+        let is_out_of_reach = self.secluded.contains(&from) || self.secluded.contains(&to);
+        is_out_of_reach || self.case.loss > 0.0 && self.losses.random_bool(self.case.loss)
     }
 
     fn schedule_request(&mut self, node: NodeId) {

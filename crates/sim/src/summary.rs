@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use driftlock_protocol::Layer;
 use serde::Serialize;
 
-use crate::afield::Effort;
+use crate::afield::{Effort, Graph};
 use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
@@ -54,10 +54,14 @@ pub struct Wait {
     pub p50: f64,
     /// 90 of 100 waited no longer.
     pub p90: f64,
+    /// 95 of 100 waited no longer.
+    pub p95: f64,
     /// 99 of 100 waited no longer.
     pub p99: f64,
     /// The longest.
     pub max: f64,
+    /// The share of all entries of all replications that did not wait at all.
+    pub zero_share: f64,
 }
 
 /// The entries of one kind of request.
@@ -88,6 +92,10 @@ pub struct Summary {
     pub deadline_miss_ratio: Option<f64>,
     /// Half width of its 95% confidence interval.
     pub deadline_miss_ratio_ci95: Option<f64>,
+    /// The share of the entries that came while a more urgent request waited, if there are several priorities.
+    pub priority_inversions: Option<f64>,
+    /// Half width of its 95% confidence interval.
+    pub priority_inversions_ci95: Option<f64>,
     /// Messages per entry; one for each receiver.
     pub messages_per_entry: f64,
     /// Half width of its 95% confidence interval.
@@ -101,7 +109,7 @@ pub struct Summary {
     /// Messages that handed a token over, per entry.
     pub hops: f64,
     /// From a release while somebody waits to the next entry with the same permit, in time units.
-    pub synchronisation_delay: Estimate,
+    pub synchronisation_delay: Synchronisation,
     /// Jain's index of the entries of all nodes: 1 when all entered equally often.
     pub jain: f64,
     /// The share of all token time in which a token rested while somebody waited.
@@ -118,6 +126,9 @@ pub struct Summary {
     /// What the radios did, on a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
+    /// Who was in range of whom, on a field whose radios have a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Connectedness>,
     /// How long the replications took, in simulated time units, on average.
     pub span: f64,
     /// Nodes that still waited at the end, in all replications. Their waits are in no other figure.
@@ -134,6 +145,25 @@ pub struct Summary {
     pub violations: u64,
     /// What it said of each.
     pub violation_details: Vec<Violated>,
+}
+
+/// How long permits take from one user to the next, in time units.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Synchronisation {
+    /// The mean of the replications' means.
+    pub mean: f64,
+    /// Half width of its 95% confidence interval.
+    pub ci95: Option<f64>,
+    /// The median over all delays of all replications.
+    pub p50: f64,
+    /// 95 of 100 took no longer.
+    pub p95: f64,
+    /// The longest.
+    pub max: f64,
+    /// The share of them that took longer than two messages can, T each, if there is a longest time T that a message takes.
+    pub above_2t: Option<f64>,
+    /// Half width of its 95% confidence interval.
+    pub above_2t_ci95: Option<f64>,
 }
 
 /// What became of those who left neighbourhoods.
@@ -168,6 +198,17 @@ pub struct Radio {
     pub joules: f64,
 }
 
+/// The graph of those in range of one another, on average over time. See [`Graph`].
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Connectedness {
+    /// The share of the time in which it was connected.
+    pub connected: Estimate,
+    /// The share of the nodes that were in its largest component.
+    pub largest_component: Estimate,
+    /// How many others were in range of a node.
+    pub degree: Estimate,
+}
+
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -190,21 +231,25 @@ impl Summary {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };
         let misses = (plan.config.deadlines != Deadlines::None).then(|| per_entry(&counted, |tally| tally.late));
+        let priorities = plan.config.all_priorities();
+        let inversions = (!priorities.classes().is_empty()).then(|| per_entry(&counted, |tally| tally.inversions));
         Self {
             entries: counted.iter().map(|replication| entries_of(replication)).sum(),
-            wait: Wait::of(&waits(&counted, |tally| &tally.waits)),
-            wait_inside: comes_and_goes.then(|| Wait::of(&waits(&counted, |tally| &tally.waits_inside))),
-            wait_by_priority: by_class(&counted, &plan.config.priorities, |class| class.priority),
+            wait: Wait::of(&spans(&counted, |tally| &tally.waits)),
+            wait_inside: comes_and_goes.then(|| Wait::of(&spans(&counted, |tally| &tally.waits_inside))),
+            wait_by_priority: by_class(&counted, &priorities, |class| class.priority),
             wait_by_units: by_class(&counted, &plan.config.units, |class| class.units),
             deadline_miss_ratio: misses.map(|misses| misses.mean),
             deadline_miss_ratio_ci95: misses.and_then(|misses| misses.ci95),
+            priority_inversions: inversions.map(|inversions| inversions.mean),
+            priority_inversions_ci95: inversions.and_then(|inversions| inversions.ci95),
             messages_per_entry: messages.mean,
             messages_per_entry_ci95: messages.ci95,
             transmissions_per_entry: transmissions.mean,
             transmissions_per_entry_ci95: transmissions.ci95,
             messages_by_kind: by_kind(&counted),
             hops: per_entry(&counted, |tally| tally.token_hops).mean,
-            synchronisation_delay: mean_span(&counted, |tally| (tally.synchronisation, tally.synchronisations)),
+            synchronisation_delay: Synchronisation::of(&counted, longest_message(plan)),
             jain: mean_of(&counted, |tally| jain(&tally.entries)),
             idle_token_share: share_of_tokens(|tally| tally.idle_nanos),
             utilisation: share_of_tokens(|tally| tally.use_nanos),
@@ -212,6 +257,7 @@ impl Summary {
             concurrency: concurrency(&counted),
             crossings: comes_and_goes.then(|| Crossings::of(&counted)),
             radio: Radio::of(&counted),
+            graph: Connectedness::of(&counted),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
             longest_open_wait: longest(replications).units(),
@@ -230,15 +276,71 @@ impl Wait {
         let mean_wait = |waits: &&[Time]| waits.iter().map(|wait| wait.units()).sum::<f64>() / waits.len() as f64;
         let means: Vec<f64> = replications.iter().filter(|waits| !waits.is_empty()).map(mean_wait).collect();
         let Estimate { mean, ci95 } = Estimate::of(&means);
+        let all = Sorted::of(replications);
+        Self {
+            mean,
+            ci95,
+            p50: all.percentile(50),
+            p90: all.percentile(90),
+            p95: all.percentile(95),
+            p99: all.percentile(99),
+            max: all.percentile(100),
+            zero_share: all.share_of_zeros(),
+        }
+    }
+}
+
+/// Spans of all replications, the shortest first.
+struct Sorted(Vec<Time>);
+
+impl Sorted {
+    fn of(replications: &[&[Time]]) -> Self {
         let mut all = replications.concat();
         all.sort_unstable();
-        let percentile = |percent: usize| {
-            // The smallest value that at least so many per cent do not exceed.
-            let rank = (all.len() * percent).div_ceil(100).max(1) - 1;
-            all.get(rank).map_or(f64::NAN, |wait| wait.units())
-        };
-        Self { mean, ci95, p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) }
+        Self(all)
     }
+
+    /// The smallest value that at least so many per cent do not exceed, in time units.
+    fn percentile(&self, percent: usize) -> f64 {
+        let rank = (self.0.len() * percent).div_ceil(100).max(1) - 1;
+        self.0.get(rank).map_or(f64::NAN, |span| span.units())
+    }
+
+    fn share_of_zeros(&self) -> f64 {
+        self.0.partition_point(|span| *span == Time::ZERO) as f64 / self.0.len() as f64
+    }
+}
+
+impl Synchronisation {
+    fn of(counted: &[&Replication], longest_message: Option<Time>) -> Self {
+        let delays = spans(counted, |tally| &tally.synchronisations);
+        let sum_and_count = |tally: &Tally| (sum(&tally.synchronisations), tally.synchronisations.len() as u64);
+        let Estimate { mean, ci95 } = mean_span(counted, sum_and_count);
+        let above = longest_message.map(|t| share(&delays, |delay| delay > t + t));
+        let all = Sorted::of(&delays);
+        Self {
+            mean,
+            ci95,
+            p50: all.percentile(50),
+            p95: all.percentile(95),
+            max: all.percentile(100),
+            above_2t: above.map(|above| above.mean),
+            above_2t_ci95: above.and_then(|above| above.ci95),
+        }
+    }
+}
+
+/// T of the papers: "the maximum message propagation delay". Exponential delays have none, and radios neither.
+fn longest_message(plan: &Plan) -> Option<Time> {
+    let decreed = plan.config.field.is_none().then_some(plan.config.delay)?;
+    decreed.longest().map(Time::from_units)
+}
+
+/// The share of the spans of each replication of which something is so. Those without any add nothing.
+fn share(replications: &[&[Time]], is_so: impl Fn(Time) -> bool) -> Estimate {
+    let share = |spans: &&[Time]| spans.iter().filter(|span| is_so(**span)).count() as f64 / spans.len() as f64;
+    let shares: Vec<f64> = replications.iter().filter(|spans| !spans.is_empty()).map(share).collect();
+    Estimate::of(&shares)
 }
 
 impl Crossings {
@@ -249,8 +351,7 @@ impl Crossings {
             handovers: per_entry(counted, |tally| tally.handovers).mean,
             interruption: mean_span(counted, |tally| (tally.interruption, tally.resumptions)),
             wait_per_request: mean_span(counted, |tally| {
-                let waited = tally.waits.iter().fold(Time::ZERO, |sum, wait| sum + *wait);
-                (waited, tally.waits.len() as u64 - tally.resumptions)
+                (sum(&tally.waits), tally.waits.len() as u64 - tally.resumptions)
             }),
         }
     }
@@ -272,6 +373,18 @@ impl Radio {
             joules: per_entry(|effort| effort.joules)?,
         })
         .filter(|_| !counted.is_empty())
+    }
+}
+
+impl Connectedness {
+    fn of(counted: &[&Replication]) -> Option<Self> {
+        let graphs: Vec<Graph> = counted.iter().filter_map(|replication| replication.graph).collect();
+        let estimate = |value: fn(&Graph) -> f64| Estimate::of(&graphs.iter().map(value).collect::<Vec<_>>());
+        (!graphs.is_empty()).then(|| Self {
+            connected: estimate(|graph| graph.connected),
+            largest_component: estimate(|graph| graph.largest_component),
+            degree: estimate(|graph| graph.degree),
+        })
     }
 }
 
@@ -310,13 +423,17 @@ fn by_kind(counted: &[&Replication]) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
+fn sum(spans: &[Time]) -> Time {
+    spans.iter().fold(Time::ZERO, |sum, span| sum + *span)
+}
+
 /// The mean of spans that were added up and counted.
 fn mean_span(counted: &[&Replication], sum: impl Fn(&Tally) -> (Time, u64)) -> Estimate {
     let sums = counted.iter().map(|replication| sum(&replication.tally)).filter(|(_, count)| *count > 0);
     Estimate::of(&sums.map(|(total, count)| total.units() / count as f64).collect::<Vec<_>>())
 }
 
-fn waits<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Time]) -> Vec<&'a [Time]> {
+fn spans<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Time]) -> Vec<&'a [Time]> {
     counted.iter().map(|replication| of(&replication.tally)).collect()
 }
 
@@ -374,6 +491,19 @@ mod tests {
         assert!((t_quantile(31) - 2.040).abs() < 0.005);
         assert!((t_quantile(60) - 2.000).abs() < 0.005);
         assert!((t_quantile(1000) - 1.962).abs() < 0.001);
+    }
+
+    #[test]
+    fn shares_and_percentiles_are_of_all_spans() {
+        let spans: [&[Time]; 3] = [&[Time(1), Time(5), Time(9), Time(9)], &[], &[Time(5), Time(7)]];
+        assert!((share(&spans, |span| span > Time(5)).mean - 0.5).abs() < 1e-12, "0.5 and 0.5; nothing adds nothing");
+        let sorted = Sorted::of(&spans);
+        let nanos = |percent| format!("{:.0}", sorted.percentile(percent) * 1e9);
+        assert_eq!([0, 16, 17, 50, 95, 100].map(nanos), ["1", "1", "5", "5", "9", "9"]);
+        let waits = Wait::of(&[&[Time::ZERO, Time(5), Time::ZERO], &[Time(7)]]);
+        assert!((waits.zero_share - 0.5).abs() < 1e-12, "two of four");
+        assert!(Wait::of(&[&[]]).zero_share.is_nan());
+        assert!(Sorted::of(&[]).percentile(50).is_nan() && share(&[&[]], |_| true).mean.is_nan());
     }
 
     #[test]

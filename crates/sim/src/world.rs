@@ -105,8 +105,6 @@ pub struct World<P: Protocol> {
     delays: Stream,
     /// Whether messages may overtake one another, and how.
     disorder: Option<Disorder>,
-    /// Nodes that are hard to reach: under disorder, all that they send and are sent is late.
-    remote: Vec<NodeId>,
     /// How many messages did.
     overtakings: u64,
     out: Out<P>,
@@ -151,7 +149,6 @@ impl<P: Protocol> World<P> {
             constant_delay: delay.constant(),
             delays,
             disorder: None,
-            remote: Vec::new(),
             overtakings: 0,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
             granted: Vec::new(),
@@ -274,11 +271,6 @@ impl<P: Protocol> World<P> {
         self.disorder = Some(disorder);
     }
 
-    /// From now on these are hard to reach: under disorder, all that they send and are sent is late.
-    pub fn make_remote(&mut self, nodes: Vec<NodeId>) {
-        self.remote = nodes;
-    }
-
     /// How many messages have overtaken others so far.
     pub fn overtakings(&self) -> u64 {
         self.overtakings
@@ -314,7 +306,7 @@ impl<P: Protocol> World<P> {
 
     /// The application at `node`, which waits, no longer wants to.
     pub fn cancel(&mut self, node: NodeId) -> Step<()> {
-        self.meter.cancelled();
+        self.meter.cancelled(node);
         self.oracle.cancelled(node);
         self.input(node, Input::Cancel)
     }
@@ -439,7 +431,7 @@ impl<P: Protocol> World<P> {
         if let Some(Grant { permits, .. }) = self.nodes[at].grant() {
             self.meter.released(permits);
         } else if self.nodes[at].demand().is_some() {
-            self.meter.cancelled();
+            self.meter.cancelled(node);
         }
         self.oracle.vanished(node);
         self.held.retain(|(of, _)| *of != node);
@@ -621,9 +613,7 @@ impl<P: Protocol> World<P> {
     fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
         if let Some(Disorder { late, by }) = self.disorder {
             let usual = self.now + self.delay.sample(&mut self.delays);
-            let is_remote = self.remote.iter().any(|node| [from, to].contains(node));
-            let is_late = is_remote || self.delays.random_bool(late);
-            return if is_late { usual + by.sample(&mut self.delays) } else { usual };
+            return if self.delays.random_bool(late) { usual + by.sample(&mut self.delays) } else { usual };
         }
         if let Some(delay) = self.constant_delay {
             return self.now + delay;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::Fate;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
+use driftlock_sim::demand::Numbers;
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
@@ -192,6 +193,60 @@ fn the_urgent_wait_less_where_priorities_count() {
     let (strict, first_come) = (waits("hok-strict"), waits("hok-fcfs"));
     assert!(strict[1] < 0.5 * strict[0], "{strict:?}");
     assert!((first_come[1] / first_come[0] - 1.0).abs() < 0.2, "{first_come:?}");
+}
+
+/// A line of four nodes that always want the only unit: the last one with priority 0, the others with a higher one.
+fn line_with_a_low_priority_at_its_end(tag: &str, others: u32, without: &[&str]) -> Plan {
+    plan(|c| {
+        (c.algorithm, c.nodes, c.k, c.load) = (tag.into(), 4, 1, 5.0);
+        c.topology = "line".parse().expect("a topology");
+        c.priorities = Numbers::only(others);
+        c.priority_of = [(3, Numbers::only(0))].into();
+        c.without = without.iter().map(|&name| name.to_owned()).collect();
+    })
+}
+
+#[test]
+fn the_lowest_priority_starves_without_aging_and_with_that_of_the_paper() {
+    for (tag, without) in [("hok-strict", &[][..]), ("hok", &["age-by-grants"])] {
+        let summary = measure(&line_with_a_low_priority_at_its_end(tag, 1, without));
+        assert_eq!((summary.entries, summary.violations), (3_000, 0), "the others are served all the time");
+        assert_eq!(summary.wait_by_priority[&0].entries, 0, "{tag}");
+        assert!(summary.longest_open_wait > summary.span, "{tag}: it has waited since before counting began");
+    }
+}
+
+#[test]
+fn the_lowest_priority_is_served_within_the_bound_if_grants_age() {
+    for others in [1, 5, 20] {
+        let plan = line_with_a_low_priority_at_its_end("hok", others, &[]);
+        let run = replicate(&plan, 0, Records::default()).expect("nothing is recorded");
+        let entries: Vec<_> = run.tally.classes.iter().map(|class| class.priority).collect();
+        let overtaken = entries.split(|&priority| priority == 0).map(<[u32]>::len).max();
+        // Once its request is known at the holder, p_max - p + n - 1 others come first at most (docs/papers/hok.md). Until
+        // it is, it travels three hops, and no grant takes less than the CS, which is as long as a hop.
+        let most = (others + 3) as usize + 3;
+        assert!(overtaken.is_some_and(|times| times <= most), "others ask with {others}: {overtaken:?} of {most}");
+    }
+}
+
+#[test]
+fn who_has_a_higher_load_enters_more_often() {
+    let plan = plan(|c| (c.nodes, c.k, c.load, c.load_of) = (10, 3, 0.01, [(7, 0.1)].into()));
+    let entries = replicate(&plan, 0, Records::default()).expect("nothing is recorded").tally.entries;
+    let others = entries.iter().sum::<u64>() - entries[7];
+    assert!(entries[7] > 5 * others / 9 && entries[7] < 12 * others / 9, "about ten times as often: {entries:?}");
+}
+
+#[test]
+fn a_topology_by_name_is_that_of_its_links() {
+    let of = |topology: &str| {
+        let plan = plan(|c| (c.nodes, c.topology) = (5, topology.parse().expect("links")));
+        serde_json::to_string(&measure(&plan)).expect("plain data")
+    };
+    assert_eq!(of("line"), of("0-1,1-2,2-3,3-4"));
+    assert_eq!(of("star"), of("0-1,0-2,0-3,0-4"));
+    assert_ne!(of("line"), of("star"));
 }
 
 #[test]

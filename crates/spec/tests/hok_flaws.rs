@@ -14,7 +14,12 @@ type Network = (u32, u32, &'static [(u32, u32)]);
 const PAIR: Network = (2, 1, &[(0, 1)]);
 const LINE_3: Network = (3, 1, &[(0, 1), (1, 2)]);
 const LINE_3_2: Network = (3, 2, LINE_3.2);
+const TRIANGLE: Network = (3, 1, &[(0, 1), (0, 2), (1, 2)]);
 const LINE_4: Network = (4, 1, &[(0, 1), (1, 2), (2, 3)]);
+
+/// On a line of three: the network is connected all the time, but the nodes 1 and 2 do not know a way to the token
+/// until the LINK from 0 to 2 has arrived.
+const REPLACED_LINK: &str = "up 0-2; down 0-1";
 
 /// In scripts, `req 0.1` is for two units, and `req 0.2` is urgent.
 fn played((nodes, k, links): Network, policy: Policy, repairs: Repairs, script: &str) -> Stage {
@@ -74,9 +79,9 @@ fn share_in_cs_a_free_unit_is_kept_from_whoever_asks_in_3_steps() {
 }
 
 #[test]
-fn ask_once_requests_multiply_in_a_part_without_the_token() {
+fn ask_once_requests_multiply_until_a_link_message_arrives() {
     let reversals = |repairs: &[Repair]| {
-        let mut stage = without(repairs, LINE_3, "req 1; req 2; down 0-1; msg 2>1; msg 1>2; msg 2>1; msg 2>1");
+        let mut stage = without(repairs, LINE_3, &format!("{REPLACED_LINK}; req 1; req 2; msg 2>1"));
         let mut most = 0;
         for _ in 0..40 {
             for (from, to) in [(1, 2), (2, 1)] {
@@ -94,45 +99,47 @@ fn ask_once_requests_multiply_in_a_part_without_the_token() {
 
 #[test]
 fn release_aside_a_request_waits_at_a_node_that_never_got_it_in_20_steps() {
-    let script = "req 0; req 2; msg 2>1; msg 1>0; rel 0; msg 0>1; msg 1>0; req 1; msg 1>2; msg 1>2; rel 2; down 1-2; \
-                  msg 1>0; msg 1>0; up 1-2; msg 2>1; msg 0>1; msg 0>1; msg 1>2; msg 1>2";
-    assert_eq!(without(&[repair::RELEASE_ASIDE], LINE_3_2, script).stuck(), [1]);
-    assert!(repaired(LINE_3_2, script).is_critical(1));
+    let script = "req 0; req 1; msg 1>0; down 1-2; msg 0>1; msg 1>0; up 1-2; msg 2>1; down 0-1; rel 0; msg 0>2; \
+                  msg 2>0; req 2; msg 2>0; msg 1>2; msg 2>1; msg 0>2; msg 2>1; rel 1; msg 0>2";
+    assert_eq!(without(&[repair::RELEASE_ASIDE], TRIANGLE, script).stuck(), [2]);
+    assert!(repaired(TRIANGLE, script).is_critical(2));
 }
 
 #[test]
-fn received_link_a_node_without_the_token_has_no_way_to_it_after_6_steps() {
-    let script = "req 2; msg 2>1; msg 1>0; down 1-2; req 1; msg 1>0";
-    let violation = without(&[repair::RECEIVED_LINK], LINE_3, script).violation.expect("a broken lemma").to_string();
+fn received_link_a_node_without_the_token_has_no_way_to_it_after_9_steps() {
+    let script = "req 1; msg 1>0; msg 0>1; req 2; msg 2>0; msg 0>1; down 0-2; req 0; msg 0>1";
+    let violation = without(&[repair::RECEIVED_LINK], TRIANGLE, script).violation.expect("a broken lemma").to_string();
     assert!(violation.contains("has no lower neighbour"), "{violation}");
-    assert!(repaired(LINE_3, script).is_critical(1));
+    let mut stage = repaired(TRIANGLE, script);
+    assert!(stage.is_critical(1));
+    stage.release(1);
+    stage.drive(100);
+    assert!(stage.is_critical(0));
 }
 
 #[test]
-fn forming_a_height_that_was_not_told_deadlocks_in_12_steps() {
-    let script =
-        "req 2; msg 2>1; msg 1>0; msg 0>1; msg 1>0; up 0-2; msg 0>2; down 1-2; msg 1>0; msg 2>0; msg 2>0; msg 0>1";
+fn forming_a_height_that_was_not_told_deadlocks_in_19_steps() {
+    let script = "up 0-2; msg 2>0; down 0-1; msg 1>2; msg 0>2; req 2; up 0-1; msg 1>0; msg 0>1; msg 2>1; req 1; \
+                  msg 1>0; msg 0>1; msg 1>0; rel 1; msg 1>2; down 0-1; msg 2>0; msg 0>2";
     assert_eq!(without(&[repair::FORMING], LINE_3, script).stuck(), [2]);
     assert!(repaired(LINE_3, script).is_critical(2));
 }
 
 #[test]
 fn pending_request_a_request_made_without_neighbours_is_lost_in_5_steps() {
-    let script = "req 2; up 0-2; msg 2>0; down 1-2; msg 0>2";
+    let script = "up 0-2; msg 2>0; down 1-2; req 2; msg 0>2";
     assert_eq!(without(&[repair::PENDING_REQUEST], LINE_3, script).stuck(), [2]);
     assert!(repaired(LINE_3, script).is_critical(2));
 }
 
 #[test]
-fn keep_release_units_without_a_way_to_the_token_are_gone_in_6_steps() {
-    let script = "req 0; req 1; msg 1>0; rel 0; msg 0>1; down 0-1";
+fn keep_release_units_without_a_way_to_the_token_are_gone_in_8_steps() {
+    let script = "req 0; req 1; msg 1>0; msg 0>1; msg 1>0; up 0-2; down 0-1; rel 0";
     let violation = without(&[repair::KEEP_RELEASE], LINE_3, script).violation.expect("a lost unit").to_string();
     assert!(violation.contains("permits"), "{violation}");
-    let mut stage = repaired(LINE_3, script);
-    assert!(!stage.is_critical(1), "its unit is out of reach");
-    stage.link_up(0, 2);
-    stage.drive(100);
-    assert!(stage.is_critical(1), "and comes when there is a way");
+    let stage = played(LINE_3, Policy::Priority, Repairs::ALL, script);
+    assert!(!stage.is_critical(1), "its unit has no way yet");
+    assert!(repaired(LINE_3, script).is_critical(1), "and comes when there is one");
 }
 
 #[test]
@@ -176,4 +183,14 @@ fn pace_a_part_without_the_token_falls_silent() {
     assert_eq!(stage.drive(100), 0);
     let mut stage = without(&[repair::PACE], LINE_3, "down 0-1");
     assert_eq!(stage.drive(1000), 1000, "it does not without");
+}
+
+#[test]
+fn pace_a_connected_network_falls_silent_without_it_once_the_link_message_has_arrived() {
+    let mut stage = without(&[repair::PACE], LINE_3, REPLACED_LINK);
+    for _ in 0..500 {
+        stage.play("msg 1>2; msg 2>1");
+    }
+    stage.play("msg 0>2");
+    assert!(stage.drive(100) < 100);
 }

@@ -4,7 +4,7 @@
 
 mod stage;
 
-use driftlock_protocol::klme::Klme;
+use driftlock_protocol::klme::{Klme, repair};
 use driftlock_protocol::{Repairs, Section};
 use stage::{Stage, id};
 
@@ -91,7 +91,7 @@ fn every_cell_of_the_illustration_in_table_1() {
 
 #[test]
 fn without_merged_allocations_the_illustration_does_not_come_out() {
-    let repairs = Repairs::ALL.without(driftlock_protocol::klme::repair::MERGE_ALLOCATED);
+    let repairs = Repairs::ALL.without(repair::MERGE_ALLOCATED);
     let mut stage = Stage::<Klme>::inside(5, 2, &[2, 1, 3, 4], (), repairs);
     stage.request(3);
     stage.drive(20);
@@ -135,7 +135,6 @@ fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
             stage.deliver(holder, other);
         }
         stage.deliver(holder, 2);
-        stage.deliver(other, holder);
         stage.release(other);
     }
     let requests = stage.in_flight(2, 0).len() + stage.in_flight(2, 1).len();
@@ -143,6 +142,29 @@ fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
     stage.drive(100);
     assert!(stage.is_critical(2));
     assert_eq!(stage.violation, None);
+}
+
+/// How often node 3 has asked when it is told of a second leader. Its request came to the first one before the token did,
+/// behind that of node 2, was stored and then queued.
+fn requests_of_who_asked_before_the_token_came(repairs: Repairs) -> usize {
+    let mut stage = Stage::<Klme>::inside(4, 1, &[0, 1, 2, 3], (), repairs);
+    stage.play("req 1; msg 1>0; msg 0>2; msg 0>3; req 2; req 3; msg 2>1; msg 3>1");
+    stage.drive(20);
+    assert_eq!(stage.queue(1), [2, 3]);
+    stage.release(1);
+    stage.deliver(1, 3);
+    let asked_again = stage.in_flight(3, 2).len();
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert_eq!(stage.queue(2), [3]);
+    1 + asked_again
+}
+
+#[test]
+fn a_request_that_was_stored_is_acknowledged_when_it_is_queued() {
+    assert_eq!(requests_of_who_asked_before_the_token_came(Repairs::ALL), 1);
+    let published = Repairs::ALL.without(repair::ACK_STORED);
+    assert_eq!(requests_of_who_asked_before_the_token_came(published), 2, "and again with every further leader");
 }
 
 #[test]
@@ -179,6 +201,35 @@ fn a_node_that_leaves_while_the_token_is_on_its_way_to_it_passes_it_on() {
     stage.drive(20);
     assert!(stage.is_critical(2));
     assert_eq!(stage.violation, None);
+}
+
+#[test]
+fn a_node_that_leaves_is_answered_once_though_it_says_farewell_to_every_new_leader() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 1; msg 1>0; leave 2; msg 0>2; msg 0>1; msg 0>1");
+    assert_eq!(stage.in_flight(2, 1), ["i_am_leaving", "i_am_leaving"], "to all, and to the new leader");
+    stage.play("msg 2>1; msg 2>1");
+    assert_eq!(stage.in_flight(1, 2), ["leave_ack"]);
+    stage.drive(20);
+    assert!(!stage.is_inside(2));
+    assert_eq!(stage.violation, None);
+}
+
+/// What node 1 answers to node 0 when the token has come to it.
+fn answers_to_the_token(repairs: Repairs) -> Vec<&'static str> {
+    let mut stage = Stage::<Klme>::inside(3, 1, &[0, 1, 2], (), repairs);
+    stage.play("req 1; msg 1>0; msg 0>1; msg 0>1");
+    assert!(stage.is_critical(1));
+    stage.in_flight(1, 0)
+}
+
+/// Section 7: the receiver of a token acknowledges it, so that the sender forgets a copy which nothing uses any more.
+#[test]
+fn a_token_is_acknowledged_only_where_its_copy_could_be_used() {
+    assert!(answers_to_the_token(Repairs::ALL).is_empty());
+    for repair in [repair::NO_COPY, repair::POSSESSION, repair::FAREWELL] {
+        assert_eq!(answers_to_the_token(Repairs::ALL.without(repair)), ["token_ack"], "{}", repair.name);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the applications of a check may ask for, as the command line has it.
 
-use driftlock_protocol::{Deadline, Demand, Priority, Units};
+use driftlock_protocol::{Deadline, Demand, Priority, Units, Urgency};
 use driftlock_sim::demand::Numbers;
 
 use crate::failure::Failure;
@@ -9,13 +9,13 @@ use crate::failure::Failure;
 #[derive(clap::Args, Clone, PartialEq, Debug)]
 pub(super) struct Menu {
     /// How many units a request may ask for, such as 1..3; each request chooses
-    #[arg(long, value_name = "NUMBERS", default_value = "1")]
+    #[arg(long, value_name = "NUMBERS", default_value = "1", value_parser = each_once)]
     units: Numbers,
     /// The priorities that a request may have, such as 0,1; the larger is the more urgent
-    #[arg(long, value_name = "NUMBERS", default_value = "0")]
+    #[arg(long, value_name = "NUMBERS", default_value = "0", value_parser = each_once)]
     priorities: Numbers,
     /// The deadlines that a request may have, such as 1,2; the smaller is the earlier. Without it, none has one
-    #[arg(long, value_name = "NUMBERS")]
+    #[arg(long, value_name = "NUMBERS", value_parser = each_once)]
     deadlines: Option<Numbers>,
 }
 
@@ -41,6 +41,15 @@ impl Menu {
         Ok(demands)
     }
 
+    /// The flag that means nothing to an algorithm to which only this makes a demand urgent, and what it is about.
+    pub(super) fn idle(&self, urgency: Urgency) -> Option<(String, Urgency)> {
+        if urgency != Urgency::Priority && self.priorities.all() != [0] {
+            return Some((format!("--priorities {}", self.priorities), Urgency::Priority));
+        }
+        let deadlines = self.deadlines.as_ref().filter(|_| urgency != Urgency::Deadline)?;
+        Some((format!("--deadlines {deadlines}"), Urgency::Deadline))
+    }
+
     /// The flags that give this menu, where they are not the usual ones.
     pub(super) fn flags(&self) -> Vec<(&'static str, String)> {
         let given = [("units", &self.units, Some(1)), ("priorities", &self.priorities, Some(0))];
@@ -51,6 +60,15 @@ impl Menu {
             .filter(|(_, numbers, usual)| usual.is_none_or(|usual| numbers.all() != [usual]));
         unusual.map(|(name, numbers, _)| (name, numbers.to_string())).collect()
     }
+}
+
+/// Numbers of which every request may choose any, so that it makes no sense to name one twice.
+fn each_once(text: &str) -> Result<Numbers, String> {
+    let numbers: Numbers = text.parse()?;
+    if numbers.repeats() {
+        return Err(format!("{text:?} names a number twice, but every choice is tried: name each once"));
+    }
+    Ok(numbers)
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use driftlock_check::{Bound, EVENTS_MAX, Property, Setup, Timing, Topology};
+use driftlock_check::{Bound, EVENTS_MAX, Networks, Property, Setup, Timing};
 use driftlock_protocol::{Algorithm, Deployment, Repairs};
 use driftlock_sim::config::unknown_repair;
 
 use super::demands::Menu;
 use super::layer::{self, LinkFlags, NeighbourhoodFlags};
-use super::units_fit;
+use super::{effect, units_fit};
 use crate::failure::Failure;
 use crate::view::At;
 use crate::{list, progress};
@@ -56,21 +56,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", default_value = "any", hide_default_value = true, value_parser = bound)]
     requests_in_all: Bound,
     #[command(flatten)]
-    menu: Menu,
+    pub(super) menu: Menu,
     /// Requests that each node may withdraw: a number, or any
     #[arg(long, default_value = "0", value_parser = bound)]
     cancels: Bound,
     #[command(flatten)]
-    links: LinkFlags,
+    pub(super) links: LinkFlags,
     #[command(flatten)]
-    neighbourhood: NeighbourhoodFlags,
+    pub(super) neighbourhood: NeighbourhoodFlags,
     /// So many applications may keep their units for ever, and nobody may be stuck behind them (looked for in states in
     /// which nothing else moves)
     #[arg(long, default_value_t = 0)]
     stay: u8,
     /// Let time pass in ticks instead of letting any armed timer fire
     #[arg(long)]
-    timed: bool,
+    pub(super) timed: bool,
     /// How long a tick is
     #[arg(long, default_value = "10s", value_parser = duration, requires = "timed")]
     tick: Duration,
@@ -79,26 +79,26 @@ pub(crate) struct Args {
     drift: u8,
     /// How many times a node may pause
     #[arg(long, default_value_t = 0, requires = "timed", value_parser = clap::value_parser!(u8).range(..=250))]
-    pauses: u8,
+    pub(super) pauses: u8,
     /// How far heights, or counts of grants, may lie apart, or any; what would take them further is counted, not followed.
     /// Without it, three for each hop if links change or requests have no end, and any otherwise
     #[arg(long, value_name = "NUMBER", value_parser = spread)]
     spread: Option<u64>,
     /// Keep the algorithm's own constants as they are in use, instead of as small as possible
     #[arg(long)]
-    usual_constants: bool,
+    pub(super) usual_constants: bool,
     /// Switch a repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
     /// Switch all repairs off: the paper as published
     #[arg(long, conflicts_with = "without")]
-    as_published: bool,
+    pub(super) as_published: bool,
     /// Do not ask for this property; may be given several times
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
-    ignore: Vec<Property>,
+    pub(super) ignore: Vec<Property>,
     /// Ask for this property, too: calm is not asked for otherwise
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
-    also: Vec<Property>,
+    pub(super) also: Vec<Property>,
     /// Keep no graph, and so decide no liveness beyond states where nothing moves: takes half the memory
     #[arg(long, conflicts_with = "walks")]
     pub(super) safety_only: bool,
@@ -109,7 +109,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", conflicts_with = "walks", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_states: Option<u64>,
     /// End when this much memory is in use
-    #[arg(long, value_name = "SIZE", default_value = "12GiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "12GiB", value_parser = size, conflicts_with = "walks")]
     pub(super) max_memory: Size,
     /// Make random walks instead, so many of them
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
@@ -158,9 +158,7 @@ pub(super) struct Plan {
     pub(super) repairs: Repairs,
     /// The names of the repairs that are switched off.
     pub(super) without: Vec<String>,
-    pub(super) topology: Topology,
-    /// As the command line has it.
-    pub(super) shape: String,
+    pub(super) networks: Networks,
     /// What a request may ask for.
     pub(super) menu: Menu,
     /// How many random walks, and their seed.
@@ -181,13 +179,14 @@ impl Args {
         without.retain(|name| named.insert(name.clone()));
         let names = without.iter().map(String::as_str);
         let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-        let (topology, shape) = self.links.topology(self.nodes)?;
+        let networks = self.links.networks(self.nodes)?;
         let setup = self.setup(algorithm)?;
         units_fit(algorithm, self.k, &setup.demands)?;
+        effect::check(self, algorithm)?;
         // Before anybody draws up links for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
         let walks = self.walks.map(|walks| (walks, self.seed));
-        Ok(Plan { algorithm, repairs, without, topology, shape, walks, menu: self.menu.clone(), setup })
+        Ok(Plan { algorithm, repairs, without, networks, walks, menu: self.menu.clone(), setup })
     }
 
     fn setup(&self, algorithm: &Algorithm) -> Result<Setup, Failure> {

@@ -1,7 +1,6 @@
 //! The flags that say what the layer below an algorithm may do, and what they mean.
 
-use clap::ValueEnum;
-use driftlock_check::{Bound, Setup, Topology};
+use driftlock_check::{Bound, Networks, Setup, Topology};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Layer, NodeId};
 
@@ -13,9 +12,9 @@ use crate::sim::FateFlag;
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Links, for krl, hok and their variants")]
 pub(super) struct LinkFlags {
-    /// The links at the start; all is every connected graph in turn [default: complete]
-    #[arg(long, value_enum)]
-    topology: Option<Shape>,
+    /// The links at the start: complete, line, ring or star, or every connected graph in turn: all [default: complete]
+    #[arg(long)]
+    topology: Option<Networks>,
     /// Links that fail, and as many that form: a number, or any [default: 1]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     link_changes: Option<Bound>,
@@ -64,15 +63,7 @@ pub(super) struct NeighbourhoodFlags {
     lateness: Option<Bound>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Shape {
-    Complete,
-    Line,
-    Ring,
-    Star,
-    All,
-}
-
+const COMPLETE: Networks = Networks::One(Topology::Complete);
 const ONCE: Bound = Bound::Most(1);
 const NEVER: Bound = Bound::Most(0);
 
@@ -82,29 +73,43 @@ impl LinkFlags {
         bounds.iter().any(Option::is_some) || self.topology.is_some() || self.link_failure.is_some() || self.connected
     }
 
-    /// Which networks, as the checker and as the command line have it.
-    pub(super) fn topology(&self, nodes: u32) -> Result<(Topology, String), Failure> {
-        let shape = self.topology.unwrap_or(Shape::Complete);
-        let topology = match shape {
-            Shape::Complete => Topology::Complete,
-            Shape::Line => Topology::Line,
-            Shape::Ring => Topology::Ring,
-            Shape::Star => Topology::Star,
-            Shape::All if nodes <= 5 => Topology::All,
-            Shape::All => {
-                return Err(Failure::Other(format!(
-                    "--topology all with {nodes} nodes is more graphs than anybody waits for: take at most 5 nodes"
-                )));
-            }
-        };
-        let name = shape.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        Ok((topology, name))
+    /// Which networks; there are more of them than anybody waits for where nodes are many.
+    pub(super) fn networks(&self, nodes: u32) -> Result<Networks, Failure> {
+        let networks = self.topology.unwrap_or(COMPLETE);
+        if networks == Networks::All && nodes > 5 {
+            return Err(Failure::Other(format!(
+                "--topology all with {nodes} nodes is more graphs than anybody waits for: take at most 5 nodes"
+            )));
+        }
+        Ok(networks)
+    }
+
+    fn failures(&self) -> Bound {
+        self.failures.or(self.link_changes).unwrap_or(ONCE)
+    }
+
+    /// Why a flag changes nothing, if one does not.
+    pub(super) fn idle(&self) -> Option<String> {
+        if let (Some(_), Some(_), Some(_)) = (self.link_changes, self.failures, self.formations) {
+            return Some("--failures and --formations say all that --link-changes does: leave it out".into());
+        }
+        if self.failures() != NEVER {
+            return None;
+        }
+        let of_failures = [("--link-failure", self.link_failure.is_some()), ("--connected", self.connected)];
+        if let Some((flag, _)) = of_failures.iter().find(|(_, is_given)| *is_given) {
+            return Some(format!(
+                "{flag}: no link fails; leave it out, or give --failures or --link-changes more than 0"
+            ));
+        }
+        let all_are_up = self.topology.unwrap_or(COMPLETE) == COMPLETE;
+        let idle = all_are_up && self.formations.is_some_and(|formations| formations != NEVER);
+        idle.then(|| "--formations: all links are up, and none fails; give another --topology, or --failures".into())
     }
 
     fn apply(&self, setup: &mut Setup) {
-        let both = self.link_changes.unwrap_or(ONCE);
-        setup.failures = self.failures.unwrap_or(both);
-        setup.formations = self.formations.unwrap_or(both);
+        setup.failures = self.failures();
+        setup.formations = self.formations.or(self.link_changes).unwrap_or(ONCE);
         setup.fate = self.link_failure.map_or(Fate::Returned, Fate::from);
         setup.connected = self.connected;
     }
@@ -115,6 +120,16 @@ impl NeighbourhoodFlags {
         let changes = [self.crossings, self.leaves, self.joins];
         let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
         changes.iter().chain(&faults).any(Option::is_some) || self.outside.is_some()
+    }
+
+    /// Why a flag changes nothing, if one does not.
+    pub(super) fn idle(&self) -> Option<String> {
+        if let (Some(_), Some(_), Some(_)) = (self.crossings, self.leaves, self.joins) {
+            return Some("--leaves and --joins say all that --crossings does: leave it out".into());
+        }
+        let all_stay_inside = self.leaves.or(self.crossings) == Some(NEVER) && self.outside.unwrap_or(0) == 0;
+        let idle = all_stay_inside && self.joins.is_some_and(|joins| joins != NEVER);
+        idle.then(|| "--joins: all nodes are inside, and none leaves; give --outside or --leaves".into())
     }
 
     fn apply(&self, setup: &mut Setup) -> Result<(), Failure> {

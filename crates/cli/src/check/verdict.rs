@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Action, Bound, Counterexample, Property, Report, Setup, Timing, Walked};
+use driftlock_check::{Action, Bound, Counterexample, Networks, Property, Report, Setup, Timing, Walked};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Deployment, Layer};
 use serde_json::{Value, json};
@@ -221,7 +221,7 @@ impl Told<'_> {
         flag("nodes", &setup.deployment.nodes.to_string());
         flag("k", &setup.deployment.k.to_string());
         if plan.algorithm.layer() == Layer::Links {
-            flag("topology", &plan.shape);
+            flag("topology", &plan.networks.to_string());
         }
         flag("requests", &number(setup.requests));
         if setup.requests_in_all != Bound::Any {
@@ -338,8 +338,8 @@ impl Told<'_> {
         let links: Vec<_> = setup.deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
         let mut start = vec![match self.plan.algorithm.layer() {
             Layer::Neighbourhood => self.place(),
-            Layer::Links if self.plan.shape == "all" => links.join(" "),
-            Layer::Links => self.plan.shape.clone(),
+            Layer::Links if self.plan.networks == Networks::All => links.join(" "),
+            Layer::Links => self.plan.networks.to_string(),
         }];
         start.extend(setup.connected.then(|| "always connected".to_owned()));
         let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];

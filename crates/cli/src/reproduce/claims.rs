@@ -186,6 +186,51 @@ mod tests {
         assert!(measured.ratios("weight.mean", |_| true, median).is_empty());
     }
 
+    /// What two replications of this come to.
+    fn simulated(config: Config) -> (Config, Summary) {
+        let plan = Config { entries: 500, replications: 2, ..config }.plan().unwrap();
+        let summary = driftlock_sim::sweep::run_all(std::slice::from_ref(&plan), 1, &|_| {}).remove(0);
+        (plan.config, summary)
+    }
+
+    fn verdict_on(claim: &str, judged: &[Judged]) -> Verdict {
+        judged.iter().find(|judged| judged.claim.starts_with(claim)).expect("it was measured").verdict
+    }
+
+    #[test]
+    fn a_bound_is_judged_by_what_exceeds_it_and_not_by_the_mean() {
+        let klme = |k| {
+            let cs_time = "exponential:0.5".parse().unwrap();
+            let delay = "0.01".parse().unwrap();
+            simulated(Config {
+                algorithm: "klme".into(),
+                k,
+                contention: Some(98.0),
+                cs_time,
+                delay,
+                ..Config::default()
+            })
+        };
+        let [alone, among_five] = [1, 5].map(klme);
+        let mean = among_five.1.synchronisation_delay.mean;
+        assert!((0.01..0.02).contains(&mean), "between T and 2T: {mean}");
+        let claim = "the synchronisation delay under heavy load is T or 2T";
+        assert_eq!(verdict_on(claim, &klme::judge(&[&among_five])), Verdict::DoesNotHold);
+        assert_eq!(verdict_on(claim, &klme::judge(&[&alone])), Verdict::Holds, "the only unit goes with the token");
+    }
+
+    #[test]
+    fn an_order_is_judged_by_who_is_served_against_it_and_not_by_the_mean() {
+        let priorities = "0,50,100".parse().unwrap();
+        let cs_time = "exponential:20".parse().unwrap();
+        let hok = Config { algorithm: "hok-strict".into(), priorities, cs_time, load: 0.02, ..Config::default() };
+        let measured = simulated(hok);
+        let class = |priority| measured.1.wait_by_priority[&priority].wait.mean;
+        assert!(class(100) < class(0), "on average the urgent wait less");
+        let claim = "highest priority first serve (read as: nobody enters while";
+        assert_eq!(verdict_on(claim, &hok::judge(&[&measured])), Verdict::DoesNotHold);
+    }
+
     fn nowhere(_: &Config) -> String {
         String::new()
     }

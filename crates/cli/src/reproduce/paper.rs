@@ -57,6 +57,7 @@ pub(crate) static PAPERS: &[Paper] = &[
             ("hok-units-in-use", include_str!("../../../../experiments/hok-units-in-use.toml")),
             ("hok-concurrency", include_str!("../../../../experiments/hok-concurrency.toml")),
             ("hok-fairness", include_str!("../../../../experiments/hok-fairness.toml")),
+            ("hok-starvation", include_str!("../../../../experiments/hok-starvation.toml")),
             ("hok-messages", include_str!("../../../../experiments/hok-messages.toml")),
             ("hok-k", include_str!("../../../../experiments/hok-k.toml")),
             ("hok-mobility-time", include_str!("../../../../experiments/hok-mobility-time.toml")),

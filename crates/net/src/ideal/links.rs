@@ -188,22 +188,31 @@ impl<M> Links<M> {
 
     /// Whether all nodes can reach one another, over the links except `without`.
     pub fn connected_without(&self, without: Option<(NodeId, NodeId)>) -> bool {
-        let Some(first) = (!self.ends.is_empty()).then_some(NodeId(0)) else { return true };
+        self.reached(without).iter().all(|is_reached| *is_reached)
+    }
+
+    /// The first node that can not be reached from node 0, if there is one.
+    pub fn unreachable(&self) -> Option<NodeId> {
+        let reached = self.reached(None);
+        (0..).map(NodeId).zip(reached).find(|(_, is_reached)| !is_reached).map(|(node, _)| node)
+    }
+
+    /// Whether node 0 reaches each node, over the links except `without`.
+    fn reached(&self, without: Option<(NodeId, NodeId)>) -> Vec<bool> {
         let mut reached = vec![false; self.ends.len()];
-        reached[first.index()] = true;
-        let mut frontier = vec![first];
-        let mut count = 1;
+        let Some(first) = reached.first_mut() else { return reached };
+        *first = true;
+        let mut frontier = vec![NodeId(0)];
         while let Some(node) = frontier.pop() {
             for end in &self.ends[node.index()] {
                 let removed = without.is_some_and(|(a, b)| (a, b) == (node, end.peer) || (b, a) == (node, end.peer));
                 if !removed && !reached[end.peer.index()] {
                     reached[end.peer.index()] = true;
-                    count += 1;
                     frontier.push(end.peer);
                 }
             }
         }
-        count == self.ends.len()
+        reached
     }
 
     fn position(&self, from: NodeId, to: NodeId) -> Option<usize> {
@@ -278,7 +287,7 @@ mod tests {
         let mut links = Links::<()>::new(3);
         links.form(A, B);
         links.form(C, B);
-        assert!(links.connected_without(None));
+        assert!(links.connected_without(None) && links.unreachable().is_none());
         assert!(!links.connected_without(Some((A, B))));
         links.form(A, C);
         assert!(links.connected_without(Some((B, A))));

@@ -4,8 +4,8 @@ use core::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Demand;
 use crate::relative::Kind;
+use crate::{Demand, Urgency};
 
 /// What a node goes by when it puts requests in order. Requests of equal rank are served first come, first served.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +30,15 @@ impl Policy {
     /// Whether waiting makes a request more urgent.
     pub fn ages(self) -> bool {
         matches!(self, Self::Priority | Self::FewestUnits { .. })
+    }
+
+    /// What of a demand the rank is made from, besides its units.
+    pub fn urgency(self) -> Urgency {
+        match self {
+            Self::Priority | Self::Strict => Urgency::Priority,
+            Self::EarliestDeadline => Urgency::Deadline,
+            Self::FewestUnits { .. } | Self::FirstCome => Urgency::Ignored,
+        }
     }
 
     /// The rank of a request that is made when so many grants are known of.

@@ -133,7 +133,7 @@ impl Klme {
             return;
         }
         self.strike_off(from, number, out);
-        self.take_stored();
+        self.take_stored(out);
         self.serve(out);
     }
 
@@ -143,6 +143,7 @@ impl Klme {
         let (tombstone, farewell) = (self.has(repair::TOMBSTONE), self.has(repair::FAREWELL));
         let past = RequestNo::gone(number.stay);
         let token = self.books();
+        let is_first = token.requests.is_behind(leaver, past);
         token.queue.retain(|request| request.0 != leaver || request.1 > past);
         token.take_back(leaver, |listed| listed <= past);
         if tombstone {
@@ -150,7 +151,8 @@ impl Klme {
         } else {
             token.requests.remove(leaver);
         }
-        if farewell {
+        // A farewell comes to every leader meanwhile; a node that was struck off has been told, and may have gone.
+        if farewell && is_first {
             out.send(leaver, Message::LeaveAck { stay: number.stay });
         }
     }

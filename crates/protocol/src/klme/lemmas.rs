@@ -101,7 +101,7 @@ fn nobody_waits_who_could_be_served(node: &Klme, token: &Token) -> Verdict {
     }
 }
 
-/// With nothing in flight, `T_alloc_id` is who is in the CS, and everybody knows the leader.
+/// With nothing in flight, `T_alloc_id` is who is in the CS, everybody knows the leader, and who is queued knows it.
 fn at_rest(moment: &Moment<'_, Klme>, token: &Token) -> Verdict {
     let in_cs = |id: NodeId| moment.nodes.get(id.index()).is_some_and(|node| node.state == Section::Critical);
     if let Some(entry) = token.allocated.iter().find(|entry| !in_cs(entry.node)) {
@@ -109,10 +109,12 @@ fn at_rest(moment: &Moment<'_, Klme>, token: &Token) -> Verdict {
     }
     let holder = moment.nodes.iter().find(|node| node.has_token()).map(|node| node.id);
     let lost = members(moment).find(|(_, place)| place.leader != holder);
-    match lost {
-        Some((node, place)) => {
-            Err(format!("node {} takes {:?} for the leader, but it is {holder:?}", node.id, place.leader))
-        }
+    if let Some((node, place)) = lost {
+        return Err(format!("node {} takes {:?} for the leader, but it is {holder:?}", node.id, place.leader));
+    }
+    let is_queued = |node: &Klme| token.queue.iter().any(|request| *request == (node.id, node.number()));
+    match members(moment).find(|(node, place)| is_queued(node) && !place.acknowledged) {
+        Some((node, _)) => Err(format!("node {} is in R_Queue, and will ask every new leader again", node.id)),
         None => Ok(()),
     }
 }

@@ -76,7 +76,7 @@ pub enum Message {
         /// *`Node_release_list`*.
         releases: Numbers,
     },
-    /// Section 7: the token has arrived.
+    /// Section 7: the token has arrived. Not sent with [`super::repair::NO_COPY`].
     TokenAck {
         /// Of that token.
         leader_no: LeaderNo,

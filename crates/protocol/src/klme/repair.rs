@@ -59,6 +59,18 @@ pub const TOMBSTONE: Repair = Repair::new(
 /// Clause K: RN begins anew.
 pub const STAYS: Repair =
     Repair::new(12, "stays", "request numbers of a later stay come after those of an earlier one");
+/// Clause H: "if any pending request(s) is (are) found add it to `R_Queue`".
+pub const ACK_STORED: Repair = Repair::new(
+    13,
+    "ack-stored",
+    "a request that was stored is acknowledged when it is queued, so that it is not sent to every new leader",
+);
+/// Section 7: "Token acknowledgment will be sent by the new token holder/leader".
+pub const NO_COPY: Repair = Repair::new(
+    14,
+    "no-copy",
+    "with possession, token-first and farewell no node keeps a copy of the token, and none acknowledges it",
+);
 /// All of them.
 pub(super) const LIST: &[Repair] = &[
     STALE_LEADER,
@@ -74,4 +86,6 @@ pub(super) const LIST: &[Repair] = &[
     FAREWELL,
     TOMBSTONE,
     STAYS,
+    ACK_STORED,
+    NO_COPY,
 ];

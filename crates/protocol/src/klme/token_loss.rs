@@ -4,6 +4,15 @@ use super::{Klme, LeaderNo, Message, repair};
 use crate::{NodeId, Out};
 
 impl Klme {
+    /// Section 7: whether the sender of a token keeps a copy until the receiver has acknowledged it. With these repairs
+    /// nothing would use one: no node goes by a copy, the token comes before the news of it, and its receiver does not
+    /// leave before it has come.
+    pub(super) fn keeps_copies(&self) -> bool {
+        ![repair::NO_COPY, repair::POSSESSION, repair::TOKEN_FIRST, repair::FAREWELL]
+            .iter()
+            .all(|&repair| self.has(repair))
+    }
+
     /// Section 7: the token has arrived; as published, who believes itself leader later still goes by the copy.
     pub(super) fn on_token_ack(&mut self, from: NodeId, leader_no: LeaderNo, out: &mut Out<Self>) {
         out.clause("7.ack");

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Nonsense, Ranges, Schedule};
 use driftlock_field::medium::Medium;
-use driftlock_field::mobility::{Area, Format, Model, ModelError, Movement, RandomWaypoint, TraceError};
+use driftlock_field::mobility::{Area, Format, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError};
 use driftlock_field::radio::{self, SettingsError};
+use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
 use driftlock_protocol::{Algorithm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
@@ -18,7 +19,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
-use super::Afield;
+use super::{Afield, Graph};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -238,6 +239,12 @@ impl Terrain {
             return Err(TerrainError::OtherNodes { path: path.clone(), tracks: tracks.len(), nodes });
         }
         Ok(Movement::from_tracks(tracks))
+    }
+
+    /// Who was in range of whom between two times in the run of this seed, if radios have a range.
+    pub fn graph(&self, nodes: u32, seed: u64, since: Time, until: Time) -> Result<Option<Graph>, TerrainError> {
+        let Some(range) = self.radio.rules()?.range() else { return Ok(None) };
+        Ok(Graph::between(Proximity::new(self.movement(nodes, seed)?, range), since, until))
     }
 
     /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.

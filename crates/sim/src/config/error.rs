@@ -1,18 +1,19 @@
 //! Why a configuration makes no sense, in sentences.
 
 use driftlock_net::neighbourhood::SitesError;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX};
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency};
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
 use crate::afield::TerrainError;
 use crate::demand::Numbers;
+use crate::layout::{Layout, LayoutError};
 
 /// Why a configuration makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ConfigError {
     /// No such algorithm.
-    #[error("there is no algorithm {0:?}; there are {list}", list = tags())]
+    #[error("there is no algorithm {0:?}; there are {list}", list = tags_of(|_| true))]
     UnknownAlgorithm(String),
     /// No such repair.
     #[error("{algorithm} has no repair {repair:?}; it has {list}", list = repair_names(algorithm))]
@@ -25,6 +26,12 @@ pub enum ConfigError {
     /// A rule of another algorithm.
     #[error("{algorithm} has no LinkInfo rule: link_info is for krl and its variants")]
     NoLinkInfo {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
+    /// Nothing was published.
+    #[error("{algorithm} is not from a paper, so there is nothing as published: leave as_published out")]
+    NothingPublished {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
@@ -142,6 +149,34 @@ pub enum ConfigError {
         /// The smallest share that does.
         least: f64,
     },
+    /// Links that make no network.
+    #[error("topology: {0}")]
+    Topology(LayoutError),
+    /// A share of links that are all named.
+    #[error("connectivity is for random graphs: which links there are, topology = {topology} says")]
+    NotRandom {
+        /// As asked for.
+        topology: Layout,
+    },
+    /// Something about nobody.
+    #[error("{name} speaks of node {node}, but there are {nodes} nodes, counted from 0")]
+    NoSuchNode {
+        /// Which parameter.
+        name: &'static str,
+        /// Whom it speaks of.
+        node: u32,
+        /// Nodes asked for.
+        nodes: u32,
+    },
+    /// The algorithm serves all priorities alike.
+    #[error(
+        "{algorithm} does not go by priorities, so priority_of means nothing to it: it is for {list}",
+        list = tags_of(|algorithm| algorithm.urgency() == Urgency::Priority)
+    )]
+    NoPriorities {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// Nothing to count, or more than anybody could wait for.
     #[error("{name} must be from {least} to {most}, not {value}")]
     Count {
@@ -162,8 +197,13 @@ pub enum ConfigError {
     },
 }
 
-fn tags() -> String {
-    ALGORITHMS.iter().map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(", ")
+fn tags_of(is_meant: impl Fn(&Algorithm) -> bool) -> String {
+    ALGORITHMS
+        .iter()
+        .filter(|algorithm| is_meant(algorithm))
+        .map(|algorithm| algorithm.tag)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn repair_names(tag: &str) -> String {

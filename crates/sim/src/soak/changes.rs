@@ -4,7 +4,6 @@ use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
 use rand::RngExt;
-use rand::seq::SliceRandom;
 
 use super::{FAREWELL_UNITS, SERVICE_UNITS_MAX, Soak};
 use crate::random::Stream;
@@ -19,7 +18,7 @@ impl<P: Protocol> Soak<'_, P> {
             // Links change by themselves there.
             Layer::Links if self.case.terrain.is_some() => {}
             Layer::Links => self.change_link()?,
-            Layer::Neighbourhood if self.case.is_late() && self.mobility.random_bool(0.3) => self.move_away(),
+            Layer::Neighbourhood if self.case.seclusion && self.mobility.random_bool(0.5) => self.seclude(),
             Layer::Neighbourhood => self.cross_border()?,
         }
         self.welcome();
@@ -33,7 +32,6 @@ impl<P: Protocol> Soak<'_, P> {
         if let Some(disorder) = self.case.disorder {
             // Messages may still overtake one another, but none is late for long any more.
             self.world.disorder(Disorder { late: 0.0, ..disorder });
-            self.world.make_remote(Vec::new());
         }
         match P::View::LAYER {
             Layer::Links if self.case.terrain.is_some() => Ok(()),
@@ -70,13 +68,10 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Some nodes become hard to reach, none or one as often as more; the others are back.
-    fn move_away(&mut self) {
-        let mut nodes: Vec<_> = self.case.deployment.ids().collect();
-        let count = self.mobility.random_range(0..=nodes.len() / 2);
-        nodes.shuffle(&mut self.mobility);
-        nodes.truncate(count);
-        self.world.make_remote(nodes);
+    /// Some nodes are out of reach from now on, up to half of them or so; the others are back.
+    fn seclude(&mut self) {
+        let share = self.mobility.random_range(0.0..0.5);
+        self.secluded = self.case.deployment.ids().filter(|_| self.mobility.random_bool(share)).collect();
     }
 
     /// A member is told to leave, or a node enters, as often as not; now and then a member crashes, if the algorithm claims to
@@ -118,15 +113,15 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the end, and
-    /// counts as crashed: on the field, where messages are late, and where others are down already. Where messages are late,
-    /// nodes leave only so shortly before all is healed that they will be heard.
+    /// counts as crashed: on the field, where it may be unheard for long, and where others are down already. If it
+    /// may be unheard for long, it leaves only so shortly before all is healed that it will be heard.
     fn may_leave(&self) -> bool {
         let is_soon_healed = self.world.now() + Time::from_units(FAREWELL_UNITS) >= self.case.fault_span;
-        if self.case.is_late() && !is_soon_healed {
+        if self.case.is_patchy() && !is_soon_healed {
             return false;
         }
         let is_fault =
-            P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_late() || self.injected.crashes > 0);
+            P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }

@@ -2,9 +2,10 @@
 
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::Config;
+use driftlock_sim::random::Duration;
 use driftlock_sim::summary::Summary;
 
-use super::{Claim, Evidence, Judged, Measured, weigh};
+use super::{Claim, Condition, Evidence, Judged, Measured, weigh};
 use crate::reproduce::named::Number;
 
 /// "Comparable", and "negligible": within a quarter.
@@ -18,7 +19,7 @@ const WAIT: &str = "wait.mean";
 const WAIT_INSIDE: &str = "wait_inside.mean";
 const WAIT_IN_ALL: &str = "crossings.wait_per_request.mean";
 const MEDIAN: &str = "wait.p50";
-const SYNCHRONISATION: &str = "synchronisation_delay.mean";
+const ABOVE_2T: &str = "synchronisation_delay.above_2t";
 
 const CLAIMS: &[Claim] = &[
     Claim {
@@ -28,16 +29,16 @@ const CLAIMS: &[Claim] = &[
         weigh: |m| weigh(m.numbers(MESSAGES, |c| idle(c) && c.nodes == 1), place, |messages| messages.mean == 0.0),
     },
     Claim {
-        text: "the response time under light load is 2T",
+        text: "the response time under light load is 2T (T the mean delay; read as: within 1%)",
         place: "Section 5.2",
         number: "median waiting time / T",
-        weigh: |m| in_delays(m, MEDIAN, |c| idle(c) && c.nodes > 2, |delays| (delays.mean - 2.0).abs() < 1e-6),
+        weigh: |m| in_delays(m, MEDIAN, |c| idle(c) && c.nodes > 2, |delays| (delays.mean - 2.0).abs() < 0.02),
     },
     Claim {
-        text: "the synchronisation delay under heavy load is T or 2T (read as: its mean lies between)",
+        text: "the synchronisation delay under heavy load is T or 2T (read as: none is longer)",
         place: "Section 5.3",
-        number: "synchronisation delay / T",
-        weigh: |m| in_delays(m, SYNCHRONISATION, |c| figure_2(c) && at(c, 98.0), |delays| between(delays, 1.0, 2.0)),
+        number: "share of the delays that are longer than 2T",
+        weigh: |m| weigh(m.numbers(ABOVE_2T, |c| figure_2(c) && at(c, 98.0)), place, |share| share.mean == 0.0),
     },
     Claim {
         text: "messages per CS vary between n/4 and n/2 (if a broadcast counts as a message to each of the others)",
@@ -120,9 +121,20 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// Judges all claims for which something was measured.
+/// Judges all claims for which something was measured, apart for each way in which messages are delayed: the paper's
+/// delays are unpredictable, and only such let a request overtake the token.
 pub(crate) fn judge(results: &[&(Config, Summary)]) -> Vec<Judged> {
-    super::judge(CLAIMS, &[(None, Measured::new(results.iter().copied()))])
+    let mut delays: Vec<Duration> = Vec::new();
+    for (config, _) in results {
+        if !delays.contains(&config.delay) {
+            delays.push(config.delay);
+        }
+    }
+    let measured = delays.into_iter().map(|delay| {
+        let of_delay = results.iter().copied().filter(move |(config, _)| config.delay == delay);
+        (Some(Condition { what: "delay", value: delay.to_string() }), Measured::new(of_delay))
+    });
+    super::judge(CLAIMS, &measured.collect::<Vec<_>>())
 }
 
 /// One neighbourhood in which everybody stays.

@@ -17,6 +17,7 @@ fn busy() -> [Klme; 3] {
         nodes[at].state = Section::Critical;
     }
     nodes[2].state = Section::Waiting;
+    nodes[2].here().acknowledged = true;
     let waiter = (NodeId(2), nodes[2].number());
     nodes[0].books().queue.push(waiter);
     nodes
@@ -122,10 +123,11 @@ fn a_leader_serves_whoever_it_can() {
 }
 
 #[test]
-fn when_nothing_is_in_flight_the_books_are_true_and_everybody_knows_the_leader() {
+fn when_nothing_is_in_flight_the_books_are_true_everybody_knows_the_leader_and_who_is_queued_knows_it() {
     let gone = |nodes: &mut [Klme; 3]| (nodes[1].state, nodes[1].in_use) = (Section::Remainder, None);
     is_said("node 1 has left its CS, and nobody will tell the leader", gone);
     is_said("node 2 takes Some(1) for the leader, but it is Some(0)", |nodes| nodes[2].here().leader = Some(NodeId(1)));
+    is_said("node 2 is in R_Queue, and will ask every new leader again", |nodes| nodes[2].here().acknowledged = false);
     let mut nodes = busy();
     gone(&mut nodes);
     let release = Message::Release { number: RequestNo::default() };

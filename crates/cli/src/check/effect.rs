@@ -1,0 +1,111 @@
+//! Flags that would change nothing are refused: who gives one believes that it does.
+
+use std::any::TypeId;
+
+use driftlock_check::{Properties, Property};
+use driftlock_protocol::klme::Never;
+use driftlock_protocol::{ALGORITHMS, Algorithm, Protocol, Urgency, Visitor};
+use driftlock_sim::config::ConfigError;
+
+use super::flags::Args;
+use crate::failure::Failure;
+
+/// Refuses the flags of `args` that have no effect on the search.
+pub(super) fn check(args: &Args, algorithm: &'static Algorithm) -> Result<(), Failure> {
+    let idle = of_demands(args, algorithm)
+        .or_else(|| args.links.idle())
+        .or_else(|| args.neighbourhood.idle())
+        .or_else(|| of_the_algorithm(args, algorithm))
+        .or_else(|| of_properties(args))
+        .or_else(|| of_output(args));
+    idle.map_or(Ok(()), |says| Err(Failure::Other(says)))
+}
+
+/// Why the order of requests does not depend on a flag, if it does not.
+fn of_demands(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
+    let (flag, about) = args.menu.idle(algorithm.urgency())?;
+    let order = if about == Urgency::Priority { "priority" } else { "deadline" };
+    let heed = ALGORITHMS.iter().filter(|other| other.urgency() == about).map(|other| other.tag);
+    let instead = heed.collect::<Vec<_>>().join(" or ");
+    Some(format!("{} does not go by {order}: leave {flag} out, or check {instead}", algorithm.tag))
+}
+
+/// Why a flag means nothing to this algorithm, if one does not.
+fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
+    let Traits { has_timers, has_constants } = algorithm.visit(AskTraits);
+    let tag = algorithm.tag;
+    if args.as_published && algorithm.repairs().is_empty() {
+        return Some(ConfigError::NothingPublished { algorithm: tag }.to_string());
+    }
+    if args.usual_constants && !has_constants {
+        return Some(format!("{tag} has no constants that a search makes smaller: leave --usual-constants out"));
+    }
+    if args.timed && !has_timers && args.pauses == 0 {
+        return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
+    }
+    None
+}
+
+/// Why what is asked for does not depend on a flag, if it does not.
+fn of_properties(args: &Args) -> Option<String> {
+    let usual = |property: &Property| Properties::USUAL.has(*property);
+    if let Some(property) = args.also.iter().find(|property| usual(property)) {
+        return Some(format!("--also {name}: that is asked for in any case; leave it out", name = property.name()));
+    }
+    let ignored = args.ignore.iter().find(|property| !usual(property))?;
+    Some(format!("--ignore {name}: that is asked for only with --also {name}; leave both out", name = ignored.name()))
+}
+
+fn of_output(args: &Args) -> Option<String> {
+    let idle = args.at.is_given() && !args.view;
+    idle.then(|| "--port: there is no page to serve; give --view as well".into())
+}
+
+/// What is asked of an algorithm's type.
+struct Traits {
+    has_timers: bool,
+    has_constants: bool,
+}
+
+struct AskTraits;
+
+impl Visitor for AskTraits {
+    type Output = Traits;
+
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Traits {
+        let constants = |variant: P::Variant| format!("{variant:?}");
+        Traits {
+            has_timers: TypeId::of::<P::Timer>() != TypeId::of::<Never>(),
+            has_constants: constants(P::at_small_scale(variant)) != constants(variant),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use driftlock_sim::config::Config;
+    use driftlock_sim::run::{Records, replicate};
+
+    use super::*;
+    use crate::sim::with_own_units;
+
+    /// Who waited for how long, in one crowded replication.
+    fn waits(config: Config) -> Vec<driftlock_net::Time> {
+        let config = Config { nodes: 8, load: 1.0, connectivity: 0.6, warmup: 0, entries: 300, ..config };
+        let config = if config.algorithm.starts_with("klme") { Config { connectivity: 0.2, ..config } } else { config };
+        let plan = with_own_units(config, false).plan().unwrap();
+        replicate(&plan, 0, Records::default()).unwrap().tally.waits
+    }
+
+    #[test]
+    fn an_algorithm_goes_by_what_it_says_and_by_nothing_else() {
+        for algorithm in ALGORITHMS {
+            let config = || Config { algorithm: algorithm.tag.into(), ..Config::default() };
+            let usual = waits(config());
+            let priorities = waits(Config { priorities: "0,100".parse().unwrap(), ..config() });
+            assert_eq!(priorities != usual, algorithm.urgency() == Urgency::Priority, "{}", algorithm.tag);
+            let deadlines = waits(Config { deadlines: "exponential:50".parse().unwrap(), ..config() });
+            assert_eq!(deadlines != usual, algorithm.urgency() == Urgency::Deadline, "{}", algorithm.tag);
+        }
+    }
+}
