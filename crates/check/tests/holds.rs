@@ -82,3 +82,9 @@ fn klme_serves_while_one_node_leaves_or_enters() {
         holds("klme", &Setup { leaves, joins, cancels, ..still });
     }
 }
+
+#[test]
+fn klme_serves_who_asks_again() {
+    let members = (0..3).map(NodeId).collect();
+    holds("klme", &Setup::still(Deployment { nodes: 3, k: 1, members, ..Deployment::default() }, Bound::Most(2)));
+}
