@@ -321,6 +321,8 @@ mod tests {
         assert_ne!(here, of(&heights([(0, 1, 0), (3, -1, 1)])));
         assert_ne!(here, of(&heights([(0, 1, 0), (2, 0, 1)])));
         assert_ne!(here, of(&heights([(0, 1, 1), (2, -1, 0)])));
+        assert_ne!(here, of(&heights([(2, 1, 0), (0, -1, 1)])), "which of the two is the higher");
+        assert_ne!(here, of(&heights([(0, -1, 0), (2, 1, 1)])), "and within a level");
     }
 
     fn permit(number: u8) -> Permit {

@@ -256,3 +256,68 @@ impl Graph {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use driftlock_protocol::NodeId;
+
+    use super::*;
+
+    const A: Action = Action::Request(NodeId(0), 0);
+    const B: Action = Action::Request(NodeId(1), 0);
+
+    /// States 0 to `last`, and these transitions.
+    fn graph(last: u32, transitions: &[(u32, Action, u32)]) -> Graph {
+        let recorder = Recorder::starting_at(0);
+        for state in 0..=last {
+            assert_eq!(recorder.index(u64::from(state)), state);
+            recorder.state(state, 0);
+        }
+        for &(from, action, to) in transitions {
+            recorder.transition(from, action, to);
+        }
+        recorder.finish()
+    }
+
+    /// From 0 to 3 past 1 and 2, and straight to 2; 1 leads back as well, and 3 to what was not followed.
+    fn detour() -> Graph {
+        graph(3, &[(0, A, 1), (0, B, 2), (1, A, 2), (1, B, 0), (2, A, 3), (3, A, CUT)])
+    }
+
+    #[test]
+    fn the_depth_is_how_far_the_furthest_state_is_by_the_shortest_way() {
+        assert_eq!(graph(0, &[]).depth(), 0);
+        assert_eq!(graph(0, &[(0, A, 0), (0, B, CUT)]).depth(), 0);
+        assert_eq!(detour().depth(), 2);
+        assert_eq!(graph(3, &[(0, A, 1), (1, A, 2), (2, A, 3), (3, A, 0)]).depth(), 3);
+    }
+
+    #[test]
+    fn the_shortest_way_keeps_to_where_it_may_pass_and_is_none_where_there_is_none() {
+        let (graph, anywhere) = (detour(), |_, _| true);
+        assert_eq!(graph.shortest(0, anywhere, |state| state == 0), Some((vec![], 0)), "it is there");
+        assert_eq!(graph.shortest(0, anywhere, |state| state == 3), Some((vec![(B, 2), (A, 3)], 3)));
+        let past_1 = |action, _| action == A;
+        assert_eq!(graph.shortest(0, past_1, |state| state == 3), Some((vec![(A, 1), (A, 2), (A, 3)], 3)));
+        assert_eq!(graph.shortest(3, anywhere, |state| state == 0), None, "what was not followed leads nowhere");
+        assert_eq!(graph.shortest(0, |_, to| to != 2, |state| state == 3), None);
+    }
+
+    #[test]
+    fn a_state_has_all_its_transitions_however_many_and_in_however_many_rows() {
+        let recorder = Recorder::starting_at(0);
+        recorder.index(1);
+        recorder.state(0, 0b10);
+        (0..300).for_each(|_| recorder.transition(0, A, 1));
+        recorder.state(1, 0b01);
+        recorder.transition(1, B, 0);
+        // As if another thread had written to the same shard in between.
+        recorder.transition(0, B, 0);
+        let graph = recorder.finish();
+        let mut expected = vec![(A, 1); 300];
+        expected.push((B, 0));
+        assert_eq!(graph.from(0).collect::<Vec<_>>(), expected);
+        assert_eq!(graph.from(1).collect::<Vec<_>>(), [(B, 0)]);
+        assert_eq!((graph.states(), graph.owed(0), graph.owed(1)), (2, 0b10, 0b01));
+    }
+}

@@ -202,6 +202,7 @@ impl<P: Protocol> Play<P> {
 mod tests {
     use driftlock_protocol::hok::{self, Hok, Policy};
     use driftlock_protocol::klme::Klme;
+    use driftlock_protocol::klme_ft::{self, KlmeFt};
     use driftlock_protocol::krl::{self, Forwarding, Krl};
     use driftlock_protocol::{Demand, Deployment, Priority, Repairs, Units};
     use rand::{RngExt, SeedableRng};
@@ -258,6 +259,7 @@ mod tests {
         (setup.crashes, setup.losses, setup.overtakes) = (Bound::Most(1), Bound::Most(3), Bound::Most(5));
         for seed in 0..100 {
             walk_through::<Klme>(setup.clone(), (), seed);
+            walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
         }
     }
 

@@ -1,10 +1,11 @@
 //! A protocol with one flaw at a time: each property notices what it is there for, by the shortest way.
 
-use driftlock_check::{Bound, Effort, Pace, Property, Setup, check};
+use driftlock_check::{Bound, Effort, Model, Pace, Property, Setup, Walked, check, walk};
 use driftlock_protocol::{
     Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
     Status, Units,
 };
+use driftlock_spec::Violation;
 use serde::{Deserialize, Serialize};
 
 const OWNER: NodeId = NodeId(0);
@@ -190,4 +191,37 @@ fn a_permit_that_vanishes_is_caught() {
 fn a_waiter_that_nobody_serves_is_caught_in_silence_and_in_endless_talk() {
     is_caught(Flaw::Silent, Property::Service, "nodes [0] wait", "req 0");
     is_caught(Flaw::EndlessTalk, Property::Service, "without a further change nothing leads", "req 0");
+}
+
+/// So many random walks with two nodes, each of which asks once.
+fn walked(flaw: Flaw, walks: u64, change: impl FnOnce(&mut Setup)) -> Walked {
+    let links = vec![(NodeId(0), NodeId(1))];
+    let mut setup = Setup::still(Deployment { nodes: 2, k: 1, links, ..Deployment::default() }, Bound::Most(1));
+    change(&mut setup);
+    let model = Model::<Flawed>::new(setup, flaw, Repairs::ALL).unwrap();
+    walk(&model, 7, 0..walks, &|_| Pace::On)
+}
+
+#[test]
+fn random_walks_catch_it_too_and_say_how_it_comes_to_that() {
+    let (first, found) = walked(Flaw::TooMany, 100, |_| {}).violation.expect("both may be inside at once");
+    assert_eq!(Property::of(&found.violation), Property::Safety);
+    let again = walked(Flaw::TooMany, first, |_| {});
+    assert_eq!((again.violation, again.walks), (None, first), "it is the first walk that goes wrong");
+    let setup = Setup::still(Deployment { nodes: 2, k: 1, ..Deployment::default() }, Bound::Most(1));
+    let model = Model::<Flawed>::new(setup, Flaw::TooMany, Repairs::ALL).unwrap();
+    let [before @ .., last] = &found.actions[..] else { panic!("nothing happened") };
+    let end = before.iter().try_fold(model.initial(), |state, &action| model.after(&state, action)).unwrap();
+    assert_eq!(model.verdict(&end), Ok(()));
+    assert_eq!(model.verdict(&model.after(&end, *last).unwrap()), Err(found.violation));
+}
+
+#[test]
+fn a_walk_in_which_a_waiter_is_not_served_in_the_end_is_caught() {
+    let starved = |flaw| walked(flaw, 1, |_| {}).violation.map(|(_, found)| found.violation);
+    let both = Violation::Starved { nodes: vec![NodeId(0), NodeId(1)] };
+    assert_eq!(starved(Flaw::EndlessTalk), Some(both));
+    assert!(matches!(starved(Flaw::Silent), Some(Violation::Starved { .. })));
+    let ignored = |setup: &mut Setup| setup.properties = setup.properties.without(Property::Service);
+    assert_eq!(walked(Flaw::EndlessTalk, 1, ignored).violation, None, "service is not asked for");
 }

@@ -184,3 +184,30 @@ fn a_node_may_ask_for_what_the_shell_would_take() {
     step(&mut other, Input::Cancel).0.expect("it waits");
     assert!(other.may_ask(Demand::ONE) && !other.may_ask(urgent), "only what it has asked for before");
 }
+
+/// Node 0 holds the token between nodes 1 and 2. Takes what node 1 sends when it asks for a message of node 2.
+fn ignores_what_speaks_of_another_node<P: Protocol<View = LinkEvent> + PartialEq + std::fmt::Debug>(
+    variant: P::Variant,
+) {
+    let links = vec![(NodeId(0), NodeId(1)), (NodeId(0), NodeId(2))];
+    let deployment = Deployment { nodes: 3, k: 1, links, ..Deployment::default() };
+    let protocols = P::deploy(&deployment, variant, Repairs::ALL);
+    let reach = |peers: &[u32]| Reach::links(peers.iter().map(|&peer| (NodeId(peer), FIRST)));
+    let mut holder = Node::new(NodeId(0), protocols[0].clone(), reach(&[1, 2]));
+    let mut asker = Node::new(NodeId(1), protocols[1].clone(), reach(&[0]));
+    let mut out: Out<P> = Outbox::new();
+    asker.step(Input::Request(Demand::ONE), &mut out).expect("it may ask");
+    let Some(Effect::Send { message, .. }) = out.drain().next() else { panic!("it asks node 0") };
+    let of = |from| Input::Message { from: NodeId(from), incarnation: FIRST, message: message.clone() };
+    let before = holder.clone();
+    assert_eq!(holder.step(of(2), &mut out), Ok(()));
+    assert_eq!((&holder, out.effects().len()), (&before, 0), "a forged message is as good as none");
+    assert_eq!(holder.step(of(1), &mut out), Ok(()));
+    assert!(!out.effects().is_empty(), "the true one is answered");
+}
+
+#[test]
+fn nobody_speaks_of_another_nodes_height() {
+    ignores_what_speaks_of_another_node::<Krl>(Variant::new(Forwarding::Off));
+    ignores_what_speaks_of_another_node::<Hok>(hok::Variant::new(Policy::Priority));
+}

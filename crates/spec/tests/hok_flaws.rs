@@ -194,3 +194,18 @@ fn pace_a_connected_network_falls_silent_without_it_once_the_link_message_has_ar
     stage.play("msg 0>2");
     assert!(stage.drive(100) < 100);
 }
+
+/// A star around node 1, at one end of which is the token's user, and node 4 behind node 2.
+const STAR: Network = (5, 1, &[(0, 1), (1, 2), (1, 3), (2, 4)]);
+
+/// As published, a change of rank is passed on if it brings another request to the front, and only then.
+#[test]
+fn without_update_front_only_a_change_of_the_front_is_passed_on() {
+    let asked = "req 0; req 3; msg 3>1; msg 1>0; req 2; msg 2>1";
+    let urgent = "req 4.2; msg 4>2; msg 2>1";
+    let behind = without(&[repair::UPDATE_FRONT], STAR, &format!("{asked}; {urgent}"));
+    assert_eq!((behind.queue(1), behind.in_flight(1, 0)), (vec![2, 3], vec!["update"]), "node 2 overtakes node 3");
+    let alone = "req 0; req 2; msg 2>1; msg 1>0";
+    let in_front = without(&[repair::UPDATE_FRONT], STAR, &format!("{alone}; {urgent}"));
+    assert_eq!((in_front.queue(1), in_front.in_flight(1, 0)), (vec![2], vec![]), "it was in front already");
+}

@@ -178,6 +178,18 @@ fn section_7_a_token_that_is_late_is_not_taken_for_lost() {
 }
 
 #[test]
+fn the_token_goes_before_the_news_of_it_and_as_published_behind_them() {
+    let sent = |repairs| {
+        let mut stage = Stage::<Klme>::inside(3, 1, &[0, 1, 2], (), repairs);
+        stage.play("req 1; msg 1>0");
+        assert_eq!(stage.in_flight(0, 2), ["leader_info"], "everybody is told");
+        stage.in_flight(0, 1)
+    };
+    assert_eq!(sent(Repairs::ALL), ["req_ack", "token", "leader_info"]);
+    assert_eq!(sent(Repairs::ALL.without(repair::TOKEN_FIRST)), ["req_ack", "leader_info", "token"]);
+}
+
+#[test]
 fn a_node_that_leaves_with_an_idle_token_hands_it_over() {
     let mut stage = stage(3, 2, &[0, 1, 2]);
     stage.leave(0);

@@ -165,6 +165,19 @@ fn section_4_4_a_node_does_not_forward_to_the_neighbour_it_last_forwarded_to() {
 }
 
 #[test]
+fn section_4_4_a_request_that_crosses_a_forwarded_token_is_answered_by_it() {
+    let mut stage = staged(2, 1, &[(0, 1)], Forwarding::Always, Repairs::ALL);
+    stage.play("req 0; rel 0; req 1");
+    assert_eq!((stage.in_flight(0, 1), stage.in_flight(1, 0)), (vec!["token"], vec!["request"]));
+    stage.deliver(1, 0);
+    assert_eq!(stage.queue(0), [0; 0], "node 1 is not put in line for another");
+    assert_eq!(stage.in_flight(0, 1), ["token"], "and node 0 has no reason to rise");
+    stage.deliver(0, 1);
+    assert!(stage.is_critical(1));
+    assert_eq!(stage.violation, None);
+}
+
+#[test]
 fn section_7_in_an_idle_network_the_adaptive_variant_does_not_forward() {
     let mut stage = staged(4, 1, &[(0, 1), (0, 2), (0, 3)], Forwarding::Adaptive, Repairs::ALL);
     for _ in 0..3 {

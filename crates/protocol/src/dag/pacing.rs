@@ -100,3 +100,77 @@ impl Dag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::{Deployment, Effect};
+
+    type Effects = Vec<Effect<(), Timer>>;
+
+    const PAUSES: [Effect<(), Timer>; 1] = [Effect::Arm { timer: Timer::Pace, after: PAUSE }];
+
+    fn dag(limits: Option<Limits>) -> Dag {
+        let alone = Deployment { nodes: 1, k: 1, ..Deployment::default() };
+        Dag::deploy(&alone, |_| true, limits).next().expect("there is a node")
+    }
+
+    fn next(dag: &mut Dag) -> (Option<Reversal>, Effects) {
+        let mut out = Outbox::new();
+        let reversal = dag.next_reversal(&mut out);
+        (reversal, out.drain().collect())
+    }
+
+    /// Reverses links until it has to pause.
+    fn reversals(dag: &mut Dag) -> Vec<Reversal> {
+        core::iter::from_fn(|| next(dag).0).collect()
+    }
+
+    #[test]
+    fn after_partial_reversals_come_as_many_full_ones_and_then_a_pause() {
+        let mut dag = dag(Some(Limits { patience: 2 }));
+        let (partial, full) = ((Some(Reversal::Partial), Effects::new()), (Some(Reversal::Full), Effects::new()));
+        assert_eq!([(); 4].map(|()| next(&mut dag)), [partial.clone(), partial, full.clone(), full]);
+        assert!(!dag.pace.paused);
+        assert_eq!(next(&mut dag), (None, PAUSES.into()));
+        assert_eq!(next(&mut dag), (None, Effects::new()), "it pauses already");
+        assert!(dag.pace.paused);
+    }
+
+    #[test]
+    fn after_each_pause_one_full_reversal_may_be_made() {
+        let mut dag = dag(Some(Limits { patience: 2 }));
+        reversals(&mut dag);
+        for _ in 0..3 {
+            dag.begin_turn();
+            assert_eq!(next(&mut dag), (Some(Reversal::Full), Effects::new()));
+            assert_eq!(next(&mut dag), (None, PAUSES.into()));
+        }
+        dag.begin_turn();
+        dag.end_turn();
+        assert_eq!(next(&mut dag), (None, PAUSES.into()), "one that was not needed is not saved up");
+    }
+
+    #[test]
+    fn when_something_happens_it_begins_anew_and_needs_no_timer() {
+        let mut dag = dag(Some(Limits::SMALL));
+        assert_eq!(reversals(&mut dag), [Reversal::Partial, Reversal::Full]);
+        let mut out = Outbox::<(), Timer>::new();
+        assert!(dag.reset_pace(&mut out), "a reversal had to wait");
+        assert_eq!(out.effects(), [Effect::Disarm { timer: Timer::Pace }]);
+        assert_eq!(next(&mut dag).0, Some(Reversal::Partial));
+        let mut out = Outbox::<(), Timer>::new();
+        assert!(!dag.reset_pace(&mut out) && out.effects().is_empty(), "there was no timer");
+    }
+
+    #[test]
+    fn without_limits_it_goes_on_as_the_paper_has_it() {
+        let mut dag = dag(None);
+        (0..100).for_each(|_| assert_eq!(next(&mut dag), (Some(Reversal::Partial), Effects::new())));
+        dag.begin_turn();
+        dag.end_turn();
+        assert_eq!(next(&mut dag), (Some(Reversal::Partial), Effects::new()));
+    }
+}

@@ -71,3 +71,67 @@ impl RequestQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hok::Policy;
+    use crate::hok::policy::Grants;
+    use crate::{Deadline, Demand};
+
+    /// Of a request with a deadline of so much: the earlier, the more urgent.
+    fn rank(deadline: u64) -> Rank {
+        Policy::EarliestDeadline.rank(Demand { deadline: Deadline(deadline), ..Demand::ONE }, Grants::default())
+    }
+
+    fn queue(requests: &[(u32, u64)]) -> RequestQueue {
+        let mut queue = RequestQueue::default();
+        for &(node, deadline) in requests {
+            queue.put(NodeId(node), rank(deadline));
+        }
+        queue
+    }
+
+    fn nodes(queue: &RequestQueue) -> Vec<u32> {
+        queue.entries().iter().map(|entry| entry.node.0).collect()
+    }
+
+    #[test]
+    fn the_most_urgent_comes_first_and_equals_in_the_order_of_arrival() {
+        let queue = queue(&[(0, 5), (1, 3), (2, 5), (3, 3), (4, 1)]);
+        assert_eq!(nodes(&queue), [4, 1, 3, 0, 2]);
+        assert_eq!((queue.len(), queue.front().map(|entry| entry.node)), (5, Some(NodeId(4))));
+    }
+
+    #[test]
+    fn nobody_is_in_it_twice_and_a_request_moves_only_with_its_rank() {
+        let mut queue = queue(&[(0, 3), (1, 3), (2, 3)]);
+        queue.put(NodeId(0), rank(3));
+        assert_eq!(nodes(&queue), [0, 1, 2], "the same request again keeps its place");
+        queue.put(NodeId(0), rank(4));
+        assert_eq!(nodes(&queue), [1, 2, 0]);
+        queue.put(NodeId(2), rank(1));
+        assert_eq!(nodes(&queue), [2, 1, 0]);
+        assert_eq!(queue.rank_of(NodeId(2)), Some(rank(1)));
+    }
+
+    #[test]
+    fn a_request_is_deleted_wherever_it_stands() {
+        let mut queue = queue(&[(0, 1), (1, 2), (2, 3)]);
+        queue.delete(NodeId(1));
+        assert_eq!(nodes(&queue), [0, 2]);
+        assert!(queue.contains(NodeId(2)) && !queue.contains(NodeId(1)) && !queue.is_empty());
+        assert_eq!(queue.rank_of(NodeId(1)), None);
+        queue.delete(NodeId(0));
+        queue.delete(NodeId(2));
+        assert!(queue.is_empty() && queue.front().is_none());
+    }
+
+    #[test]
+    fn by_aging_all_become_more_urgent_by_a_step() {
+        let mut queue = queue(&[(0, 5), (1, 7)]);
+        queue.age();
+        assert_eq!(queue.rank_of(NodeId(0)), Some(rank(4)));
+        assert_eq!(queue.rank_of(NodeId(1)), Some(rank(6)));
+    }
+}

@@ -82,3 +82,32 @@ impl Krl {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How far a token is sent after so many that somebody waited for, and then so many that nobody did.
+    fn reach(wanted: usize, unwanted: usize) -> u8 {
+        let mut load = PerceivedLoad::default();
+        (0..wanted).for_each(|_| load.note(true));
+        (0..unwanted).for_each(|_| load.note(false));
+        load.reach()
+    }
+
+    #[test]
+    fn an_idle_token_goes_the_further_the_more_of_the_last_ones_were_wanted() {
+        assert_eq!(reach(0, 0), 0, "nothing is known of any load");
+        assert_eq!([1, 2, 3, 4].map(|wanted| reach(wanted, 0)), [3, 6, 9, 10]);
+        assert_eq!(u32::from(reach(1_000, 0)), REACH_MAX - 1, "somebody has always waited");
+    }
+
+    #[test]
+    fn the_last_few_tokens_decide_whatever_was_before_them() {
+        assert_eq!([1, 2, 3, 4].map(|unwanted| reach(1_000, unwanted)), [11, 8, 6, 5]);
+        assert_eq!(reach(1_000, 11), 0);
+        let mut load = PerceivedLoad::default();
+        (0..1_000).for_each(|_| load.note(false));
+        assert_eq!(load, PerceivedLoad::default(), "idle is idle, however long");
+    }
+}
