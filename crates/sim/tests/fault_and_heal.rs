@@ -60,15 +60,6 @@ fn klme_ft_is_safe_under_faults_and_serves_everybody_after_them() {
     holds("klme-ft", Crowd::Usual, RUNS);
 }
 
-/// Two candidates of which neither could win, and a copy holder that had been dismissed before it became one: runs that found them.
-#[test]
-fn klme_ft_serves_everybody_where_it_once_did_not() {
-    let algorithm = Algorithm::named("klme-ft").expect("registered");
-    for seed in [15_622, 58_745] {
-        assert_eq!(soak(algorithm, Repairs::ALL, Crowd::Usual, seed..seed + 1, 1, &|_| {}), None);
-    }
-}
-
 #[test]
 fn hok_is_safe_under_faults_and_serves_everybody_after_them() {
     holds("hok", Crowd::Usual, RUNS);

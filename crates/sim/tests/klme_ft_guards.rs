@@ -20,7 +20,6 @@ fn found(rule: Repair, seed: u64) -> Violation {
 #[test]
 fn without_these_rules_waiters_are_never_served() {
     let found_by = [
-        (guard::SETTLE, 4_326),
         (guard::RESIGN, 1_610),
         (guard::WATCH, 132_238),
         (guard::OUTDO, 2),
@@ -28,7 +27,6 @@ fn without_these_rules_waiters_are_never_served() {
         (guard::WITHDRAW, 3_823),
         (guard::FORGET_VOLUNTEER, 185),
         (guard::LATE_DISMISSALS, 7_638),
-        (guard::STIR_BY_BEAT, 4_924),
         (guard::KNOCK_AGAIN, 13),
         (guard::WANTS_NO_REST, 5_392),
     ];
@@ -44,4 +42,9 @@ fn without_these_rules_a_fence_is_issued_twice() {
         let found = found(rule, seed);
         assert!(matches!(found, Violation::FenceNotGrowing { .. }), "without `{}`: {found}", rule.name);
     }
+}
+
+#[test]
+fn without_settling_one_change_of_copy_holders_before_the_next_two_use_one_unit() {
+    assert!(matches!(found(guard::SETTLE, 13_861), Violation::PermitInUse { .. }));
 }

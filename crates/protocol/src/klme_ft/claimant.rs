@@ -54,11 +54,7 @@ impl KlmeFt {
         if copy.leader != from {
             return;
         }
-        if let Some(own) = self.copy.as_ref().filter(|own| copy.age() <= own.age()) {
-            if copy.number < own.number && self.keeps(guard::STIR_BY_BEAT) {
-                // It does not know that it leads no more, and waits for answers.
-                self.stir(out);
-            }
+        if self.copy.as_ref().is_some_and(|own| copy.age() <= own.age()) {
             return;
         }
         if !self.promise.may_follow(copy.number) && self.keeps(guard::PROMISE) {

@@ -70,41 +70,38 @@ pub const RESIGN: Repair =
     Repair::new(14, "resign", "a leader that keeps no copy and has lost its majority leads no more");
 /// Likewise, on waking up.
 pub const WATCH: Repair =
-    Repair::new(25, "watch", "a leader that wakes up watches from then on whether a majority hears it");
+    Repair::new(15, "watch", "a leader that wakes up watches from then on whether a majority hears it");
 /// Likewise, numbers.
 pub const OUTDO: Repair = Repair::new(
-    15,
+    16,
     "outdo",
     "a leader takes a greater number when a copy holder can not follow it because it has voted for one",
 );
 /// Likewise, candidates.
 pub const HEED: Repair =
-    Repair::new(16, "heed", "a candidate that another does not know to keep a copy is told of the greater number");
+    Repair::new(17, "heed", "a candidate that another does not know to keep a copy is told of the greater number");
 /// Likewise, who is wanted no more.
 pub const WITHDRAW: Repair =
-    Repair::new(17, "withdraw", "a copy holder that was added and never heard of is struck off again");
+    Repair::new(18, "withdraw", "a copy holder that was added and never heard of is struck off again");
 /// Likewise, who is about to go.
 pub const FORGET_VOLUNTEER: Repair =
-    Repair::new(18, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
+    Repair::new(19, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
 /// Likewise, who was let go too early.
 pub const LATE_DISMISSALS: Repair =
-    Repair::new(24, "late-dismissals", "a leaver that was made a copy holder after it was let go stays for now");
+    Repair::new(20, "late-dismissals", "a leaver that was made a copy holder after it was let go stays for now");
 
 /// Service: who is woken.
-pub const STIR_BY_BEAT: Repair =
-    Repair::new(19, "stir-by-beat", "the beat of a former leader wakes those who know a later one and rest");
-/// Likewise, by a candidate.
 pub const STIR_BY_STAND: Repair =
-    Repair::new(20, "stir-by-stand", "a candidate that gets no vote wakes those who rest and know a later leader");
+    Repair::new(21, "stir-by-stand", "a candidate that gets no vote wakes those who rest and know a later leader");
 /// Likewise, by a waiter.
 pub const KNOCK_AGAIN: Repair =
-    Repair::new(21, "knock-again", "a waiter that hears no leader asks everybody, again and again");
+    Repair::new(22, "knock-again", "a waiter that hears no leader asks everybody, again and again");
 /// Likewise, by a candidate that waits.
 pub const ASK_ALL: Repair =
-    Repair::new(22, "ask-all", "a waiter that asks for votes in vain asks everybody for a unit as well");
+    Repair::new(23, "ask-all", "a waiter that asks for votes in vain asks everybody for a unit as well");
 /// Likewise, at the end.
 pub const WANTS_NO_REST: Repair =
-    Repair::new(23, "wants-no-rest", "a node that wants something does not rest: its claim may have been lost");
+    Repair::new(24, "wants-no-rest", "a node that wants something does not rest: its claim may have been lost");
 
 /// All of them.
 pub const LIST: &[Repair] = &[
@@ -129,7 +126,6 @@ pub const LIST: &[Repair] = &[
     WITHDRAW,
     FORGET_VOLUNTEER,
     LATE_DISMISSALS,
-    STIR_BY_BEAT,
     STIR_BY_STAND,
     KNOCK_AGAIN,
     ASK_ALL,
