@@ -111,11 +111,13 @@ pub struct Injected {
     pub losses: u64,
     /// Messages that overtook others.
     pub overtakings: u64,
+    /// How often members were out of reach.
+    pub seclusions: u64,
 }
 
 impl Injected {
     /// All of it, each under its name.
-    fn counts(self) -> [(&'static str, u64); 6] {
+    fn counts(self) -> [(&'static str, u64); 7] {
         [
             ("changes", self.changes),
             ("crashes", self.crashes),
@@ -123,6 +125,7 @@ impl Injected {
             ("returns", self.returns),
             ("lost messages", self.losses),
             ("overtakings", self.overtakings),
+            ("seclusions", self.seclusions),
         ]
     }
 
@@ -152,6 +155,7 @@ impl Add for Injected {
             returns: self.returns + other.returns,
             losses: self.losses + other.losses,
             overtakings: self.overtakings + other.overtakings,
+            seclusions: self.seclusions + other.seclusions,
         }
     }
 }

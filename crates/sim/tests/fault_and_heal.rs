@@ -1,5 +1,6 @@
 //! Random faults, then service for all: ten thousand runs for each algorithm, all from printed seeds.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_net::ideal::Fate;
@@ -9,7 +10,7 @@ use driftlock_protocol::{
     Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
     Units,
 };
-use driftlock_sim::soak::{Case, Crowd, soak};
+use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_spec::Violation;
 
 const RUNS: u64 = 10_000;
@@ -18,10 +19,13 @@ const RUNS: u64 = 10_000;
 fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
     let algorithm = Algorithm::named(tag).expect("registered");
     let counted = AtomicU64::new(0);
+    let injected = Mutex::new(Injected::default());
     let mut seed = 0;
     while counted.load(Ordering::Relaxed) < counted_runs {
         let batch = (counted_runs - counted.load(Ordering::Relaxed)).max(100);
-        let count = |report: &driftlock_sim::soak::Report| {
+        let count = |report: &Report| {
+            let mut injected = injected.lock().unwrap();
+            *injected = *injected + report.injected;
             counted.fetch_add(u64::from(report.entries_under_faults > 0), Ordering::Relaxed);
             assert!(report.violation.is_some() || report.rested || tag == "krlf", "an idle {tag} should come to rest");
         };
@@ -33,6 +37,8 @@ fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
         }
         seed += batch;
     }
+    let missing = injected.into_inner().unwrap().missing(algorithm, crowd, seed);
+    assert!(missing.is_empty(), "there were no {missing:?} in any of these runs of {tag}");
 }
 
 #[test]

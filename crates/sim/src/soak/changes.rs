@@ -72,6 +72,7 @@ impl<P: Protocol> Soak<'_, P> {
     fn seclude(&mut self) {
         let share = self.mobility.random_range(0.0..0.5);
         self.secluded = self.case.deployment.ids().filter(|_| self.mobility.random_bool(share)).collect();
+        self.injected.seclusions += u64::from(!self.secluded.is_empty());
     }
 
     /// A member is told to leave, or a node enters, as often as not; now and then a member crashes, if the algorithm claims to
