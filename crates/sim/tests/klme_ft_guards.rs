@@ -4,12 +4,16 @@
 use driftlock_protocol::klme_ft::guard;
 use driftlock_protocol::registry::Algorithm;
 use driftlock_protocol::{Repair, Repairs};
-use driftlock_sim::soak::{Case, Crowd};
+use driftlock_sim::soak::{Case, Crowd, Report};
 use driftlock_spec::Violation;
 
-fn run(rules: Repairs, seed: u64) -> Option<Violation> {
+fn report(rules: Repairs, seed: u64) -> Report {
     let algorithm = Algorithm::named("klme-ft").expect("registered");
-    Case::draw(seed, Crowd::Usual, algorithm).run(algorithm, rules, None).expect("nothing is written").violation
+    Case::draw(seed, Crowd::Usual, algorithm).run(algorithm, rules, None).expect("nothing is written")
+}
+
+fn run(rules: Repairs, seed: u64) -> Option<Violation> {
+    report(rules, seed).violation
 }
 
 fn found(rule: Repair, seed: u64) -> Violation {
@@ -47,4 +51,10 @@ fn without_these_rules_a_fence_is_issued_twice() {
 #[test]
 fn without_settling_one_change_of_copy_holders_before_the_next_two_use_one_unit() {
     assert!(matches!(found(guard::SETTLE, 13_861), Violation::PermitInUse { .. }));
+}
+
+#[test]
+fn a_claim_that_was_overtaken_by_the_release_does_not_keep_the_leader_awake() {
+    assert!(report(Repairs::ALL, 17).rested);
+    assert!(!report(Repairs::ALL.without(guard::GHOSTS), 17).rested);
 }

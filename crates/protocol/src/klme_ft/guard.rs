@@ -102,6 +102,12 @@ pub const ASK_ALL: Repair =
 /// Likewise, at the end.
 pub const WANTS_NO_REST: Repair =
     Repair::new(24, "wants-no-rest", "a node that wants something does not rest: its claim may have been lost");
+/// Likewise, who is waited for in vain.
+pub const GHOSTS: Repair = Repair::new(
+    25,
+    "ghosts",
+    "a waiter that has said nothing for some beats keeps no leader awake: its claim may be an old one",
+);
 
 /// All of them.
 pub const LIST: &[Repair] = &[
@@ -130,4 +136,5 @@ pub const LIST: &[Repair] = &[
     KNOCK_AGAIN,
     ASK_ALL,
     WANTS_NO_REST,
+    GHOSTS,
 ];

@@ -20,7 +20,8 @@ impl KlmeFt {
         let (me, patience, change) = (self.me(), self.variant.patience, self.next_change(beat_is_over));
         let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
         let could_help = token.knows_others(&self.others);
-        let is_idle = token.queue.is_empty() && token.loans.is_empty() && token.is_confirmed();
+        let is_wanted = if self.rules.has(guard::GHOSTS) { token.has_waiter() } else { !token.queue.is_empty() };
+        let is_idle = !is_wanted && token.loans.is_empty() && token.is_confirmed();
         let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
         let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
         let wakes = self.rests;

@@ -149,6 +149,11 @@ impl Token {
         (next.missed == 0).then_some(next.member)
     }
 
+    /// Whether somebody waits who has said so lately.
+    pub(super) fn has_waiter(&self) -> bool {
+        self.queue.iter().any(|waiter| waiter.missed < SILENT)
+    }
+
     /// Gives the next waiter a unit, if there is one.
     pub(super) fn lend(&mut self, left: u16) -> Option<Allocation> {
         let permit = self.free.iter().next()?;

@@ -86,10 +86,12 @@ fn those_who_were_silent_for_long_are_passed_over_and_others_are_waited_for() {
         token.enqueue(member(id), missed);
     }
     assert_eq!(token.lend(4), None, "node 2 comes next, and may claim under this beat yet");
+    assert!(token.has_waiter());
     token.enqueue(member(2), 0);
     assert_eq!(token.lend(4).map(|lent| lent.member), Some(member(2)));
     assert_eq!(token.lend(4).map(|lent| lent.member), Some(member(3)));
     assert_eq!(token.lend(4), None, "nothing is left");
+    assert!(!token.queue.is_empty() && !token.has_waiter(), "node 1 may have gone");
 }
 
 #[test]
