@@ -35,7 +35,7 @@ const SERVICE_UNITS_MAX: f64 = 10_000.0;
 const FAREWELL_UNITS: f64 = 150.0;
 /// So many events and so long afterwards, an algorithm that can come to rest has done so.
 const REST_EVENTS_MAX: u64 = 3_000;
-const REST_UNITS_MAX: f64 = 5_000.0;
+const REST_UNITS_MAX: f64 = 50_000.0;
 /// A run that needs more events than this does not end: a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
 
