@@ -28,6 +28,7 @@ fn without_these_rules_waiters_are_never_served() {
         (guard::WATCH, 4_924),
         (guard::OUTDO, 810),
         (guard::HEED, 31_634),
+        (guard::SPOKEN_FOR, 618_563),
         (guard::WITHDRAW, 3_823),
         (guard::FORGET_VOLUNTEER, 185),
         (guard::LATE_DISMISSALS, 7_638),

@@ -84,6 +84,11 @@ impl KlmeFt {
             return;
         }
         if !self.may_vote(number, relieves) {
+            // Who stands under the greater number may have gone, and this node may not know that it keeps a copy itself.
+            let taken = self.promise.number().filter(|taken| *taken > number && !self.promise.is_bound());
+            if let Some(number) = taken.filter(|_| self.keeps(guard::SPOKEN_FOR)) {
+                out.send(from, Message::Ahead { number });
+            }
             // The candidate may have missed an election, and wants a leader.
             if self.keeps(guard::STIR_BY_STAND) {
                 self.stir(out);

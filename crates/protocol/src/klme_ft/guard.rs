@@ -108,6 +108,9 @@ pub const GHOSTS: Repair = Repair::new(
     "ghosts",
     "a waiter that has said nothing for some beats keeps no leader awake: its claim may be an old one",
 );
+/// Service: candidates again.
+pub const SPOKEN_FOR: Repair =
+    Repair::new(26, "spoken-for", "a copy holder that has voted for a greater number tells a candidate of it");
 
 /// All of them.
 pub const LIST: &[Repair] = &[
@@ -137,4 +140,5 @@ pub const LIST: &[Repair] = &[
     ASK_ALL,
     WANTS_NO_REST,
     GHOSTS,
+    SPOKEN_FOR,
 ];

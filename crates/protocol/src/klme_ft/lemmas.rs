@@ -28,7 +28,8 @@ pub(super) fn hold(moment: &Moment<'_, KlmeFt>) -> Verdict {
 }
 
 /// Whether any one node may crash: the copy holders of the latest leader that are there and do not leave, less one, are still a
-/// majority of all its copy holders; these have said that they are; and no node has voted for another leader meanwhile.
+/// majority of all its copy holders; these have said that they are; no node has voted for another leader meanwhile; and the
+/// leader is not about to give a copy to a node that has gone.
 pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
     let Some(token) = moment.nodes.iter().filter_map(|node| token(node)).max_by_key(|token| token.number) else {
         return false;
@@ -37,7 +38,19 @@ pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
         |member: Member| moment.nodes.iter().any(|node| node.stay.is_some() && node.me() == member && !node.leaving);
     let staying = token.holders.iter().filter(|holder| stays(holder.member)).count();
     let is_latest = moment.nodes.iter().all(|node| node.promise.number() <= Some(token.number));
-    token.settled && is_latest && 2 * staying.saturating_sub(1) > token.holders.len()
+    let has_volunteer_gone = volunteers(moment, token).any(|member| !stays(member));
+    token.settled && is_latest && !has_volunteer_gone && 2 * staying.saturating_sub(1) > token.holders.len()
+}
+
+/// Who may be given a copy next: the node that has offered to keep one, or those whose offers are still on their way.
+fn volunteers(moment: &Moment<'_, KlmeFt>, token: &Token) -> impl Iterator<Item = Member> {
+    let offers = moment.flights.iter().filter_map(|flight| match *flight.message {
+        Message::Claim { stay, number, round, .. } if number == Some(token.number) && round == token.round => {
+            Some(Member { id: flight.from, stay })
+        }
+        _ => None,
+    });
+    token.volunteer.into_iter().chain(offers.filter(|_| token.has_asked))
 }
 
 fn token(node: &KlmeFt) -> Option<&Token> {

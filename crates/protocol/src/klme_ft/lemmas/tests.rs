@@ -4,7 +4,7 @@ use alloc::vec;
 
 use super::*;
 use crate::klme_ft::token::{Loan, Waiter};
-use crate::klme_ft::{Candidacy, Variant};
+use crate::klme_ft::{Candidacy, Variant, Want};
 use crate::tenure::LeaderNo;
 use crate::{Demand, Deployment, Flight, Protocol, Repairs, Stay};
 
@@ -151,4 +151,27 @@ fn a_node_may_crash_if_the_copies_of_the_others_are_a_majority() {
         token.settled = false;
     };
     assert!(!survives(&with_a_later_leader), "the latest leader's copies count");
+}
+
+#[test]
+fn no_node_may_crash_while_the_leader_is_about_to_give_a_copy_to_one_that_has_gone() {
+    let mut nodes = busy();
+    let (gone, token) = (nodes[3].me(), books(&mut nodes[0]));
+    (token.has_asked, token.volunteer) = (true, Some(gone));
+    assert!(can_lose_a_node(&moment(&nodes, None)));
+    nodes[3].stay = None;
+    assert!(!can_lose_a_node(&moment(&nodes, None)), "it has offered to keep a copy");
+
+    let token = books(&mut nodes[0]);
+    token.volunteer = None;
+    let (number, round) = (token.number, token.round);
+    let survives = |nodes: &[KlmeFt; 4], round| {
+        let offer = Message::Claim { stay: gone.stay, number: Some(number), round, want: Want::Nothing, leaving: false };
+        let flights = vec![Flight { from: gone.id, to: NodeId(0), message: &offer }];
+        can_lose_a_node(&Moment { nodes: nodes.iter().collect(), flights })
+    };
+    assert!(!survives(&nodes, round), "its offer is on its way");
+    assert!(survives(&nodes, round.next()), "it answers another beat");
+    books(&mut nodes[0]).has_asked = false;
+    assert!(survives(&nodes, round), "nobody was asked");
 }
