@@ -244,7 +244,7 @@ impl Protocol for KlmeFt {
             Message::Vote { stay, number, copy } => self.on_vote(Member { id: from, stay }, number, copy, out),
             Message::Ahead { number } => self.on_ahead(number, out),
             Message::Token { number, allocated } => self.on_token(number, allocated, out),
-            Message::Dismiss { number, round } => self.on_dismiss((number, round), out),
+            Message::Dismiss { stay, number, round } => self.on_dismiss(stay, (number, round), out),
         }
     }
 
@@ -480,8 +480,9 @@ impl KlmeFt {
     }
 
     /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
-    fn on_dismiss(&mut self, beat: (LeaderNo, Round), out: &mut Out<Self>) {
-        let is_late = self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.age() > beat);
+    fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), out: &mut Out<Self>) {
+        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.age() > beat);
+        let is_late = self.stay != Some(stay) || is_older();
         if self.leaving && !(is_late && self.keeps(guard::LATE_DISMISSALS)) {
             self.depart(out);
         }

@@ -32,6 +32,7 @@ fn without_these_rules_waiters_are_never_served() {
         (guard::WITHDRAW, 3_823),
         (guard::FORGET_VOLUNTEER, 185),
         (guard::LATE_DISMISSALS, 7_638),
+        (guard::LATE_DISMISSALS, 714_221),
         (guard::KNOCK_AGAIN, 13),
         (guard::WANTS_NO_REST, 5_392),
     ];

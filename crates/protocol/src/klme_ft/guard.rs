@@ -87,8 +87,11 @@ pub const WITHDRAW: Repair =
 pub const FORGET_VOLUNTEER: Repair =
     Repair::new(19, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
 /// Likewise, who was let go too early.
-pub const LATE_DISMISSALS: Repair =
-    Repair::new(20, "late-dismissals", "a leaver that was made a copy holder after it was let go stays for now");
+pub const LATE_DISMISSALS: Repair = Repair::new(
+    20,
+    "late-dismissals",
+    "a leaver that was let go before it came, or became a copy holder, stays for now",
+);
 
 /// Service: who is woken.
 pub const STIR_BY_STAND: Repair =

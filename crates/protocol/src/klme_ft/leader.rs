@@ -120,7 +120,8 @@ impl KlmeFt {
             token.volunteer.get_or_insert(member);
         }
         if leaving && token.settled && token.holder(member).is_none() {
-            out.send(member.id, Message::Dismiss { number: token.number, round: token.round });
+            let (stay, number, round) = (member.stay, token.number, token.round);
+            out.send(member.id, Message::Dismiss { stay, number, round });
         }
         if wakes {
             self.begin_round(false, out);

@@ -95,6 +95,8 @@ pub enum Message {
     },
     /// A member that is about to leave may go: nobody counts on its copy as of this round.
     Dismiss {
+        /// Of the receiver: the claim that this answers may be of an earlier one.
+        stay: Stay,
         /// Of the leader.
         number: LeaderNo,
         /// Of the latest beat.

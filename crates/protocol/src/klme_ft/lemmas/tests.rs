@@ -166,7 +166,8 @@ fn no_node_may_crash_while_the_leader_is_about_to_give_a_copy_to_one_that_has_go
     token.volunteer = None;
     let (number, round) = (token.number, token.round);
     let survives = |nodes: &[KlmeFt; 4], round| {
-        let offer = Message::Claim { stay: gone.stay, number: Some(number), round, want: Want::Nothing, leaving: false };
+        let offer =
+            Message::Claim { stay: gone.stay, number: Some(number), round, want: Want::Nothing, leaving: false };
         let flights = vec![Flight { from: gone.id, to: NodeId(0), message: &offer }];
         can_lose_a_node(&Moment { nodes: nodes.iter().collect(), flights })
     };
