@@ -1,5 +1,5 @@
-//! One node at a time: what it says and does about what it hears. Here, how it comes and goes; and what the tests of its parts
-//! have in common.
+//! One node at a time: what it says and does about what it hears. Here, how it comes and goes; and what the tests of its
+//! parts have in common.
 
 use alloc::vec;
 
@@ -71,6 +71,10 @@ pub(super) fn books(node: &mut KlmeFt) -> &mut Token {
         Role::Leader(token) => token,
         _ => panic!("node {} leads", node.id),
     }
+}
+
+pub(super) fn loans(leader: &mut KlmeFt) -> Vec<Loan> {
+    books(leader).loans.clone()
 }
 
 pub(super) fn permit(number: u8) -> Permit {
@@ -280,16 +284,10 @@ fn a_member_that_no_leader_counts_on_goes_at_once() {
 fn whoever_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
     let mut user = follower(1);
     user.usage = using(true, true);
-    let (frees, says) = (
-        Message::Claim {
-            stay: Stay(1),
-            number: Some(FIRST),
-            round: copy_of(&user).round,
-            want: Want::Free(seal()),
-            leaving: true,
-        },
-        farewell(&user, 1),
-    );
+    let (number, round) = copy_of(&user).age();
+    let want = Want::Free(seal());
+    let frees = Message::Claim { stay: Stay(1), number: Some(number), round, want, leaving: true };
+    let says = farewell(&user, 1);
     let stops = [Effect::Revoke(Demand::ONE), disarm(Timer::Lease(false)), disarm(Timer::Lease(true)), send(0, frees)];
     let waits = [disarm(Timer::Lease(false)), arm(Timer::Farewell, FAREWELL), send(0, says)];
     assert_eq!(crossed(&mut user, Crossing::Leaving), [&stops[..], &waits].concat());
@@ -399,9 +397,4 @@ fn a_status_tells_who_waits_for_whom() {
     let status = other.status();
     assert_eq!((status.section, status.waits_on), (Section::Critical, None));
     assert_eq!((status.permits, status.queue), (Permits::first(1), vec![]));
-}
-
-/// So that the tests of the leader may say what it has lent.
-pub(super) fn loans(leader: &mut KlmeFt) -> Vec<Loan> {
-    books(leader).loans.clone()
 }

@@ -76,14 +76,15 @@ fn a_release_tells_the_leader_or_serves_the_next() {
     assert_eq!(node.usage, Usage::Idle);
     let mut leader = confirmed();
     requests(&mut leader);
-    books(&mut leader).enqueue(member(3), 0);
-    lend_to(4, &mut leader);
-    books(&mut leader).enqueue(member(2), 0);
+    let token = books(&mut leader);
+    token.enqueue(member(3), 0);
+    let others = token.lend(5).unwrap();
+    token.enqueue(member(4), 0);
     let effects = done(|out| leader.release(out));
     let (number, round) = copy_of(&leader).age();
-    let grant = Message::Grant { number, round, permit: permit(0), seal: seal().next().next(), renews: false };
-    let next = books(&mut leader).queue.first().copied();
-    assert_eq!(effects, [stops.to_vec(), vec![send(4, grant)]].concat(), "{next:?}");
+    let grant = Message::Grant { number, round, permit: permit(0), seal: others.seal.next(), renews: false };
+    assert_eq!(effects, [stops.to_vec(), vec![send(4, grant)]].concat());
+    assert_eq!(loans(&mut leader)[0].allocation, others, "it goes on");
     assert_eq!(leader.usage, Usage::Idle);
 }
 
