@@ -44,6 +44,8 @@ pub mod guard;
 mod leader;
 mod lemmas;
 mod message;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use message::{Allocation, Copy, Message, Seal, Want};

@@ -133,6 +133,15 @@ fn pending_request_a_request_made_without_neighbours_is_lost_in_5_steps() {
 }
 
 #[test]
+fn a_request_whose_next_hop_is_gone_goes_another_way_at_once_and_no_other_does() {
+    let asks = |script| played(TRIANGLE, Policy::Priority, Repairs::ALL, script).in_flight(2, 1);
+    assert_eq!(asks("req 2; down 0-2"), ["request"]);
+    assert_eq!(asks("down 0-2"), [""; 0], "it has nothing to ask for");
+    let stage = played(TRIANGLE, Policy::Priority, Repairs::ALL, "req 2; down 1-2");
+    assert_eq!(stage.in_flight(2, 0), ["request"], "the way that it went is still there");
+}
+
+#[test]
 fn keep_release_units_without_a_way_to_the_token_are_gone_in_8_steps() {
     let script = "req 0; req 1; msg 1>0; msg 0>1; msg 1>0; up 0-2; down 0-1; rel 0";
     let violation = without(&[repair::KEEP_RELEASE], LINE_3, script).violation.expect("a lost unit").to_string();

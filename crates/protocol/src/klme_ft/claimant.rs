@@ -1,5 +1,8 @@
 //! What every member does: it follows the leader, and claims what its application wants.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Copy, KlmeFt, Message, Role, Seal, Timer, Usage, Want, guard};
 use crate::tenure::Round;
 use crate::{Demand, Grant, NodeId, Out, Permit, Permits};

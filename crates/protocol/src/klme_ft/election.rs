@@ -1,5 +1,8 @@
 //! How somebody becomes leader.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use super::token::Token;

@@ -1,5 +1,8 @@
 //! What the leader does.
 
+#[cfg(test)]
+mod tests;
+
 use super::token::Change;
 use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want, guard};
 use crate::Out;

@@ -1,11 +1,15 @@
 use super::*;
-use crate::{Deployment, Effect, Outbox, Protocol, Repair, Repairs};
+use crate::{Crossing, Deployment, Effect, Outbox, Protocol, Repair, Repairs};
 
-/// Node 0, which leads nodes 1 to 3.
-fn leader(repairs: Repairs) -> Klme {
+/// Nodes 0 to 3, of which node 0 leads.
+fn deployed(repairs: Repairs) -> Vec<Klme> {
     let members = (0..4).map(NodeId).collect();
     let deployment = Deployment { nodes: 4, k: 1, members, ..Deployment::default() };
-    Klme::deploy(&deployment, (), repairs).swap_remove(0)
+    Klme::deploy(&deployment, (), repairs)
+}
+
+fn leader(repairs: Repairs) -> Klme {
+    deployed(repairs).swap_remove(0)
 }
 
 fn heir(change: impl FnOnce(&mut Klme)) -> Option<NodeId> {
@@ -51,4 +55,27 @@ fn announces(switched_off: Option<Repair>) -> bool {
 fn whoever_hands_the_token_over_tells_all_and_as_published_tells_nobody() {
     assert!(announces(None));
     assert!(!announces(Some(repair::FORWARD_ANNOUNCED)));
+}
+
+/// Whether a node that is told to leave goes at once.
+fn goes_at_once(mut node: Klme) -> bool {
+    let mut out = Outbox::new();
+    node.on_about_to_leave(&mut out);
+    out.drain().any(|effect| effect == Effect::Depart)
+}
+
+#[test]
+fn as_published_whoever_leaves_is_gone_at_once_and_an_idle_holder_takes_the_token_along() {
+    let member = |switched_off: Repair| deployed(Repairs::ALL.without(switched_off)).swap_remove(1);
+    assert!(goes_at_once(member(repair::FAREWELL)));
+    assert!(!goes_at_once(member(repair::IDLE_HOLDER)), "it has no token, and waits until the leader lets it go");
+    assert!(goes_at_once(leader(Repairs::ALL.without(repair::IDLE_HOLDER))));
+}
+
+#[test]
+fn a_newcomer_that_has_gone_is_not_told_who_leads() {
+    let mut node = deployed(Repairs::ALL).swap_remove(1);
+    node.here().newcomers = [2, 3].map(NodeId).to_vec();
+    node.below(Crossing::Parted { peer: NodeId(2) }, &mut Outbox::new());
+    assert_eq!(node.here().newcomers, [NodeId(3)]);
 }

@@ -3,21 +3,11 @@
 use alloc::vec;
 
 use super::*;
+use crate::klme_ft::tests::{books, permit};
 use crate::klme_ft::token::{Loan, Waiter};
 use crate::klme_ft::{Candidacy, Variant, Want};
 use crate::tenure::LeaderNo;
 use crate::{Demand, Deployment, Flight, Protocol, Repairs, Stay};
-
-fn permit(number: u8) -> Permit {
-    number.try_into().unwrap()
-}
-
-fn books(node: &mut KlmeFt) -> &mut Token {
-    match &mut node.role {
-        Role::Leader(token) => token,
-        _ => panic!("node {} leads", node.id),
-    }
-}
 
 /// Four members share two units. Node 0 leads and has lent unit 0 to node 1, who uses it; node 2 waits.
 fn busy() -> [KlmeFt; 4] {

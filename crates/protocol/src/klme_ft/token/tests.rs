@@ -233,3 +233,59 @@ fn claims_count_by_their_beat_and_their_seal() {
     token.note(member(1), true, Want::Wait);
     assert!(!is_lent(&token) && token.queue == [Waiter { member: member(1), missed: 0 }], "it did not get its grant");
 }
+
+#[test]
+fn a_late_claim_of_one_that_uses_nothing_is_queued_and_not_served_under_this_beat() {
+    let mut token = token(&[0]);
+    token.note(member(1), false, Want::Wait);
+    assert_eq!(token.queue, [Waiter { member: member(1), missed: 1 }]);
+    token.note(member(2), true, Want::Nothing);
+    assert_eq!((token.lend(4), token.queue.len()), (None, 1), "nothing was asked for");
+}
+
+#[test]
+fn each_beat_that_is_missed_is_counted_up_to_a_limit() {
+    let mut token = token(&[0, 1]);
+    token.enqueue(member(3), 0);
+    token.holder(member(1)).unwrap().acknowledged = false;
+    let mut counted = || {
+        token.pass_beat(PATIENCE, false);
+        (token.queue[0].missed, token.holders[1].missed)
+    };
+    assert_eq!([counted(), counted(), counted()], [(1, 1), (2, 2), (2, 2)]);
+}
+
+#[test]
+fn copies_are_wanted_when_fewer_than_three_are_sound() {
+    let wants = |holders: &[u32], spoil: &dyn Fn(&mut Token)| {
+        let mut token = token(holders);
+        spoil(&mut token);
+        token.wants_copies(PATIENCE)
+    };
+    assert!(!wants(&[0, 1, 2], &|_| {}) && !wants(&[0, 1, 2, 3], &|_| {}));
+    assert!(wants(&[0, 1], &|_| {}));
+    assert!(wants(&[0, 1, 2], &|token| silence(token, 2)));
+    assert!(wants(&[0, 1, 2], &|token| token.holders[2].leaving = true));
+    assert!(!wants(&[0, 1, 2], &|token| token.holders[2].missed = PATIENCE - 1), "it may only be slow");
+}
+
+#[test]
+fn a_new_token_relies_on_nobody_and_has_asked_nobody() {
+    let copy = token(&[0, 1]).copy(member(0), Stay(0));
+    let of =
+        |id: u32| Allocation { member: member(id), permit: 0.try_into().unwrap(), seal: token(&[0]).sealed.next() };
+    let new = Token::new(copy.number, 2, &copy, &[of(1)], 4);
+    assert!(!new.settled && !new.has_asked && !new.loans[0].claimed);
+    assert!(new.holders.iter().all(|holder| !holder.acknowledged && !holder.leaving && holder.missed == 0));
+    assert!(!new.is_confirmed() && !new.has_leaver());
+}
+
+#[test]
+fn who_leads_is_not_struck_off_as_a_leaver_before_a_leaver_that_does_not() {
+    let mut token = token(&[0, 1, 2]);
+    token.holder(member(0)).unwrap().leaving = true;
+    assert_eq!(next(&token), Some(Change::Remove(member(0))));
+    token.holder(member(2)).unwrap().leaving = true;
+    assert_eq!(next(&token), Some(Change::Remove(member(2))));
+    assert!(token.has_leaver());
+}
