@@ -34,7 +34,7 @@ function modules(row, head) {
   return marks.map((mark, at) => [mark, names.length === marks.length ? names.map((n) => n.trim()).slice(0, at + 1).join("; ") : plain(row[0])]);
 }
 
-/** One page: its paper, its clauses, its repairs. */
+/** One page: its paper, its clauses, and what can be switched off: repairs of the paper, or rules of our own. */
 function page(text) {
   const about = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
   // What follows the year is about the page, not about the paper.
@@ -45,7 +45,7 @@ function page(text) {
     for (const row of rows) {
       if (head[0] === "mark") for (const mark of marksIn(row[0])) clauses[mark] = plain(row[1]);
       else if (head.includes("mark")) for (const [mark, words] of modules(row, head)) clauses[mark] = words;
-      else if (head[0] === "repair") for (const name of marksIn(row[0])) repairs[name] = plain(row[1]);
+      else if (head[0] === "repair" || head[0] === "rule") for (const name of marksIn(row[0])) repairs[name] = plain(row[1]);
     }
   }
   return { paper: plain(paper), clauses, repairs };

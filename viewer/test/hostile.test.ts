@@ -86,3 +86,11 @@ test("places are found for any number of nodes", () => {
     assert.ok(places.every(([x, y]) => x >= 0 && x <= 1000 && y >= 0 && y <= 1000));
   }
 });
+
+test("messages that are nested deeper than a stack are compared all the same", () => {
+  const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+  const sent = `{"t":1,"node":0,"in":"release","out":[{"send":{"to":1,"message":${deep}}}]}`;
+  const trace = readLines(header(3), sent, `{"t":2,"node":1,"in":{"message":{"from":0,"message":${deep}}},"out":[]}`);
+  assert.deepEqual(trace.problems, []);
+  assert.equal(trace.stateAt(1).flightCount, 0);
+});

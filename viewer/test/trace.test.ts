@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { tell } from "../src/model/words";
 import { LINE_MAX, Splitter } from "../src/trace/split";
 import { header, readBytes, readLines, readTrace, step } from "./reading";
 import { readFileSync } from "node:fs";
@@ -91,4 +92,42 @@ test("a token that outlives its link is the one that was sent, and what else was
     { t: 2, link: [0, 1], up: false, incarnation: 0 }, step(1, 3, { in: { message: { from: 0, incarnation: 0, message: token } } }));
   assert.deepEqual([...trace.stateAt(1).cutOff.values()].flat().map(({ content }) => content.kind), ["request", "token"]);
   assert.deepEqual([...trace.stateAt(2).cutOff.values()].flat().map(({ content }) => content.kind), ["request"]);
+});
+
+/** Node 0 says four things to node 1, of which two are called the same, and two are the same. */
+const SAID = ["early", { claim: { round: 1, of: [2] } }, { claim: { round: 1, of: [3] } }, "early"];
+const sends = step(0, 1, { out: SAID.map((message) => ({ send: { to: 1, message } })) });
+const hears = (t: number, message: object | string) => step(1, t, { in: { message: { from: 0, incarnation: 0, message } } });
+
+/** When and how each message of the first line ended. */
+function fates(...lines: readonly object[]): (string | null)[] {
+  const trace = readLines(header(2), sends, ...lines);
+  assert.deepEqual(trace.problems, []);
+  const flights = [...trace.stateAt(0).flights.values()].flat();
+  assert.equal(flights.length, SAID.length);
+  const ended = flights.map((flight) => trace.fateOf(flight));
+  const state = trace.stateAt(trace.length - 1);
+  assert.equal(state.flightCount, [...state.flights.values()].flat().length);
+  return ended.map((fate) => fate && `${fate.fate} ${fate.t}`);
+}
+
+test("a message that overtakes others is known by what it says", () => {
+  assert.deepEqual(fates(hears(2, SAID[2]), hears(3, SAID[1]), hears(4, "early")), ["arrived 4", "arrived 3", "arrived 2", null]);
+  assert.deepEqual(fates(hears(2, SAID[2]), hears(3, "odd")), ["arrived 3", null, "arrived 2", null], "what nobody has said is taken for the oldest");
+  assert.deepEqual(fates(hears(2, { claim: [1] }), hears(3, { claim: { round: 1 } })), ["arrived 2", "arrived 3", null, null]);
+});
+
+test("a message that is lost or returned is known by what it says", () => {
+  assert.deepEqual(fates({ t: 2, lost: [0, 1], message: SAID[2] }), [null, null, "lost 2", null]);
+  assert.deepEqual(fates({ t: 2, lost: [0, 1] }), ["lost 2", null, null, null], "older traces do not tell what it said");
+  const fails = { t: 2, link: [0, 1], up: false, incarnation: 0 };
+  const returned = step(0, 3, { in: { undelivered: { to: 1, message: SAID[1] } } });
+  assert.deepEqual(fates(fails, returned), ["lost 2", "returned 3", "lost 2", "lost 2"]);
+  const refused = { ...hears(3, SAID[2]), refused: "wrong_incarnation" };
+  assert.deepEqual(fates(fails, refused), ["lost 2", "lost 2", "refused 3", "lost 2"]);
+});
+
+test("which message is lost is told", () => {
+  const trace = readLines(header(2), { t: 2, lost: [0, 1], message: { link_info: {} } }, { t: 2, lost: [0, 1] });
+  assert.deepEqual([0, 1].map((index) => tell(trace.line(index)).what), ["Link info from 0 to 1 is lost", "A message from 0 to 1 is lost"]);
 });

@@ -86,9 +86,9 @@ impl<P: Protocol> Play<P> {
             }
             Action::Lose { from, to } => {
                 let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
-                self.ground.arrive(from, to, incarnation);
-                if let Some(writer) = &mut self.writer {
-                    writer.loss(self.now, from, to);
+                let lost = self.ground.arrive(from, to, incarnation);
+                if let (Some(message), Some(writer)) = (lost, &mut self.writer) {
+                    writer.loss(self.now, from, to, &message);
                 }
             }
             // Time passes, or does not, without anybody noticing.

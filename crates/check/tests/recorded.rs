@@ -74,8 +74,9 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
     let gone = [Action::Leave(TWO), deliver(TWO, ZERO), deliver(ZERO, TWO), Action::Join(THREE), Action::Crash(ONE)];
     let lines = recorded::<Klme>("klme", deployment, (), [&asked, &gone]);
     let change = |t, member, presence| Line::Member(MemberChange { t: t * SECOND, member, presence });
+    let message = serde_json::json!({"req_cs": {"number": {"stay": 1, "number": 1}}});
     let expected = [
-        Line::Loss(Loss { t: 2 * SECOND, lost: (ONE, ZERO) }),
+        Line::Loss(Loss { t: 2 * SECOND, lost: (ONE, ZERO), message }),
         change(5, TWO, Presence::Outside),
         change(6, THREE, Presence::Inside),
         change(7, ONE, Presence::Crashed),

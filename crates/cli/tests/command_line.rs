@@ -24,6 +24,8 @@ fn list_names_every_algorithm_and_shows_one() {
     }
     let said = driftlock(&["list", "krlf"]);
     assert!(said.out.contains("Walter") && said.out.contains("pending-request"));
+    let said = driftlock(&["list", "klme-ft"]);
+    assert!(said.out.contains("Khanna") && said.out.contains("  late-dismissals   a leaver that was"), "{}", said.out);
     assert_eq!(driftlock(&["list", "paxos"]).code, 2);
 }
 
@@ -261,7 +263,9 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--connectivity", "0.01"], "too small to connect 30 nodes"),
         (&["--connectivity", "7"], "connectivity must be a finite number from 0 to 1"),
         (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),
-        (&["--without", "glue"], "krl has no repair \"glue\""),
+        (&["--without", "glue"], "krl has no repair \"glue\"; it has holder-lowers"),
+        (&["--algorithm", "klme-ft", "--without", "bond"], "a rule of its own, which only check and soak switch off"),
+        (&["--algorithm", "klme-ft", "--without", "glue"], "switch its own rules off: bond, stay-bound"),
         (&["--link-info", "loud"], "is no LinkInfo rule"),
         (&["--replications", "0"], "replications must be from 1 to 10000"),
         (&["--entries", "0"], "entries must be from 1"),

@@ -445,7 +445,7 @@ impl<P: Protocol> World<P> {
         if let Some(Timed { message, .. }) = &lost {
             self.meter.landed(P::permits(message));
             if let Some((t, recorder)) = self.recorder() {
-                recorder.loss(t, from, to);
+                recorder.loss(t, from, to, message);
             }
         }
         lost.is_some()

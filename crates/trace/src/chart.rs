@@ -152,14 +152,42 @@ impl Message {
     }
 }
 
+/// Messages on their way, the oldest first, by sender and receiver.
+#[derive(Default)]
+struct Flights(BTreeMap<(NodeId, NodeId), VecDeque<Flight>>);
+
+struct Flight {
+    /// The index of its message.
+    message: usize,
+    /// What it says: all that tells it from others on the same way, which it may overtake.
+    said: Value,
+}
+
+impl Flights {
+    fn add(&mut self, ends: (NodeId, NodeId), flight: Flight) {
+        self.0.entry(ends).or_default().push_back(flight);
+    }
+
+    /// The oldest that says this; of those that say the same, nobody can tell which it is.
+    fn take_saying(&mut self, ends: (NodeId, NodeId), said: &Value) -> Option<usize> {
+        let flights = self.0.get_mut(&ends)?;
+        let at = flights.iter().position(|flight| flight.said == *said)?;
+        flights.remove(at).map(|flight| flight.message)
+    }
+
+    fn take_oldest(&mut self, ends: (NodeId, NodeId)) -> Option<usize> {
+        self.0.get_mut(&ends)?.pop_front().map(|flight| flight.message)
+    }
+}
+
 /// A chart while its trace is read.
 struct Drawing {
     chart: Chart,
     nodes: BTreeSet<NodeId>,
-    /// Sent and not yet arrived, the next to arrive first, by sender and receiver.
-    under_way: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
+    /// Sent and not yet arrived.
+    under_way: Flights,
     /// What was under way on a link when it failed last, and has not been returned.
-    cut_off: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
+    cut_off: Flights,
     /// Who hears a broadcast.
     inside: BTreeSet<NodeId>,
     /// Whether steps that a change below leads to belong to the row before.
@@ -187,8 +215,8 @@ impl Drawing {
         let mut drawing = Self {
             chart,
             nodes: (0..drawn).map(NodeId).collect(),
-            under_way: BTreeMap::new(),
-            cut_off: BTreeMap::new(),
+            under_way: Flights::default(),
+            cut_off: Flights::default(),
             inside: deployment.members.iter().copied().collect(),
             in_change: false,
             phases: BTreeMap::new(),
@@ -242,11 +270,11 @@ impl Drawing {
         }
         let row = self.row();
         for ends in [(a, b), (b, a)] {
-            let cut_off = self.under_way.remove(&ends).unwrap_or_default();
-            for &message in &cut_off {
-                self.chart.messages[message].fate = Fate::Ended { row, returned: false };
+            let cut_off = self.under_way.0.remove(&ends).unwrap_or_default();
+            for flight in &cut_off {
+                self.chart.messages[flight.message].fate = Fate::Ended { row, returned: false };
             }
-            self.cut_off.insert(ends, cut_off);
+            self.cut_off.0.insert(ends, cut_off);
         }
     }
 
@@ -261,9 +289,9 @@ impl Drawing {
         }
         self.inside.remove(&node);
         let row = self.row();
-        for (_, under_way) in self.under_way.iter_mut().filter(|((_, to), _)| *to == node) {
-            for message in under_way.drain(..) {
-                self.chart.messages[message].fate = Fate::Ended { row, returned: false };
+        for (_, under_way) in self.under_way.0.iter_mut().filter(|((_, to), _)| *to == node) {
+            for flight in under_way.drain(..) {
+                self.chart.messages[flight.message].fate = Fate::Ended { row, returned: false };
             }
         }
         if change.presence == Presence::Crashed {
@@ -272,11 +300,12 @@ impl Drawing {
         }
     }
 
-    fn lose(&mut self, loss: &Loss) {
+    fn lose(&mut self, loss: &Loss<Value>) {
         let (from, to) = loss.lost;
         self.begin_row(loss.t, Action::Local { node: to, text: format!("does not hear {from}") });
         let row = self.row();
-        if let Some(message) = self.under_way.get_mut(&(from, to)).and_then(VecDeque::pop_front) {
+        let lost = self.under_way.take_saying((from, to), &loss.message);
+        if let Some(message) = lost.or_else(|| self.under_way.take_oldest((from, to))) {
             self.chart.messages[message].fate = Fate::Ended { row, returned: false };
         }
     }
@@ -323,7 +352,7 @@ impl Drawing {
                     let text = format!("{} returned", label(&content["message"]).text);
                     self.begin_row(step.t, Action::Local { node: step.node, text });
                 }
-                return self.give_back(step.node, to);
+                return self.give_back((step.node, to), &content["message"]);
             }
             ("below", ..) if follows => return,
             _ => {}
@@ -340,43 +369,48 @@ impl Drawing {
         }
     }
 
-    fn send(&mut self, from: NodeId, to: NodeId, message: &Value) {
+    fn send(&mut self, from: NodeId, to: NodeId, said: &Value) {
         self.nodes.insert(to);
-        let label = label(message);
+        let label = label(said);
         self.mention(from, label.permit);
         let message = self.chart.messages.len();
         self.chart.messages.push(Message { from, to, label, sent: Some(self.row()), fate: Fate::UnderWay });
-        self.under_way.entry((from, to)).or_default().push_back(message);
+        self.under_way.add((from, to), Flight { message, said: said.clone() });
     }
 
     fn arrive(&mut self, step: &Step<Value, Value>, from: NodeId, refused: bool) {
         self.nodes.insert(from);
-        let ends = (from, step.node);
-        // A node refuses what is late, and that was sent before the link failed.
-        let late = if refused { self.cut_off.get_mut(&ends).and_then(VecDeque::pop_front) } else { None };
-        let next = late.or_else(|| self.under_way.get_mut(&ends).and_then(VecDeque::pop_front));
-        let label = label(&step.input["message"]["message"]);
-        let next = next.or_else(|| self.outlived(ends, &label));
-        let message = next.unwrap_or_else(|| {
-            self.chart.messages.push(Message { from, to: step.node, label, sent: None, fate: Fate::UnderWay });
+        let said = &step.input["message"]["message"];
+        let message = self.arriving((from, step.node), said, refused).unwrap_or_else(|| {
+            let (to, label) = (step.node, label(said));
+            self.chart.messages.push(Message { from, to, label, sent: None, fate: Fate::UnderWay });
             self.chart.messages.len() - 1
         });
         self.begin_row(step.t, Action::Arrival { message });
         self.chart.messages[message].fate = Fate::Arrived { row: self.row(), refused };
     }
 
-    /// A message that has found another way after its link had failed.
-    fn outlived(&mut self, ends: (NodeId, NodeId), label: &Label) -> Option<usize> {
-        let cut_off = self.cut_off.get_mut(&ends)?;
-        let at = cut_off.iter().position(|&message| self.chart.messages[message].label == *label)?;
-        cut_off.remove(at)
+    /// Which of the messages between these two it is that arrives.
+    fn arriving(&mut self, ends: (NodeId, NodeId), said: &Value, refused: bool) -> Option<usize> {
+        // A node refuses what is late, and that was sent before the link failed.
+        if refused {
+            return self.late(ends, said);
+        }
+        // Some messages find another way after their link has failed.
+        let known = self.under_way.take_saying(ends, said).or_else(|| self.cut_off.take_saying(ends, said));
+        known.or_else(|| self.under_way.take_oldest(ends))
     }
 
-    /// The oldest message that can not arrive any more is back at its sender.
-    fn give_back(&mut self, from: NodeId, to: NodeId) {
+    /// Likewise, of one that was cut off, if any was.
+    fn late(&mut self, ends: (NodeId, NodeId), said: &Value) -> Option<usize> {
+        let known = self.cut_off.take_saying(ends, said).or_else(|| self.under_way.take_saying(ends, said));
+        known.or_else(|| self.cut_off.take_oldest(ends)).or_else(|| self.under_way.take_oldest(ends))
+    }
+
+    /// A message that can not arrive any more is back at its sender.
+    fn give_back(&mut self, ends: (NodeId, NodeId), said: &Value) {
         let row = self.row();
-        let cut_off = self.cut_off.get_mut(&(from, to)).and_then(VecDeque::pop_front);
-        let message = cut_off.or_else(|| self.under_way.get_mut(&(from, to)).and_then(VecDeque::pop_front));
+        let message = self.late(ends, said);
         match message.map(|message| &mut self.chart.messages[message].fate) {
             Some(Fate::Ended { returned, .. }) => *returned = true,
             Some(fate) => *fate = Fate::Ended { row, returned: true },

@@ -144,13 +144,16 @@ pub struct MemberChange {
     pub presence: Presence,
 }
 
-/// The next message between two nodes is lost.
+/// A message between two nodes is lost.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Loss {
+pub struct Loss<M> {
     /// When, in nanoseconds.
     pub t: u64,
     /// The sender and the receiver.
     pub lost: (NodeId, NodeId),
+    /// What it says; nothing in an older trace, where it is taken for the oldest on its way.
+    #[serde(default)]
+    pub message: M,
 }
 
 /// What surrounds the nodes, for whoever draws it. They know nothing of it, so a replay has no use for it.
@@ -262,7 +265,7 @@ pub enum Line {
     /// Somebody came, went or crashed.
     Member(MemberChange),
     /// A message was lost.
-    Loss(Loss),
+    Loss(Loss<Value>),
     /// Somebody moves, something fails, or the like.
     Scene(Scene),
     /// The end.

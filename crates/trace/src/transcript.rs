@@ -25,7 +25,8 @@ pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
             Line::Loss(loss) => {
                 actions += 1;
                 in_change = false;
-                text += &format!("{actions:>3}. a message from {} to {} is lost\n", loss.lost.0, loss.lost.1);
+                let what = if loss.message.is_null() { "a message".into() } else { label(&loss.message).text };
+                text += &format!("{actions:>3}. {what} from {} to {} is lost\n", loss.lost.0, loss.lost.1);
             }
             Line::Step(step) => {
                 let (what, follows) = happening(&step);

@@ -74,9 +74,9 @@ impl Writer {
         self.line(&MemberChange { t, member, presence });
     }
 
-    /// The next message from one node to another is lost.
-    pub fn loss(&mut self, t: u64, from: NodeId, to: NodeId) {
-        self.line(&Loss { t, lost: (from, to) });
+    /// This message from one node to another is lost.
+    pub fn loss<M: Serialize>(&mut self, t: u64, from: NodeId, to: NodeId, message: &M) {
+        self.line(&Loss { t, lost: (from, to), message });
     }
 
     /// Something around the nodes has changed.

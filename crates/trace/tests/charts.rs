@@ -157,6 +157,55 @@ fn messages_arrive_in_the_order_of_sending_on_each_way() {
     assert!(chart.mermaid().contains("title krl without pace on 3 nodes, k = 1, links 0\u{2013}1, 1\u{2013}2"));
 }
 
+/// Node 0 says four things to node 1, of which two are called the same.
+const OVERTAKING: &str = r#"{"t":1,"node":0,"in":{"timer":"pace"},"out":[{"send":{"to":1,"message":"early"}},{"send":{"to":1,"message":{"claim":{"round":1}}}},{"send":{"to":1,"message":{"claim":{"round":2}}}},{"send":{"to":1,"message":"early"}}]}"#;
+
+/// How each message ended, in the order of sending.
+fn endings(chart: &Chart) -> Vec<String> {
+    let svg = chart.svg();
+    let stories = svg.lines().filter_map(|line| line.split_once("sent in row ")?.1.split_once("</title>"));
+    stories.map(|(story, _)| story.split_once(", ").expect("how it ended").1.to_owned()).collect()
+}
+
+#[test]
+fn a_message_that_overtakes_others_is_known_by_what_it_says() {
+    let arrives = |t: u32, message: &str| {
+        format!(r#"{{"t":{t},"node":1,"in":{{"message":{{"from":0,"incarnation":0,"message":{message}}}}},"out":[]}}"#)
+    };
+    let [second, first, early, odd] = [
+        arrives(2, r#"{"claim":{"round":2}}"#),
+        arrives(3, r#"{"claim":{"round":1}}"#),
+        arrives(4, r#""early""#),
+        arrives(5, r#""odd""#),
+    ];
+    let overtaken = chart(&[OVERTAKING, &second, &first, &early, END]);
+    assert_eq!(
+        endings(&overtaken),
+        ["arrives in row 4", "arrives in row 3", "arrives in row 2", "under way at the end"],
+        "of two that say the same, the older arrives first"
+    );
+    let unknown = chart(&[OVERTAKING, &second, &odd, END]);
+    assert_eq!(
+        endings(&unknown),
+        ["arrives in row 3", "under way at the end", "arrives in row 2", "under way at the end"],
+        "what nobody has said is taken for the oldest"
+    );
+}
+
+#[test]
+fn a_message_that_is_lost_or_returned_is_known_by_what_it_says() {
+    let lost = r#"{"t":2,"lost":[0,1],"message":{"claim":{"round":2}}}"#;
+    let ends = |chart: &Chart| endings(chart).iter().map(|story| !story.starts_with("under way")).collect::<Vec<_>>();
+    assert_eq!(ends(&chart(&[OVERTAKING, lost, END])), [false, false, true, false]);
+    let of_former_times = r#"{"t":2,"lost":[0,1]}"#;
+    assert_eq!(ends(&chart(&[OVERTAKING, of_former_times, END])), [true, false, false, false]);
+    let returned = r#"{"t":3,"node":0,"in":{"undelivered":{"to":1,"message":{"claim":{"round":1}}}},"out":[]}"#;
+    assert_eq!(
+        endings(&chart(&[OVERTAKING, FAILURE[2], returned, END])),
+        ["lost in row 2", "returned in row 2", "lost in row 2", "lost in row 2"]
+    );
+}
+
 /// Three messages are under way on 0-1 when it fails; two are returned, one is not. Then the link forms again.
 const FAILURE: [&str; 10] = [
     r#"{"t":1,"node":0,"in":{"timer":"pace"},"out":[{"send":{"to":1,"message":"first","shared":false}},{"send":{"to":1,"message":"second","shared":false}},{"send":{"to":2,"message":"beside","shared":false}}]}"#,

@@ -36,7 +36,8 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
     case "member":
       return member(state, line.node, line.presence, watch);
     case "lost": {
-      const flight = takeFirst(state, state.flights, line.ends[0], line.ends[1]);
+      const [from, to] = line.ends;
+      const flight = takeSaying(state, state.flights, from, to, contentOf(line.message)) ?? takeOldest(state, state.flights, from, to);
       if (flight) watch.ended?.(flight, "lost");
       return;
     }
@@ -114,14 +115,14 @@ function grant(state: State, id: number, value: Json | undefined, watch: Watch):
 /** What an input takes out of the air. */
 function receive(state: State, line: Step, kind: string, content: Fields, watch: Watch): void {
   const refused = line.refused !== null;
+  const said = contentOf(content.message);
   if (kind === "message" && isNode(state, content.from)) {
-    // A node refuses what is late, and that was sent before the link failed.
-    const late = refused ? takeFirst(state, state.cutOff, content.from, line.node) : undefined;
-    const flight = late ?? takeFirst(state, state.flights, content.from, line.node) ?? takeLate(state, content.from, line.node, content.message) ?? unseen(state, line, content.from, content.message);
+    const find = refused ? late : arriving;
+    const flight = find(state, content.from, line.node, said) ?? unseen(state, line, content.from, said);
     watch.ended?.(flight, refused ? "refused" : "arrived");
     if (!refused) holdToken(state, line.node, flight.content, true);
   } else if (kind === "undelivered" && isNode(state, content.to)) {
-    const flight = takeFirst(state, state.cutOff, line.node, content.to) ?? takeFirst(state, state.flights, line.node, content.to);
+    const flight = late(state, line.node, content.to, said);
     if (flight) {
       watch.ended?.(flight, "returned");
       holdToken(state, line.node, flight.content, true);
@@ -129,9 +130,20 @@ function receive(state: State, line: Step, kind: string, content: Fields, watch:
   }
 }
 
+/** Takes the message that arrives. Some find another way after their link has failed. */
+function arriving(state: State, from: number, to: number, said: Content): Flight | undefined {
+  return takeSaying(state, state.flights, from, to, said) ?? takeSaying(state, state.cutOff, from, to, said) ?? takeOldest(state, state.flights, from, to);
+}
+
+/** Takes the message that is returned, or refused for being late: such were sent before the link failed. */
+function late(state: State, from: number, to: number, said: Content): Flight | undefined {
+  const known = takeSaying(state, state.cutOff, from, to, said) ?? takeSaying(state, state.flights, from, to, said);
+  return known ?? takeOldest(state, state.cutOff, from, to) ?? takeOldest(state, state.flights, from, to);
+}
+
 /** A message of which the trace does not show where it comes from. */
-function unseen(state: State, line: Step, from: number, message: Json): Flight {
-  return { id: -1, from, to: line.node, t: state.t, content: contentOf(message) };
+function unseen(state: State, line: Step, from: number, content: Content): Flight {
+  return { id: -1, from, to: line.node, t: state.t, content };
 }
 
 function send(state: State, line: Step, to: Json | undefined, content: Content, watch: Watch): void {
@@ -162,24 +174,25 @@ function holdToken(state: State, id: number, content: Content, hasToken: boolean
   if (state.singleToken && content.kind === "token" && state.nodes[id].hasToken !== hasToken) change(state, id, { hasToken });
 }
 
-function takeFirst(state: State, from: Map<number, readonly Flight[]>, sender: number, receiver: number): Flight | undefined {
-  const pair = pairOf(sender, receiver);
-  const flights = from.get(pair);
-  if (!flights) return undefined;
-  if (flights.length === 1) from.delete(pair);
-  else from.set(pair, flights.slice(1));
-  if (from === state.flights) state.flightCount--;
-  return flights[0];
+type Flights = Map<number, readonly Flight[]>;
+
+/** Of those that say the same nobody can tell which it is: the oldest. */
+function takeSaying(state: State, from: Flights, sender: number, receiver: number, said: Content): Flight | undefined {
+  const at = from.get(pairOf(sender, receiver))?.findIndex((flight) => flight.content.says(said)) ?? -1;
+  return at < 0 ? undefined : takeAt(state, from, sender, receiver, at);
 }
 
-/** A token that has found another way after its link had failed: what else was on that link is gone. */
-function takeLate(state: State, sender: number, receiver: number, message: Json | undefined): Flight | undefined {
+function takeOldest(state: State, from: Flights, sender: number, receiver: number): Flight | undefined {
+  return from.has(pairOf(sender, receiver)) ? takeAt(state, from, sender, receiver, 0) : undefined;
+}
+
+function takeAt(state: State, from: Flights, sender: number, receiver: number, at: number): Flight {
   const pair = pairOf(sender, receiver);
-  const flights = state.cutOff.get(pair) ?? [];
-  const { label } = contentOf(message);
-  const late = flights.find((flight) => flight.content.label === label);
-  if (late) state.cutOff.set(pair, flights.filter((flight) => flight !== late));
-  return late;
+  const flights = from.get(pair)!;
+  if (flights.length === 1) from.delete(pair);
+  else from.set(pair, flights.filter((_, index) => index !== at));
+  if (from === state.flights) state.flightCount--;
+  return flights[at];
 }
 
 /** What a node learns of its links from the layer below. */

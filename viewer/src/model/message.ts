@@ -7,11 +7,14 @@ export class Content {
   readonly isToken: boolean;
   /** The units that travel with it. */
   readonly permits: readonly number[];
+  readonly #all: Json;
   readonly #fields: Fields;
   readonly #token: Fields | null;
 
-  constructor(kind: string, fields: Fields) {
+  constructor(kind: string, all: Json) {
+    const fields = isFields(all) ? all : {};
     this.kind = kind;
+    this.#all = all;
     this.#fields = fields;
     this.#token = isFields(fields.token) ? fields.token : null;
     this.permits = carried(fields, this.#token);
@@ -20,6 +23,11 @@ export class Content {
 
   get carriesUnits(): boolean {
     return this.isToken || this.permits.length > 0;
+  }
+
+  /** Whether it says the same: all that tells messages on the same way apart, which may overtake one another. */
+  says(other: Content): boolean {
+    return this.kind === other.kind && isSame(this.#all, other.#all, 0);
   }
 
   /** Its kind and what it carries, in a few words. Made when it is read: most messages are never looked at. */
@@ -36,7 +44,21 @@ export function spoken(name: string): string {
 
 export function contentOf(message: Json | undefined): Content {
   const [kind, content] = variant(message) ?? ["message", message ?? null];
-  return new Content(kind, isFields(content) ? content : {});
+  return new Content(kind, content);
+}
+
+/** Two messages that differ only further inside than this are taken for the same. */
+const DEPTH_MAX = 32;
+
+function isSame(one: Json, other: Json, depth: number): boolean {
+  if (one === other || depth > DEPTH_MAX) return true;
+  if (Array.isArray(one)) {
+    return Array.isArray(other) && one.length === other.length && one.every((part, at) => isSame(part, other[at], depth + 1));
+  }
+  if (!isFields(one) || !isFields(other)) return false;
+  const names = Object.keys(one);
+  const isThere = (name: string) => Object.hasOwn(other, name) && isSame(one[name], other[name], depth + 1);
+  return names.length === Object.keys(other).length && names.every(isThere);
 }
 
 const NONE: readonly number[] = [];

@@ -26,6 +26,7 @@ const MEANINGS: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:the request of node (\d+) is|the requests of node (\d+) are) lost/, ([, one, other]) => `On the way from node ${one ?? other} to a token somebody does not know that it is asked: the request goes no further.`],
   [/^the request of node (\d+) runs in a circle/, ([, node]) => `Those on the way of node ${node}’s request wait for one another: it never meets a token.`],
   [/^node (\d+) takes the requests of node (\d+) for another rank than they have/, ([, node, other]) => `Who is more urgent goes first. Node ${node} has node ${other} in a place of its queue that is too far in front or too far behind.`],
+  [/^node (\d+) is in R_Queue, and will ask every new leader again/, ([, node]) => `The token has the request of node ${node} already, and nobody has told node ${node} so: it asks anew whenever the token moves, for nothing.`],
   [/has left its CS, and nobody will tell the leader/, () => "The leader takes the unit for used, and will never lend it to anybody else."],
 ];
 

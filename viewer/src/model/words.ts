@@ -31,7 +31,7 @@ export function tell(line: Line, over: Fault | null = null): Told {
     case "member":
       return plain(`Node ${line.node} ${PRESENCE_WORDS[line.presence]}`);
     case "lost":
-      return plain(`A message from ${line.ends[0]} to ${line.ends[1]} is lost`);
+      return plain(`${line.message === null ? "A message" : capital(contentOf(line.message).label)} from ${line.ends[0]} to ${line.ends[1]} is lost`);
     case "move":
       return plain(`Node ${line.node} changes its direction`);
     case "fault":

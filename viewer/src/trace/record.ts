@@ -78,7 +78,7 @@ export type Line =
   | Step
   | { readonly kind: "link"; readonly t: number; readonly ends: readonly [number, number]; readonly up: boolean; readonly incarnation: number }
   | { readonly kind: "member"; readonly t: number; readonly node: number; readonly presence: Presence }
-  | { readonly kind: "lost"; readonly t: number; readonly ends: readonly [number, number] }
+  | { readonly kind: "lost"; readonly t: number; readonly ends: readonly [number, number]; readonly message: Json }
   | { readonly kind: "move"; readonly t: number; readonly node: number; readonly at: Point; readonly velocity: Point }
   | { readonly kind: "fault"; readonly t: number; readonly id: string; readonly is: Fault | null }
   | { readonly kind: "doubt"; readonly t: number; readonly ends: readonly [number, number]; readonly permits: readonly number[] }
@@ -161,7 +161,7 @@ export function parseLine(fields: Fields, nodes: number): Line {
     if (presence !== "inside" && presence !== "outside" && presence !== "crashed") throw new Unreadable("it does not say where the member is");
     return { kind: "member", t: time(fields.t), node: id(fields.member, "the member", nodes), presence };
   }
-  if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", nodes) };
+  if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", nodes), message: fields.message ?? null };
   if ("fault" in fields) {
     const name = fields.fault;
     if (typeof name !== "number" && typeof name !== "string") throw new Unreadable("the fault has no name");

@@ -1,7 +1,7 @@
 //! Why a configuration makes no sense, in sentences.
 
 use driftlock_net::neighbourhood::SitesError;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency};
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repair, Urgency};
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
@@ -16,7 +16,7 @@ pub enum ConfigError {
     #[error("there is no algorithm {0:?}; there are {list}", list = tags_of(|_| true))]
     UnknownAlgorithm(String),
     /// No such repair.
-    #[error("{algorithm} has no repair {repair:?}; it has {list}", list = repair_names(algorithm))]
+    #[error("{algorithm} has no repair {repair:?}; {}", instead_of(repair, algorithm))]
     UnknownRepair {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -206,7 +206,16 @@ fn tags_of(is_meant: impl Fn(&Algorithm) -> bool) -> String {
         .join(", ")
 }
 
-fn repair_names(tag: &str) -> String {
-    let repairs = Algorithm::named(tag).map_or(&[][..], Algorithm::repairs);
-    repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ")
+/// What can be switched off instead of this, or where this can be.
+fn instead_of(name: &str, tag: &str) -> String {
+    let (repairs, guards) =
+        Algorithm::named(tag).map_or_else(Default::default, |algorithm| (algorithm.repairs(), algorithm.guards()));
+    if guards.iter().any(|guard| guard.name == name) {
+        return "it is a rule of its own, which only check and soak switch off: leave it out".into();
+    }
+    let names = |rules: &[Repair]| rules.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ");
+    match (repairs, guards) {
+        ([], guards) => format!("check and soak can switch its own rules off: {}", names(guards)),
+        (repairs, _) => format!("it has {}", names(repairs)),
+    }
 }
