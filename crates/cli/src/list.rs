@@ -11,7 +11,7 @@ use crate::results::print;
 /// The flags of `driftlock list`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Show this algorithm: its paper, and the repairs of the paper's text or the rules of its own that can be switched off
+    /// Show this algorithm: its paper, and the repairs of the paper's text that can be switched off
     algorithm: Option<String>,
 }
 
@@ -41,14 +41,13 @@ fn details(algorithm: &Algorithm) -> String {
     let paper = algorithm.paper;
     let mut text =
         format!("{}: {}\n\n{}: \"{}\", {}\n", algorithm.tag, algorithm.summary, paper.authors, paper.title, paper.year);
-    let (heading, rules) = match algorithm.repairs() {
-        [] => ("The rules that it stands on, which --without NAME switches off in check and soak", algorithm.guards()),
-        repairs => ("Repairs of the paper's text, which --without NAME switches off", repairs),
+    text += match algorithm.repairs() {
+        [] => "\nWhat is ours alone has no repairs of the paper's text.\n",
+        _ => "\nRepairs of the paper's text, which --without NAME switches off:\n",
     };
-    let _ = writeln!(text, "\n{heading}:");
-    let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
-    for rule in rules {
-        let _ = writeln!(text, "  {:width$}  {}", rule.name, rule.summary);
+    let width = algorithm.repairs().iter().map(|repair| repair.name.len()).max().unwrap_or(0);
+    for repair in algorithm.repairs() {
+        let _ = writeln!(text, "  {:width$}  {}", repair.name, repair.summary);
     }
     text
 }

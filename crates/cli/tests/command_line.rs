@@ -25,7 +25,7 @@ fn list_names_every_algorithm_and_shows_one() {
     let said = driftlock(&["list", "krlf"]);
     assert!(said.out.contains("Walter") && said.out.contains("pending-request"));
     let said = driftlock(&["list", "klme-ft"]);
-    assert!(said.out.contains("Khanna") && said.out.contains("  late-dismissals   a leaver that was"), "{}", said.out);
+    assert!(said.out.contains("Khanna") && !said.out.contains("late-dismissals"), "{}", said.out);
     assert_eq!(driftlock(&["list", "paxos"]).code, 2);
 }
 
@@ -265,7 +265,7 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),
         (&["--without", "glue"], "krl has no repair \"glue\"; it has holder-lowers"),
         (&["--algorithm", "klme-ft", "--without", "bond"], "a rule of its own, which only check and soak switch off"),
-        (&["--algorithm", "klme-ft", "--without", "glue"], "switch its own rules off: bond, stay-bound"),
+        (&["--algorithm", "klme-ft", "--without", "glue"], "klme-ft has no repair \"glue\"; it has none"),
         (&["--link-info", "loud"], "is no LinkInfo rule"),
         (&["--replications", "0"], "replications must be from 1 to 10000"),
         (&["--entries", "0"], "entries must be from 1"),

@@ -1,7 +1,7 @@
 //! Why a configuration makes no sense, in sentences.
 
 use driftlock_net::neighbourhood::SitesError;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Repair, Urgency};
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency};
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
@@ -213,9 +213,6 @@ fn instead_of(name: &str, tag: &str) -> String {
     if guards.iter().any(|guard| guard.name == name) {
         return "it is a rule of its own, which only check and soak switch off: leave it out".into();
     }
-    let names = |rules: &[Repair]| rules.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ");
-    match (repairs, guards) {
-        ([], guards) => format!("check and soak can switch its own rules off: {}", names(guards)),
-        (repairs, _) => format!("it has {}", names(repairs)),
-    }
+    let names = repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ");
+    if names.is_empty() { "it has none: leave it out".into() } else { format!("it has {names}") }
 }
