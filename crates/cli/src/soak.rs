@@ -24,7 +24,7 @@ must be served, and everybody who asks once more. Run number i has the seed SEED
 For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end everybody comes in. In most runs of \
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
 survived, forget everything, and come back; and half of the runs are long and quiet, with up to half of the members cut \
-off for a time. At the end klme-ft has to come to rest as well. What was injected is counted.
+off for a time. What was injected is counted.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
 on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
