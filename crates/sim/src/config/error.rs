@@ -214,5 +214,9 @@ fn instead_of(name: &str, tag: &str) -> String {
         return "it is a rule of its own, which only check and soak switch off: leave it out".into();
     }
     let names = repairs.iter().map(|repair| repair.name).collect::<Vec<_>>().join(", ");
-    if names.is_empty() { "it has none: leave it out".into() } else { format!("it has {names}") }
+    match (names.is_empty(), guards.is_empty()) {
+        (false, _) => format!("it has {names}"),
+        (true, true) => "it has none: leave it out".into(),
+        (true, false) => format!("docs/papers/{tag}.md has its own rules, which check and soak can switch off"),
+    }
 }
