@@ -265,7 +265,10 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--algorithm", "paxos"], "there is no algorithm \"paxos\"; there are krl, krlf"),
         (&["--without", "glue"], "krl has no repair \"glue\"; it has holder-lowers"),
         (&["--algorithm", "klme-ft", "--without", "bond"], "a rule of its own, which only check and soak switch off"),
-        (&["--algorithm", "klme-ft", "--without", "glue"], "klme-ft has no repair \"glue\"; docs/papers/klme-ft.md has its own rules"),
+        (
+            &["--algorithm", "klme-ft", "--without", "glue"],
+            "klme-ft has no repair \"glue\"; docs/papers/klme-ft.md has its own rules",
+        ),
         (&["--link-info", "loud"], "is no LinkInfo rule"),
         (&["--replications", "0"], "replications must be from 1 to 10000"),
         (&["--entries", "0"], "entries must be from 1"),
