@@ -336,13 +336,24 @@ fn a_dismissal_counts_unless_it_was_made_a_copy_holder_since() {
         let mut node = follower_with(id, rules);
         node.leaving = leaving;
         let round = if of_an_earlier_beat { Round::default() } else { copy_of(&node).round };
-        told(&mut node, 0, Message::Dismiss { number: FIRST, round }) == departure()
+        let stay = node.me().stay;
+        told(&mut node, 0, Message::Dismiss { stay, number: FIRST, round }) == departure()
     };
     assert!(dismissed(1, Repairs::ALL, true, false));
     assert!(!dismissed(1, Repairs::ALL, false, false), "it stays");
     assert!(!dismissed(1, Repairs::ALL, true, true));
     assert!(dismissed(1, Repairs::ALL.without(guard::LATE_DISMISSALS), true, true));
     assert!(dismissed(3, Repairs::ALL, true, true), "it keeps no copy");
+}
+
+#[test]
+fn a_dismissal_of_an_earlier_stay_does_not_count() {
+    let mut node = follower(1);
+    node.leaving = true;
+    let (number, round) = copy_of(&node).age();
+    let dismissal = |stay| Message::Dismiss { stay: Stay(stay), number, round };
+    assert_eq!(told(&mut node, 0, dismissal(0)), []);
+    assert_eq!(told(&mut node, 0, dismissal(1)), departure());
 }
 
 #[test]

@@ -120,13 +120,18 @@ fn a_waiter_that_asks_for_votes_in_vain_asks_everybody_unless_the_rule_is_off() 
 fn a_vote_tells_what_the_voter_knows_and_is_given_once_it_is_not_bound() {
     let mut node = follower(2);
     assert_eq!(told(&mut node, 1, stand(second(1), None)), [], "it is bound to node 0");
+    let lower = LeaderNo { counter: 0, stay: Stay(1) };
+    assert_eq!(told(&mut node, 1, stand(lower, None)), [], "it has a leader");
     node.promise.loosen();
     let before = copy_of(&node);
     let votes = [arm(Timer::Silence, BOND), send(1, vote(2, second(1), Some(before)))];
     assert_eq!(told(&mut node, 1, stand(second(1), None)), votes);
     assert_eq!(node.promise.number(), Some(second(1)));
     assert_eq!(told(&mut node, 1, stand(second(1), None)), votes, "the vote may have been lost");
-    assert_eq!(told(&mut node, 0, stand(second(0), None)), [], "a lower number");
+    let ahead = send(0, Message::Ahead { number: second(1) });
+    assert_eq!(told(&mut node, 0, stand(second(0), None)), [ahead], "a lower number");
+    node.rules = Repairs::ALL.without(guard::SPOKEN_FOR);
+    assert_eq!(told(&mut node, 0, stand(second(0), None)), []);
     node.rests = true;
     told(&mut node, 1, stand(second(1), None));
     assert!(!node.rests, "there is an election");

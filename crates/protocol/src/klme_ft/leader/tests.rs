@@ -346,8 +346,8 @@ fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
         let mut leader = awake();
         books(&mut leader).settled = is_settled;
         let says = if leaving { farewell(&leader, from) } else { claim(&leader, from, Want::Nothing) };
-        let (number, round) = copy_of(&leader).age();
-        told(&mut leader, from, says).contains(&send(from, Message::Dismiss { number, round }))
+        let (stay, (number, round)) = (member(from).stay, copy_of(&leader).age());
+        told(&mut leader, from, says).contains(&send(from, Message::Dismiss { stay, number, round }))
     };
     assert!(dismissed(3, true, true));
     assert!(!dismissed(3, true, false), "it stays");
