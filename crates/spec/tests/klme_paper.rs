@@ -206,6 +206,19 @@ fn section_7_who_is_told_that_it_leads_before_the_token_comes_asks_for_it_and_fo
 }
 
 #[test]
+fn a_node_shows_whom_it_waits_on_and_a_leader_whom_it_will_serve() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 0; req 2; msg 2>0");
+    assert_eq!([0, 1, 2].map(|node| stage.waits_on(node)), [None, None, Some(0)]);
+    assert_eq!([0, 1, 2].map(|node| stage.queue(node)), [vec![2], vec![], vec![]]);
+    assert_eq!([0, 1, 2].map(|node| stage.has_token(node)), [true, false, false]);
+    stage.drive(20);
+    stage.release(0);
+    stage.drive(20);
+    assert_eq!((stage.waits_on(2), stage.queue(2), stage.has_token(2)), (None, vec![], true));
+}
+
+#[test]
 fn section_7_a_token_that_is_late_is_not_taken_for_lost() {
     let mut stage = stage(3, 1, &[0, 1, 2]);
     stage.play("req 1; msg 1>0");
