@@ -133,7 +133,10 @@ fn messages_of_hok() {
         r#"{"request":{"height":[0,1,2],"grants":4,"rank":-5}}"#,
         r#"{"release":{"height":[0,1,2],"grants":4,"permits":[0,1]}}"#,
         r#"{"update":{"height":[0,1,2],"grants":4,"rank":-5}}"#,
-        r#"{"token":{"height":[0,1,2],"grants":4,"token":{"free":[0],"fence":{"generation":0,"counter":7}},"asks":null}}"#,
+        concat!(
+            r#"{"token":{"height":[0,1,2],"grants":4,"#,
+            r#""token":{"free":[0],"fence":{"generation":0,"counter":7}},"asks":null}}"#
+        ),
         r#"{"link":{"height":[0,1,2],"grants":4,"acknowledges":null}}"#,
     ];
     let carriers = [("release", Permits::first(2)), ("token", Permits::first(1))];
