@@ -313,6 +313,8 @@ mod tests {
         recorder.transition(1, B, 0);
         // As if another thread had written to the same shard in between.
         recorder.transition(0, B, 0);
+        let rows = recorder.shard().rows.0.iter().flatten().count();
+        assert_eq!(rows, 4, "of 255, 45, one and one: a row for each would take more memory than the transitions");
         let graph = recorder.finish();
         let mut expected = vec![(A, 1); 300];
         expected.push((B, 0));

@@ -135,3 +135,103 @@ impl Dag {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Node 2 at height 5, between node 1 at height 3 and node 4 at height 8; no limits.
+    fn dag() -> Dag {
+        let height = |order, id| Height::new(0, order, NodeId(id));
+        let my_height = height(5, 2);
+        let neighbours = [height(3, 1), height(8, 4)].map(|other| Neighbour::known(other, my_height)).into();
+        Dag { my_height, neighbours, pace: Pace::default(), limits: None }
+    }
+
+    fn out() -> Outbox<(), Timer> {
+        Outbox::new()
+    }
+
+    #[test]
+    fn a_node_knows_its_neighbours_and_which_of_them_are_higher() {
+        let dag = dag();
+        assert_eq!([1, 2, 4].map(|id| dag.position(NodeId(id))), [Some(0), None, Some(1)]);
+        assert_eq!([1, 2, 4].map(|id| dag.is_neighbour(NodeId(id))), [true, false, true]);
+        assert_eq!([1, 2, 4].map(|id| dag.is_below(NodeId(id))), [false, false, true]);
+        assert!(!dag.has_no_lower_neighbour() && !dag.has_no_higher_neighbour() && dag.is_settled());
+        assert_eq!(dag.lowest_neighbour(|_| true), Some(0));
+        assert_eq!(dag.lowest_neighbour(|neighbour| neighbour.id != NodeId(1)), Some(1));
+    }
+
+    #[test]
+    fn a_link_that_forms_counts_when_the_height_of_its_other_end_is_known() {
+        let mut dag = dag();
+        assert_eq!(dag.form(NodeId(3)), 1, "by id");
+        let formed = &dag.neighbours[1];
+        assert_eq!((formed.id, formed.known, formed.forming), (NodeId(3), false, Some(dag.my_height)));
+        assert!(!dag.is_neighbour(NodeId(3)) && dag.position(NodeId(3)) == Some(1));
+        dag.neighbours[1].height = Height::new(0, 0, NodeId(3));
+        assert_eq!(dag.known_heights().count(), 2);
+        assert_eq!(dag.lowest_neighbour(|_| true), Some(0), "though node 3 would be lower");
+        dag.neighbours[1].height = Height::new(0, 9, NodeId(3));
+        assert!(!dag.is_below(NodeId(3)));
+    }
+
+    #[test]
+    fn a_link_that_fails_is_forgotten_and_no_other() {
+        let mut dag = dag();
+        dag.fail(NodeId(1));
+        assert!(!dag.is_neighbour(NodeId(1)) && dag.is_neighbour(NodeId(4)));
+        assert!(dag.has_no_lower_neighbour() && !dag.has_no_higher_neighbour());
+        dag.fail(NodeId(4));
+        assert!(!dag.is_settled(), "it is alone");
+        assert_eq!((dag.raise(&mut out()), dag.lower(&mut out())), (None, None));
+    }
+
+    #[test]
+    fn who_waits_with_a_reversal_is_not_settled() {
+        let mut dag = dag();
+        dag.pace.paused = true;
+        assert!(!dag.is_settled());
+    }
+
+    #[test]
+    fn whoever_is_handed_a_token_is_lower_and_owes_an_acknowledgement() {
+        let mut dag = dag();
+        dag.hand_down(1);
+        dag.hand_down(1);
+        let heir = &dag.neighbours[1];
+        assert_eq!((heir.height, heir.unacknowledged), (Height::new(0, 4, NodeId(4)), 2));
+        assert_eq!((dag.neighbours[0].height.h2, dag.neighbours[0].unacknowledged), (3, 0));
+    }
+
+    #[test]
+    fn a_node_goes_over_a_neighbour_or_under_one() {
+        let (mut raised, mut lowered) = (dag(), dag());
+        assert_eq!(raised.raise(&mut out()), Some(Height::new(1, 5, NodeId(2))));
+        assert_eq!(lowered.lower(&mut out()), Some(Height::new(-1, 5, NodeId(2))));
+        assert_eq!((raised.my_height.h1, lowered.my_height.h1), (1, -1));
+        assert!(raised.has_no_higher_neighbour() && lowered.has_no_lower_neighbour());
+    }
+
+    #[test]
+    fn who_is_told_a_height_is_known_to_have_been_told() {
+        let mut dag = dag();
+        dag.form(NodeId(3));
+        let raised = Height::new(1, 0, NodeId(2));
+        assert_eq!(dag.tell(raised, |k| k.id != NodeId(1)).collect::<Vec<_>>(), [NodeId(4)], "3 is not in N yet");
+        assert_eq!([0, 1, 2].map(|at| dag.neighbours[at].told.h1), [0, 0, 1]);
+    }
+
+    /// Node 1 stands at height 3 and was told 5: word is due when this node goes below it, and once only.
+    #[test]
+    fn a_link_has_turned_when_its_ends_were_told_otherwise() {
+        let mut neighbour = dag().neighbours.swap_remove(0);
+        let at = |order| Height::new(0, order, NodeId(2));
+        assert_eq!([1, 4, 9].map(|order| neighbour.has_crossed(at(order))), [true, false, false]);
+        neighbour.told = at(1);
+        assert_eq!([1, 4].map(|order| neighbour.has_crossed(at(order))), [false, true]);
+        neighbour.unacknowledged = 1;
+        assert!(!neighbour.has_crossed(at(4)), "it is looked at when it has acknowledged the token");
+    }
+}

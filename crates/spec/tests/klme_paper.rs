@@ -167,6 +167,57 @@ fn a_request_that_was_stored_is_acknowledged_when_it_is_queued() {
     assert_eq!(requests_of_who_asked_before_the_token_came(published), 2, "and again with every further leader");
 }
 
+/// H: the lists. Nobody but the token tells node 2 of the request of node 3, which waits behind it, and that of node 1,
+/// which has left, is not remembered.
+#[test]
+fn a_new_leader_learns_from_the_token_what_those_who_are_here_have_asked_for() {
+    let mut stage = stage(4, 1, &[0, 1, 2, 3]);
+    stage.play("req 1");
+    stage.drive(20);
+    stage.release(1);
+    stage.request(0);
+    stage.drive(20);
+    stage.leave(1);
+    stage.drive(20);
+    assert!(stage.is_critical(0) && !stage.is_inside(1));
+    stage.play("req 2; msg 2>0; req 3; msg 3>0");
+    assert_eq!(stage.queue(0), [2, 3]);
+    stage.release(0);
+    assert_eq!(stage.protocol(2).request_of(id(3)), 0, "it was not told");
+    stage.drive(20);
+    assert!(stage.is_critical(2));
+    assert_eq!([1, 3].map(|node| stage.protocol(2).request_of(id(node))), [0, 1]);
+    assert_eq!(stage.violation, None);
+}
+
+/// The news that it leads come before the token to a node whose own request has not come anywhere. It has nothing to
+/// ask of itself, or to give back to itself: it asks for the token.
+#[test]
+fn section_7_who_is_told_that_it_leads_before_the_token_comes_asks_for_it_and_for_nothing_else() {
+    let mut stage = Stage::<Klme>::inside(3, 1, &[0, 1, 2], (), Repairs::ALL.without(repair::TOKEN_FIRST));
+    stage.play("req 1; leave 0");
+    assert_eq!(stage.in_flight(0, 1), ["leader_info", "token", "i_am_leaving"]);
+    stage.clauses.clear();
+    stage.deliver(0, 1);
+    assert_eq!(stage.clauses, ["A", "7.lost"]);
+    assert_eq!(stage.in_flight(1, 0), ["req_cs", "token_lost"]);
+    stage.deliver(0, 1);
+    assert!(stage.is_critical(1));
+}
+
+#[test]
+fn a_node_shows_whom_it_waits_on_and_a_leader_whom_it_will_serve() {
+    let mut stage = stage(3, 1, &[0, 1, 2]);
+    stage.play("req 0; req 2; msg 2>0");
+    assert_eq!([0, 1, 2].map(|node| stage.waits_on(node)), [None, None, Some(0)]);
+    assert_eq!([0, 1, 2].map(|node| stage.queue(node)), [vec![2], vec![], vec![]]);
+    assert_eq!([0, 1, 2].map(|node| stage.has_token(node)), [true, false, false]);
+    stage.drive(20);
+    stage.release(0);
+    stage.drive(20);
+    assert_eq!((stage.waits_on(2), stage.queue(2), stage.has_token(2)), (None, vec![], true));
+}
+
 #[test]
 fn section_7_a_token_that_is_late_is_not_taken_for_lost() {
     let mut stage = stage(3, 1, &[0, 1, 2]);

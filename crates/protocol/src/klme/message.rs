@@ -183,3 +183,52 @@ impl Token {
         self.allocated.iter().map(|entry| (entry.node, entry.number)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Permit;
+
+    fn number(number: u32) -> RequestNo {
+        RequestNo { stay: Stay(0), number }
+    }
+
+    fn unit(at: u8) -> Permits {
+        Permits::single(Permit::try_from(at).unwrap())
+    }
+
+    #[test]
+    fn the_lowest_free_unit_is_allocated_under_the_next_fence_as_long_as_there_is_one() {
+        let mut token = Token::generate(2, Stay(4));
+        let fence = |counter| Fence { generation: 4, counter };
+        assert_eq!((token.leader_no, token.free, token.fence), (LeaderNo(1), Permits::first(2), fence(0)));
+        assert_eq!(token.allocate(NodeId(5), number(1)), Some(Grant { permits: unit(0), fence: fence(1) }));
+        assert_eq!(token.allocate(NodeId(3), number(2)), Some(Grant { permits: unit(1), fence: fence(2) }));
+        let full = token.clone();
+        assert_eq!(token.allocate(NodeId(4), number(1)), None);
+        assert_eq!(token, full, "nothing was free");
+        assert_eq!(token.allocated_numbers(), [(NodeId(3), number(2)), (NodeId(5), number(1))], "by node");
+        assert_eq!(token.allocation(NodeId(5)).map(|entry| entry.grant.permits), Some(unit(0)));
+        assert_eq!(token.allocation(NodeId(4)), None);
+    }
+
+    #[test]
+    fn what_is_over_is_taken_back_from_its_node_alone() {
+        let mut token = Token::generate(2, Stay(0));
+        token.allocate(NodeId(1), number(3));
+        token.allocate(NodeId(2), number(3));
+        let busy = token.clone();
+        assert!(!token.take_back(NodeId(1), |listed| listed < number(3)) && !token.take_back(NodeId(0), |_| true));
+        assert_eq!(token, busy);
+        assert!(token.take_back(NodeId(2), |listed| listed == number(3)));
+        assert_eq!((token.free, token.allocated_numbers()), (unit(1), [(NodeId(1), number(3))].into()));
+    }
+
+    #[test]
+    fn a_node_is_taken_out_of_the_queue_and_the_others_stay() {
+        let mut token = Token::generate(1, Stay(0));
+        token.queue = [2, 1, 3].map(|node| (NodeId(node), number(1))).into();
+        token.unqueue(NodeId(1));
+        assert_eq!(token.queue, [2, 3].map(|node| (NodeId(node), number(1))));
+    }
+}

@@ -55,6 +55,28 @@ fn a_sound_moment_is_sound() {
     assert_eq!(hold(&moment(&busy(), None)), Ok(()));
 }
 
+/// What the worlds ask the algorithm is what is tried here.
+#[test]
+fn the_algorithm_answers_by_its_lemmas() {
+    let sound = busy();
+    assert_eq!(KlmeFt::invariant(&moment(&sound, None)), Ok(()));
+    let mut wrong = busy();
+    books(&mut wrong[0]).free = Permits::first(2);
+    let moment = moment(&wrong, None);
+    assert_eq!(KlmeFt::invariant(&moment), hold(&moment));
+    assert!(hold(&moment).is_err());
+}
+
+#[test]
+fn who_leads_has_the_token_and_all_units_are_in_somebodys_books() {
+    let nodes = busy();
+    assert_eq!(nodes.each_ref().map(Protocol::has_token), [true, false, false, false]);
+    assert_eq!(nodes.each_ref().map(Protocol::held), [Permits::NONE; 4]);
+    assert_eq!(KlmeFt::returning(&moment(&nodes, None)), Permits::first(2));
+    let nobody = Moment::<KlmeFt> { nodes: vec![], flights: vec![] };
+    assert_eq!(KlmeFt::returning(&nobody), Permits::NONE);
+}
+
 #[test]
 fn every_unit_is_free_or_lent_once() {
     is_said("unit {0} is in the books of leader 0 twice", |nodes| books(&mut nodes[0]).free = Permits::first(2));
