@@ -22,19 +22,23 @@ impl<P: Protocol> Model<P> {
 
     /// Likewise, if everybody leaves the CS in time, or if nobody ever does.
     fn owed_if(&self, state: &State, all_leave: bool) -> u8 {
-        let layout = self.layout;
-        let is_here = |node: NodeId| P::View::LAYER == Layer::Links || layout.inside(state) >> node.0 & 1 == 1;
-        let waits = |node: &NodeId| {
-            let seat = self.parts.seats.get(layout.seat(state, *node));
-            seat.waits && !seat.leaving && is_here(*node)
-        };
         let mut owed = 0;
-        for node in layout.ids().filter(waits) {
+        for node in self.waiters(state) {
             if self.can_serve(state, self.reach(state, node), all_leave) {
                 owed |= 1 << node.0;
             }
         }
         owed
+    }
+
+    /// Who waits and is here to stay.
+    pub(crate) fn waiters(&self, state: &State) -> impl Iterator<Item = NodeId> {
+        let layout = self.layout;
+        let is_here = move |node: NodeId| P::View::LAYER == Layer::Links || layout.inside(state) >> node.0 & 1 == 1;
+        layout.ids().filter(move |&node| {
+            let seat = self.parts.seats.get(layout.seat(state, node));
+            seat.waits && !seat.leaving && is_here(node)
+        })
     }
 
     /// Whether these nodes, and what is on its way between them, have a token and the units for each of their requests.
