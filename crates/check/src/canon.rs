@@ -10,6 +10,7 @@
 //! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
 //! a state puts them in.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::hash::{Hash, Hasher};
 
 use driftlock_protocol::relative::Kind;
@@ -20,8 +21,10 @@ use crate::K_MAX;
 #[derive(Clone, Copy, Debug)]
 enum Named {
     Permits(u32),
-    /// A fence of the permits named just before.
+    /// A fence of the permits named just before, from which the next one is made.
     Fence(u128),
+    /// The fence of a grant of the permits named just before.
+    Granted(u128),
     /// A stamp: its series, and a number.
     Stamp(u128),
 }
@@ -164,6 +167,7 @@ impl Sketcher {
             #[allow(clippy::cast_possible_truncation)]
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
             Kind::Fence => self.named.push(Named::Fence(value)),
+            Kind::Granted => self.named.push(Named::Granted(value)),
             Kind::Stamp => self.named.push(Named::Stamp(value)),
             Kind::Incarnation => {}
         }
@@ -212,20 +216,21 @@ pub(crate) struct Fingerprint<'a> {
     hash: u64,
     /// Of each permit, the fence of its last grant.
     fences: &'a [u128],
-    /// The new name of each permit: the first to be met is 0.
-    names: [u8; K_MAX as usize],
-    named: u8,
+    /// The new name of each permit: the first to be met is 0. None, if their own names count.
+    names: Option<Names>,
     /// The permits that the next fence belongs to.
     permits: u32,
     /// All stamps of the state, in order.
     stamps: Vec<u128>,
+    /// The fences of the state's grants but for those of last grants, each with the lowest of its permits, in order.
+    granted: Vec<(u32, u128)>,
 }
 
 impl<'a> Fingerprint<'a> {
-    const UNNAMED: u8 = u8::MAX;
-
-    pub(crate) fn new(fences: &'a [u128]) -> Self {
-        Self { hash: SALT, fences, names: [Self::UNNAMED; K_MAX as usize], named: 0, permits: 0, stamps: Vec::new() }
+    /// Where the names of permits count if they are not `alike`.
+    pub(crate) fn new(fences: &'a [u128], alike: bool) -> Self {
+        let names = alike.then(Names::default);
+        Self { hash: SALT, fences, names, permits: 0, stamps: Vec::new(), granted: Vec::new() }
     }
 
     /// Adds a word that counts as it is.
@@ -233,13 +238,40 @@ impl<'a> Fingerprint<'a> {
         self.hash = mix(self.hash, word).wrapping_add(word);
     }
 
-    /// Takes down the stamps of all parts, which must be known before any of them is added.
-    pub(crate) fn note_stamps<'b>(&mut self, parts: impl Iterator<Item = &'b Sketch>) {
-        let stamp = |named: &Named| if let Named::Stamp(stamp) = *named { Some(stamp) } else { None };
+    /// Takes down the stamps and the fences of all parts, which must be known before any of them is added.
+    pub(crate) fn note<'b>(&mut self, parts: impl Iterator<Item = &'b Sketch>) {
         self.stamps.clear();
-        self.stamps.extend(parts.flat_map(|part| part.named.iter().filter_map(stamp)));
+        self.granted.clear();
+        let mut lowest = 0;
+        for named in parts.flat_map(|part| &part.named) {
+            match *named {
+                Named::Permits(permits) => lowest = permits.trailing_zeros(),
+                Named::Stamp(stamp) => self.stamps.push(stamp),
+                Named::Granted(fence) if fence != self.last(lowest) => self.granted.push((lowest, fence)),
+                Named::Granted(_) | Named::Fence(_) => {}
+            }
+        }
         self.stamps.sort_unstable();
         self.stamps.dedup();
+        self.granted.sort_unstable();
+        self.granted.dedup();
+    }
+
+    /// The fence of the last grant of this permit.
+    fn last(&self, permit: u32) -> u128 {
+        self.fences.get(permit as usize).copied().unwrap_or_default()
+    }
+
+    /// How many steps from fence to fence of the permit's grants lead from the last one up or down to this one.
+    fn steps_from_last(&self, permit: u32, fence: u128) -> i64 {
+        let last = self.last(permit);
+        let below = |bound: u128| self.granted.partition_point(|other| *other < (permit, bound));
+        let between = |low: u128, high: u128| i64::try_from(below(high) - below(low)).expect("few grants");
+        match fence.cmp(&last) {
+            Less => -between(fence, last),
+            Equal => 0,
+            Greater => between(last, fence) + 1,
+        }
     }
 
     /// How many different stamps of the same series are lower.
@@ -255,20 +287,43 @@ impl<'a> Fingerprint<'a> {
             match *named {
                 Named::Permits(permits) => {
                     self.permits = permits;
-                    let renamed = self.rename(permits);
+                    let renamed = self.names.as_mut().map_or(permits, |names| names.rename(permits));
                     self.word(u64::from(renamed));
                 }
                 Named::Fence(fence) => {
-                    let last = self.fences.get(self.permits.trailing_zeros() as usize).copied().unwrap_or_default();
                     // However far it is ahead, the next grant is later than the last one.
-                    let behind = last.saturating_sub(fence);
+                    let behind = self.last(self.permits.trailing_zeros()).saturating_sub(fence);
                     #[allow(clippy::cast_possible_truncation)] // the two halves
                     self.word(behind as u64 ^ ((behind >> 64) as u64).rotate_left(32));
+                }
+                Named::Granted(fence) => {
+                    let steps = self.steps_from_last(self.permits.trailing_zeros(), fence);
+                    self.word(steps.cast_unsigned());
                 }
                 Named::Stamp(stamp) => self.word(self.rank(stamp) as u64),
             }
         }
     }
+
+    pub(crate) fn finish(self) -> u64 {
+        mix(self.hash, SALT)
+    }
+}
+
+/// New names of permits, in the order in which they are met.
+struct Names {
+    names: [u8; K_MAX as usize],
+    named: u8,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { names: [Self::UNNAMED; K_MAX as usize], named: 0 }
+    }
+}
+
+impl Names {
+    const UNNAMED: u8 = u8::MAX;
 
     fn rename(&mut self, permits: u32) -> u32 {
         let mut renamed = 0;
@@ -284,10 +339,6 @@ impl<'a> Fingerprint<'a> {
         }
         renamed
     }
-
-    pub(crate) fn finish(self) -> u64 {
-        mix(self.hash, SALT)
-    }
 }
 
 #[cfg(test)]
@@ -300,8 +351,8 @@ mod tests {
 
     fn fingerprint(part: &impl Hash, fences: &[u128]) -> u64 {
         let sketch = Sketch::of(part);
-        let mut fingerprint = Fingerprint::new(fences);
-        fingerprint.note_stamps([&sketch].into_iter());
+        let mut fingerprint = Fingerprint::new(fences, true);
+        fingerprint.note([&sketch].into_iter());
         fingerprint.part(&sketch, Extents::default().with(&sketch));
         fingerprint.finish()
     }

@@ -12,7 +12,7 @@ use crate::parts::PartId;
 /// The whole system between two actions.
 #[derive(Clone, Debug)]
 pub struct State {
-    words: Box<[u32]>,
+    pub(crate) words: Box<[u32]>,
     /// Two states with the same fingerprint count as one.
     pub(crate) fingerprint: u64,
     /// Its number in the recorded graph.

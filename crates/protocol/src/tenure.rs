@@ -61,7 +61,11 @@ impl Round {
 
 impl Hash for Round {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Stamp.hash(Series::Round.stamp(self.0), hasher);
+        let has_begun = *self != Self::default();
+        has_begun.hash(hasher);
+        if has_begun {
+            Kind::Stamp.hash(Series::Round.stamp(self.0), hasher);
+        }
     }
 }
 

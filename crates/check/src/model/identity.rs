@@ -1,5 +1,8 @@
 //! Which states count as one.
 
+#[cfg(test)]
+mod tests;
+
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
 
 use super::Model;
@@ -13,11 +16,12 @@ impl<P: Protocol> Model<P> {
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);
         let ledger = parts.ledgers.get(layout.ledger(state));
-        let mut fingerprint = Fingerprint::new(&ledger.fences);
+        let on_links = P::View::LAYER == Layer::Links;
+        let mut fingerprint = Fingerprint::new(&ledger.fences, on_links);
         for &word in layout.plain(state) {
             fingerprint.word(u64::from(word));
         }
-        let whole = P::View::LAYER == Layer::Neighbourhood || layout.common(state, Common::Formations) > 0;
+        let whole = !on_links || layout.common(state, Common::Formations) > 0;
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);
         while left != 0 {
@@ -37,7 +41,7 @@ impl<P: Protocol> Model<P> {
         let pairs = || inside().flat_map(|from| inside().map(move |to| (from, to))).filter(busy);
         let channel = |(from, to)| &parts.channels.get(layout.channel(state, from, to)).sketch;
         let all = seats().chain(pairs().map(channel)).fold(Extents::default(), Extents::with);
-        fingerprint.note_stamps(seats().chain(pairs().map(channel)));
+        fingerprint.note(seats().chain(pairs().map(channel)));
         for sketch in seats() {
             fingerprint.part(sketch, all);
         }

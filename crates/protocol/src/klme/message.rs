@@ -100,7 +100,11 @@ pub struct LeaderNo(pub u32);
 
 impl Hash for LeaderNo {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Level.hash(u128::from(self.0), hasher);
+        let is_known = *self != Self::default();
+        is_known.hash(hasher);
+        if is_known {
+            Kind::Level.hash(u128::from(self.0), hasher);
+        }
     }
 }
 
