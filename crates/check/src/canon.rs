@@ -13,7 +13,7 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::hash::{Hash, Hasher};
 
-use driftlock_protocol::relative::Kind;
+use driftlock_protocol::relative::{Kind, Series};
 
 use crate::K_MAX;
 
@@ -25,8 +25,14 @@ enum Named {
     Fence(u128),
     /// The fence of a grant of the permits named just before.
     Granted(u128),
-    /// A stamp: its series, and a number.
-    Stamp(u128),
+    Stamp(Stamp),
+}
+
+/// A number that is compared with those of its series.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Stamp {
+    series: u128,
+    number: u64,
 }
 
 /// The lowest and the highest of some numbers.
@@ -133,9 +139,21 @@ struct Sketcher {
     mark: Option<Kind>,
     /// How many relative numbers there were.
     place: u64,
+    /// The series of the rounds of the leader whose number, a level and a stay, was met last.
+    leader: u128,
 }
 
 impl Sketcher {
+    /// Tells the series of a leader from those that all have in common.
+    const A_LEADER: u128 = 1 << 127;
+
+    fn stamp(&mut self, series: u128, number: u64) {
+        if series == Series::Stay as u128 {
+            self.leader = self.leader >> 64 << 64 | u128::from(number);
+        }
+        self.named.push(Named::Stamp(Stamp { series, number }));
+    }
+
     fn relative(&mut self, kind: Kind, value: u128) {
         if kind == Kind::Incarnation {
             return;
@@ -148,6 +166,7 @@ impl Sketcher {
         let word = value as u64;
         match kind {
             Kind::Level => {
+                self.leader = Self::A_LEADER | value << 64;
                 sketch.levels.note(word.cast_signed());
                 sketch.level_sum = sketch.level_sum.wrapping_add(weight.wrapping_mul(word));
                 sketch.level_weight = sketch.level_weight.wrapping_add(weight);
@@ -168,7 +187,8 @@ impl Sketcher {
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
             Kind::Fence => self.named.push(Named::Fence(value)),
             Kind::Granted => self.named.push(Named::Granted(value)),
-            Kind::Stamp => self.named.push(Named::Stamp(value)),
+            Kind::Stamp => self.stamp(value >> 64, word),
+            Kind::Round => self.stamp(self.leader, word),
             Kind::Incarnation => {}
         }
     }
@@ -221,7 +241,7 @@ pub(crate) struct Fingerprint<'a> {
     /// The permits that the next fence belongs to.
     permits: u32,
     /// All stamps of the state, in order.
-    stamps: Vec<u128>,
+    stamps: Vec<Stamp>,
     /// The fences of the state's grants but for those of last grants, each with the lowest of its permits, in order.
     granted: Vec<(u32, u128)>,
 }
@@ -275,9 +295,9 @@ impl<'a> Fingerprint<'a> {
     }
 
     /// How many different stamps of the same series are lower.
-    fn rank(&self, stamp: u128) -> usize {
-        let below = |bound: u128| self.stamps.partition_point(|other| *other < bound);
-        below(stamp) - below(stamp >> 64 << 64)
+    fn rank(&self, stamp: Stamp) -> usize {
+        let below = |bound: Stamp| self.stamps.partition_point(|other| *other < bound);
+        below(stamp) - below(Stamp { number: 0, ..stamp })
     }
 
     /// Adds a part, its relative numbers counted from the lowest of all.
@@ -344,7 +364,6 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::height::Height;
-    use driftlock_protocol::relative::Series;
     use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits};
 
     use super::*;
@@ -428,11 +447,11 @@ mod tests {
                 Kind::Stamp.hash(self.0.stamp(self.1), hasher);
             }
         }
-        let rounds = |numbers: [u64; 3]| of(&numbers.map(|number| Stamp(Series::Round, number)));
-        assert_eq!(rounds([3, 9, 3]), rounds([0, 1, 0]));
-        assert_ne!(rounds([3, 9, 3]), rounds([9, 3, 9]));
-        assert_ne!(rounds([3, 9, 3]), rounds([3, 9, 10]));
-        let with_grant = |number| of(&[Stamp(Series::Round, 5), Stamp(Series::Grant, number)]);
+        let stays = |numbers: [u64; 3]| of(&numbers.map(|number| Stamp(Series::Stay, number)));
+        assert_eq!(stays([3, 9, 3]), stays([0, 1, 0]));
+        assert_ne!(stays([3, 9, 3]), stays([9, 3, 9]));
+        assert_ne!(stays([3, 9, 3]), stays([3, 9, 10]));
+        let with_grant = |number| of(&[Stamp(Series::Stay, 5), Stamp(Series::Grant, number)]);
         assert_eq!(with_grant(4), with_grant(6), "what is not of the same series does not matter");
     }
 

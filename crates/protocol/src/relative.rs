@@ -30,13 +30,14 @@ pub enum Kind {
     /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. Whoever makes a new one
     /// makes one that is greater than all of its series that it could ever be compared with.
     Stamp,
+    /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
+    /// before.
+    Round,
 }
 
 /// What stamps are compared within.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Series {
-    /// Rounds of a leader.
-    Round,
     /// Grants, where they are not told by a fence.
     Grant,
     /// Stays in a neighbourhood.
@@ -51,7 +52,7 @@ impl Series {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Level,
         Self::Order,
         Self::Fence,
@@ -61,6 +62,7 @@ impl Kind {
         Self::Count,
         Self::Rank,
         Self::Stamp,
+        Self::Round,
     ];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.

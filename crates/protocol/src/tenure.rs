@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::relative::{Kind, Series};
+use crate::relative::Kind;
 use crate::{NodeId, Stay};
 
 /// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
@@ -64,7 +64,7 @@ impl Hash for Round {
         let has_begun = *self != Self::default();
         has_begun.hash(hasher);
         if has_begun {
-            Kind::Stamp.hash(Series::Round.stamp(self.0), hasher);
+            Kind::Round.hash(self.0.into(), hasher);
         }
     }
 }
