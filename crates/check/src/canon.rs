@@ -275,6 +275,27 @@ impl<'a> Fingerprint<'a> {
         self.stamps.dedup();
         self.granted.sort_unstable();
         self.granted.dedup();
+        self.place_last_grants();
+    }
+
+    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. A
+    /// generation is a stay there; once no part mentions it any more, nothing is granted in it.
+    fn place_last_grants(&mut self) {
+        let of_grants = Series::Grant as u128;
+        if !self.stamps.iter().any(|stamp| stamp.series == of_grants) {
+            return;
+        }
+        for &last in self.fences {
+            #[allow(clippy::cast_possible_truncation)] // the two halves
+            let (generation, number) = ((last >> 64) as u64, last as u64);
+            let founded = Stamp { series: Series::Stay as u128, number: generation };
+            let place = match self.stamps.binary_search(&Stamp { series: of_grants, number }) {
+                _ if self.stamps.binary_search(&founded).is_err() => 0,
+                Ok(_) => 2 * self.rank(Stamp { series: of_grants, number }) + 1,
+                Err(_) => 2 * self.rank(Stamp { series: of_grants, number }),
+            };
+            self.word(place as u64);
+        }
     }
 
     /// The fence of the last grant of this permit.

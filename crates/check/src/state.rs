@@ -199,8 +199,9 @@ impl Layout {
     }
 
     /// The words that count as they are.
-    pub(crate) fn plain(self, state: &State) -> &[u32] {
-        &state.words[self.at_links()..]
+    pub(crate) fn plain(self, state: &State) -> impl Iterator<Item = u32> + '_ {
+        let (before, after) = (self.at_links()..self.at_fault(), self.at_fault() + 1..);
+        state.words[before].iter().chain(&state.words[after]).copied()
     }
 
     pub(crate) fn common(self, state: &State, what: Common) -> u8 {

@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod tests;
 
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
+use rustc_hash::FxHasher;
 
 use super::Model;
 use crate::canon::{Extents, Fingerprint};
@@ -18,9 +22,10 @@ impl<P: Protocol> Model<P> {
         let ledger = parts.ledgers.get(layout.ledger(state));
         let on_links = P::View::LAYER == Layer::Links;
         let mut fingerprint = Fingerprint::new(&ledger.fences, on_links);
-        for &word in layout.plain(state) {
+        for word in layout.plain(state) {
             fingerprint.word(u64::from(word));
         }
+        fingerprint.word(self.kind_of_fault(state));
         let whole = !on_links || layout.common(state, Common::Formations) > 0;
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);
@@ -31,6 +36,14 @@ impl<P: Protocol> Model<P> {
             spread = spread.max(self.fingerprint_part(state, members, &mut fingerprint));
         }
         (fingerprint.finish(), spread)
+    }
+
+    /// What was done wrong, if anything was. Nothing comes after it, so that by whom and to which units does not matter.
+    fn kind_of_fault(&self, state: &State) -> u64 {
+        let Some(at) = self.layout.fault(state) else { return 0 };
+        let mut hasher = FxHasher::default();
+        discriminant(&self.faults.lock().expect("no thread panicked")[at]).hash(&mut hasher);
+        hasher.finish() | 1
     }
 
     fn fingerprint_part(&self, state: &State, members: u8, fingerprint: &mut Fingerprint<'_>) -> u64 {

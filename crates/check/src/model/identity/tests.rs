@@ -36,7 +36,7 @@ fn show<P: Protocol>(model: &Model<P>, state: &State) -> String {
     for flight in model.flights(state) {
         writeln!(text, "  {}>{} {:?}", flight.from, flight.to, flight.message).unwrap();
     }
-    writeln!(text, "  fences {:?} plain {:?}", model.parts.ledgers.get(model.layout.ledger(state)).fences, model.layout.plain(state)).unwrap();
+    writeln!(text, "  fences {:?} plain {:?}", model.parts.ledgers.get(model.layout.ledger(state)).fences, model.layout.plain(state).collect::<Vec<_>>()).unwrap();
     text
 }
 
