@@ -60,6 +60,7 @@ impl Visitor for Probe<'_> {
             }
             rows += 1;
             let (future, next) = future(&model, &state);
+            let is_ok = future.0;
             match classes.get_mut(&state.fingerprint) {
                 None => {
                     classes.insert(state.fingerprint, (future, state.clone(), vec![state.words.clone()]));
@@ -83,7 +84,7 @@ impl Visitor for Probe<'_> {
                     }
                 }
             }
-            queue.extend(next);
+            if is_ok || std::env::var("PAST").is_ok() { queue.extend(next); }
         }
         (classes.len(), rows, differing)
     }
@@ -122,31 +123,15 @@ fn probe(tag: &str, name: &str, setup: &Setup) {
 
 #[test]
 fn probes() {
-    for (nodes, k) in [(2, 1), (2, 2), (3, 1), (3, 2)] {
-        probe("klme", &format!("{nodes} {k} still"), &near(nodes, k, 2));
-        let s = Setup { leaves: ONCE, joins: ONCE, cancels: ONCE, ..near(nodes, k, 1) };
-        probe("klme", &format!("{nodes} {k} churn"), &s);
-        let s = Setup { leaves: Bound::Most(2), joins: Bound::Most(2), ..near(nodes, k, 2) };
-        probe("klme", &format!("{nodes} {k} churn2"), &s);
+    let n = Bound::Most;
+    let churn = |nodes, k, requests, in_all, leaves, joins| Setup { leaves: n(leaves), joins: n(joins), requests_in_all: n(in_all), ..near(nodes, k, requests) };
+    for (a, b, c, d, e, f) in [(2,1,1,9,1,1), (2,1,1,9,2,2), (2,1,2,2,3,3), (2,2,1,9,2,2), (2,2,2,9,1,1), (2,2,2,3,2,2), (3,2,2,4,1,0), (3,2,2,3,1,0), (3,2,1,9,1,0)] {
+        probe("klme", &format!("{:?}", (a, b, c, d, e, f)), &churn(a, b, c, d, e, f));
     }
-    let two = Demand { units: Units::new(2).unwrap(), ..Demand::ONE };
-    for tag in ["krl", "krlf", "krlf-adaptive", "rl", "hok", "hok-strict", "hok-fewest", "hok-edf", "hok-fcfs"] {
-        for fate in [Fate::Returned, Fate::Drained, Fate::Settled] {
-            probe(tag, &format!("2 {fate:?}"), &changing(linked(Topology::Line, 2, 1, 2), fate));
-            probe(tag, &format!("3 {fate:?}"), &changing(linked(Topology::Complete, 3, 1, 1), fate));
-            if tag != "rl" {
-            probe(tag, &format!("3 k 2 {fate:?}"), &changing(linked(Topology::Line, 3, 2, 2), fate));
-            }
-            if tag.contains("hok") {
-            let s = Setup { demands: vec![Demand::ONE, two], ..changing(linked(Topology::Line, 3, 2, 2), fate) };
-            probe(tag, &format!("3 k 2 several {fate:?}"), &s);
-            }
-        }
-    }
-    for (nodes, k) in [(2, 1), (2, 2), (3, 1), (3, 2)] {
-        for (name, timing) in [("untimed", Timing::Untimed), ("timed", Timing::Timed { tick: Duration::from_secs(10), drift: 0, pauses: 1 })] {
-            let s = Setup { timing, crashes: ONCE, losses: ONCE, leaves: ONCE, joins: ONCE, overtakes: ONCE, lateness: Bound::Most(3), ..near(nodes, k, 2) };
-            probe("klme-ft", &format!("{nodes} {k} {name}"), &s);
+    for (name, timing) in [("untimed", Timing::Untimed), ("timed", Timing::Timed { tick: Duration::from_secs(10), drift: 0, pauses: 0 })] {
+        for (r, c, lo, le, j, o, la) in [(1,0,0,1,1,0,2), (1,1,0,0,0,1,2), (1,0,1,0,0,1,2), (2,1,0,0,0,1,2), (2,0,1,0,0,1,2), (2,0,0,1,1,1,2), (2,1,1,0,0,1,0), (2, 1, 0, 1, 0, 1, 2), (1, 1, 0, 1, 0, 1, 2)] {
+            let s = Setup { timing, crashes: n(c), losses: n(lo), leaves: n(le), joins: n(j), overtakes: n(o), lateness: n(la), ..near(2, 1, r) };
+            probe("klme-ft", &format!("{name} {:?}", (r, c, lo, le, j, o, la)), &s);
         }
     }
 }
