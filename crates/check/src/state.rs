@@ -12,7 +12,7 @@ use crate::parts::PartId;
 /// The whole system between two actions.
 #[derive(Clone, Debug)]
 pub struct State {
-    pub(crate) words: Box<[u32]>,
+    words: Box<[u32]>,
     /// Two states with the same fingerprint count as one.
     pub(crate) fingerprint: u64,
     /// Its number in the recorded graph.
@@ -28,6 +28,14 @@ impl PartialEq for State {
 impl Hash for State {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.fingerprint.hash(hasher);
+    }
+}
+
+#[cfg(test)]
+impl State {
+    /// What it is, to the last detail.
+    pub(crate) fn row(&self) -> &[u32] {
+        &self.words
     }
 }
 
