@@ -387,7 +387,8 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::height::Height;
-    use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits};
+    use driftlock_protocol::tenure::{self, Round};
+    use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits, Stay, klme};
 
     use super::*;
 
@@ -524,6 +525,19 @@ mod tests {
         assert_eq!(of_two((1, 0), [3, 4]), of_two((1, 0), [3, 9]));
         assert_ne!(of_two((1, 0), [3, 3]), of_two((1, 0), [3, 4]));
         assert_ne!(of_two((1, 0), [4, 3]), of_two((1, 0), [3, 4]));
+    }
+
+    #[test]
+    fn what_a_newcomer_begins_with_is_below_all_others_and_equal_to_none() {
+        let number = tenure::LeaderNo { counter: 1, stay: Stay(0) };
+        let (none, first) = (Round::default(), Round::default().next());
+        let rounds = |early: Round, late: Round| of(&[(number, early), (number, late)]);
+        assert_eq!(rounds(first, first.next()), rounds(first, first.next().next()));
+        assert_ne!(rounds(none, first.next()), rounds(first, first.next()));
+        let leaders = |early, late| of(&[klme::LeaderNo(early), klme::LeaderNo(late)]);
+        assert_eq!(leaders(1, 2), leaders(4, 5));
+        assert_eq!(leaders(0, 2), leaders(0, 5));
+        assert_ne!(leaders(0, 2), leaders(1, 2));
     }
 
     #[test]

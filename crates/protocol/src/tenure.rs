@@ -59,6 +59,7 @@ impl Round {
     }
 }
 
+/// None at all is below every other and equal to none: a newcomer begins with it.
 impl Hash for Round {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let has_begun = *self != Self::default();

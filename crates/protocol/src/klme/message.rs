@@ -98,6 +98,7 @@ pub enum Message {
 #[serde(transparent)]
 pub struct LeaderNo(pub u32);
 
+/// None at all is not shifted with the others: a newcomer begins with it, however many leaders there were.
 impl Hash for LeaderNo {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let is_known = *self != Self::default();
