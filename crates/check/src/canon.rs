@@ -1,18 +1,22 @@
 //! Which states count as one: the fingerprint of a state forgets what makes no difference.
 //!
-//! Heights count up to a common shift, and so do counts together with the ranks that are made from them; permits count up to
-//! their names, fences by whether they are behind the last grant of the same permit, stamps by their order, incarnations not at all ([`Kind`]). All
-//! of it is exact as long as every permit exists once: an algorithm only ever compares such numbers, or steps to the one
-//! next to them, so whatever one of the states can do, the other can do too. A fence is looked at beside the lowest of the
-//! permits that were named before it: several permits are named together when they were granted together, under one fence, or
-//! are free in a token whose fence is later than the last grant of each of them.
+//! Heights count up to a common shift, and so do counts together with the ranks that are made from them; grants of a permit
+//! count by the order of their fences, its last grant among them, and a fence from which the next is made only if it is behind;
+//! stamps count by their order, incarnations not at all ([`Kind`]). Permits count up to their names where each is mentioned by
+//! its holder alone, on links; in a neighbourhood a grant may still be on its way when its permit is free again, and the lowest
+//! of the free ones is the next to be granted, so that names count. All of it is exact until something is violated: an algorithm only ever
+//! compares such numbers, or steps to the one next to them, so whatever one of the states can do, the other can do too, which
+//! a test makes sure of (`model::identity`). A fence is looked at beside the lowest of the permits that were named before it:
+//! several permits are named together when they were granted together, under one fence, or are free in a token whose fence is
+//! later than the last grant of each of them.
 //!
 //! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
 //! a state puts them in.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::hash::{Hash, Hasher};
 
-use driftlock_protocol::relative::Kind;
+use driftlock_protocol::relative::{Kind, Series};
 
 use crate::K_MAX;
 
@@ -20,10 +24,18 @@ use crate::K_MAX;
 #[derive(Clone, Copy, Debug)]
 enum Named {
     Permits(u32),
-    /// A fence of the permits named just before.
+    /// A fence of the permits named just before, from which the next one is made.
     Fence(u128),
-    /// A stamp: its series, and a number.
-    Stamp(u128),
+    /// The fence of a grant of the permits named just before.
+    Granted(u128),
+    Stamp(Stamp),
+}
+
+/// A number that is compared with those of its series.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Stamp {
+    series: u128,
+    number: u64,
 }
 
 /// The lowest and the highest of some numbers.
@@ -130,9 +142,21 @@ struct Sketcher {
     mark: Option<Kind>,
     /// How many relative numbers there were.
     place: u64,
+    /// The series of the rounds of the leader whose number, a level and a stay, was met last.
+    leader: u128,
 }
 
 impl Sketcher {
+    /// Tells the series of a leader from those that all have in common.
+    const A_LEADER: u128 = 1 << 127;
+
+    fn stamp(&mut self, series: u128, number: u64) {
+        if series == Series::Stay as u128 {
+            self.leader = self.leader >> 64 << 64 | u128::from(number);
+        }
+        self.named.push(Named::Stamp(Stamp { series, number }));
+    }
+
     fn relative(&mut self, kind: Kind, value: u128) {
         if kind == Kind::Incarnation {
             return;
@@ -145,6 +169,7 @@ impl Sketcher {
         let word = value as u64;
         match kind {
             Kind::Level => {
+                self.leader = Self::A_LEADER | value << 64;
                 sketch.levels.note(word.cast_signed());
                 sketch.level_sum = sketch.level_sum.wrapping_add(weight.wrapping_mul(word));
                 sketch.level_weight = sketch.level_weight.wrapping_add(weight);
@@ -164,7 +189,9 @@ impl Sketcher {
             #[allow(clippy::cast_possible_truncation)]
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
             Kind::Fence => self.named.push(Named::Fence(value)),
-            Kind::Stamp => self.named.push(Named::Stamp(value)),
+            Kind::Granted => self.named.push(Named::Granted(value)),
+            Kind::Stamp => self.stamp(value >> 64, word),
+            Kind::Round => self.stamp(self.leader, word),
             Kind::Incarnation => {}
         }
     }
@@ -212,20 +239,19 @@ pub(crate) struct Fingerprint<'a> {
     hash: u64,
     /// Of each permit, the fence of its last grant.
     fences: &'a [u128],
-    /// The new name of each permit: the first to be met is 0.
-    names: [u8; K_MAX as usize],
-    named: u8,
-    /// The permits that the next fence belongs to.
-    permits: u32,
+    /// The new name of each permit: the first to be met is 0. None, if their own names count.
+    names: Option<Names>,
     /// All stamps of the state, in order.
-    stamps: Vec<u128>,
+    stamps: Vec<Stamp>,
+    /// The fences of the state's grants but for those of last grants, each with the lowest of its permits, in order.
+    granted: Vec<(u32, u128)>,
 }
 
 impl<'a> Fingerprint<'a> {
-    const UNNAMED: u8 = u8::MAX;
-
-    pub(crate) fn new(fences: &'a [u128]) -> Self {
-        Self { hash: SALT, fences, names: [Self::UNNAMED; K_MAX as usize], named: 0, permits: 0, stamps: Vec::new() }
+    /// Where the names of permits count if they are not `alike`.
+    pub(crate) fn new(fences: &'a [u128], alike: bool) -> Self {
+        let names = alike.then(Names::default);
+        Self { hash: SALT, fences, names, stamps: Vec::new(), granted: Vec::new() }
     }
 
     /// Adds a word that counts as it is.
@@ -233,42 +259,114 @@ impl<'a> Fingerprint<'a> {
         self.hash = mix(self.hash, word).wrapping_add(word);
     }
 
-    /// Takes down the stamps of all parts, which must be known before any of them is added.
-    pub(crate) fn note_stamps<'b>(&mut self, parts: impl Iterator<Item = &'b Sketch>) {
-        let stamp = |named: &Named| if let Named::Stamp(stamp) = *named { Some(stamp) } else { None };
+    /// Takes down the stamps and the fences of all parts, which must be known before any of them is added.
+    pub(crate) fn note<'b>(&mut self, parts: impl Iterator<Item = &'b Sketch>) {
         self.stamps.clear();
-        self.stamps.extend(parts.flat_map(|part| part.named.iter().filter_map(stamp)));
+        self.granted.clear();
+        let mut lowest = 0;
+        for named in parts.flat_map(|part| &part.named) {
+            match *named {
+                Named::Permits(permits) => lowest = permits.trailing_zeros(),
+                Named::Stamp(stamp) => self.stamps.push(stamp),
+                Named::Granted(fence) if fence != self.last(lowest) => self.granted.push((lowest, fence)),
+                Named::Granted(_) | Named::Fence(_) => {}
+            }
+        }
         self.stamps.sort_unstable();
         self.stamps.dedup();
+        self.granted.sort_unstable();
+        self.granted.dedup();
+        self.place_last_grants();
+    }
+
+    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. A
+    /// generation is a stay there; once no part mentions it any more, nothing is granted in it.
+    fn place_last_grants(&mut self) {
+        let of_grants = Series::Grant as u128;
+        if !self.stamps.iter().any(|stamp| stamp.series == of_grants) {
+            return;
+        }
+        for &last in self.fences {
+            #[allow(clippy::cast_possible_truncation)] // the two halves
+            let (generation, number) = ((last >> 64) as u64, last as u64);
+            let founded = Stamp { series: Series::Stay as u128, number: generation };
+            let grant = Stamp { series: of_grants, number };
+            let is_there = self.stamps.binary_search(&grant).is_ok();
+            let is_over = self.stamps.binary_search(&founded).is_err();
+            self.word(if is_over { 0 } else { 2 * self.rank(grant) as u64 + u64::from(is_there) });
+        }
+    }
+
+    /// The fence of the last grant of this permit.
+    fn last(&self, permit: u32) -> u128 {
+        self.fences.get(permit as usize).copied().unwrap_or_default()
+    }
+
+    /// Where a fence stands among the grants of the permit: how many of them have a lower one, whether one has the same, and
+    /// how it compares with the last.
+    fn place(&self, permit: u32, fence: u128) -> u64 {
+        let of_permit = self.granted.partition_point(|other| *other < (permit, 0));
+        let below = self.granted.partition_point(|other| *other < (permit, fence)) - of_permit;
+        let is_there = self.granted.binary_search(&(permit, fence)).is_ok();
+        let beside_last = match fence.cmp(&self.last(permit)) {
+            Less => 1,
+            Equal => 2,
+            Greater => 3,
+        };
+        (below as u64) << 3 | u64::from(is_there) << 2 | beside_last
+    }
+
+    /// Whether the permit was granted under no later fence, as far as the state tells.
+    fn is_latest(&self, permit: u32, fence: u128) -> bool {
+        let above = self.granted.partition_point(|other| *other <= (permit, fence));
+        fence >= self.last(permit) && self.granted.get(above).is_none_or(|other| other.0 != permit)
     }
 
     /// How many different stamps of the same series are lower.
-    fn rank(&self, stamp: u128) -> usize {
-        let below = |bound: u128| self.stamps.partition_point(|other| *other < bound);
-        below(stamp) - below(stamp >> 64 << 64)
+    fn rank(&self, stamp: Stamp) -> usize {
+        let below = |bound: Stamp| self.stamps.partition_point(|other| *other < bound);
+        below(stamp) - below(Stamp { number: 0, ..stamp })
     }
 
     /// Adds a part, its relative numbers counted from the lowest of all.
     pub(crate) fn part(&mut self, sketch: &Sketch, all: Extents) {
         self.word(sketch.hash(all));
+        // A fence belongs to the permits before it.
+        let mut permits = 0;
         for named in &sketch.named {
             match *named {
-                Named::Permits(permits) => {
-                    self.permits = permits;
-                    let renamed = self.rename(permits);
+                Named::Permits(these) => {
+                    permits = these;
+                    let renamed = self.names.as_mut().map_or(permits, |names| names.rename(permits));
                     self.word(u64::from(renamed));
                 }
-                Named::Fence(fence) => {
-                    let last = self.fences.get(self.permits.trailing_zeros() as usize).copied().unwrap_or_default();
-                    // However far it is ahead, the next grant is later than the last one.
-                    let behind = last.saturating_sub(fence);
-                    #[allow(clippy::cast_possible_truncation)] // the two halves
-                    self.word(behind as u64 ^ ((behind >> 64) as u64).rotate_left(32));
-                }
+                // However far it is ahead, the next grant is later than all others.
+                Named::Fence(fence) if self.is_latest(permits.trailing_zeros(), fence) => self.word(0),
+                Named::Fence(fence) | Named::Granted(fence) => self.word(self.place(permits.trailing_zeros(), fence)),
                 Named::Stamp(stamp) => self.word(self.rank(stamp) as u64),
             }
         }
     }
+
+    pub(crate) fn finish(self) -> u64 {
+        mix(self.hash, SALT)
+    }
+}
+
+/// New names of permits, in the order in which they are met.
+struct Names {
+    names: [u8; K_MAX as usize],
+    named: u8,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { names: [Self::UNNAMED; K_MAX as usize], named: 0 }
+    }
+}
+
+impl Names {
+    const UNNAMED: u8 = u8::MAX;
 
     fn rename(&mut self, permits: u32) -> u32 {
         let mut renamed = 0;
@@ -284,24 +382,24 @@ impl<'a> Fingerprint<'a> {
         }
         renamed
     }
-
-    pub(crate) fn finish(self) -> u64 {
-        mix(self.hash, SALT)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::height::Height;
-    use driftlock_protocol::relative::Series;
-    use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits};
+    use driftlock_protocol::tenure::{self, Round};
+    use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits, Stay, klme};
 
     use super::*;
 
     fn fingerprint(part: &impl Hash, fences: &[u128]) -> u64 {
+        fingerprint_of(part, fences, true)
+    }
+
+    fn fingerprint_of(part: &impl Hash, fences: &[u128], alike: bool) -> u64 {
         let sketch = Sketch::of(part);
-        let mut fingerprint = Fingerprint::new(fences);
-        fingerprint.note_stamps([&sketch].into_iter());
+        let mut fingerprint = Fingerprint::new(fences, alike);
+        fingerprint.note([&sketch].into_iter());
         fingerprint.part(&sketch, Extents::default().with(&sketch));
         fingerprint.finish()
     }
@@ -335,30 +433,60 @@ mod tests {
         assert_ne!(of(&[permit(0), permit(1), permit(0)]), of(&[permit(2), permit(0), permit(0)]));
         assert_eq!(of(&Permits::first(2)), of(&Permits::first(3).without(Permits::first(1))));
         assert_ne!(of(&Permits::first(2)), of(&Permits::first(3)));
+        let by_name = |number| fingerprint_of(&permit(number), &[0; 4], false);
+        assert_ne!(by_name(0), by_name(1), "where their names count");
+    }
+
+    fn grant(number: u8, counter: u64) -> Grant {
+        Grant { permits: Permits::single(permit(number)), fence: Fence { generation: 0, counter } }
     }
 
     #[test]
-    fn a_fence_counts_by_how_far_it_is_behind_the_last_grant_of_its_permit() {
-        let grant = |number, counter| Grant {
-            permits: Permits::single(permit(number)),
-            fence: Fence { generation: 0, counter },
-        };
+    fn a_grant_counts_by_whether_it_is_before_or_after_the_last_of_its_permit() {
         let at = |number: u8, counter, fences: &[u128]| fingerprint(&grant(number, counter), fences);
-        assert_eq!(at(0, 5, &[4, 0]), at(1, 9, &[0, 8]));
-        assert_eq!(at(0, 5, &[4, 0]), at(0, 5, &[5, 0]));
-        assert_ne!(at(0, 5, &[5, 0]), at(0, 5, &[6, 0]));
-        assert_ne!(at(0, 5, &[7, 0]), at(0, 5, &[6, 0]));
+        let [before, last, after] = [6, 5, 4].map(|last| at(0, 5, &[last, 0]));
+        assert!(before != last && last != after && before != after);
+        assert_eq!(after, at(1, 9, &[0, 3]), "by how much does not matter");
+        assert_eq!(last, at(1, 9, &[0, 9]));
+        assert_eq!(before, at(1, 2, &[0, 9]));
+    }
+
+    #[test]
+    fn grants_of_the_same_permit_count_by_their_order() {
+        let of = |counters: [u64; 2], last: u128| fingerprint(&counters.map(|counter| grant(0, counter)), &[last, 9]);
+        assert_eq!(of([3, 5], 1), of([2, 7], 0));
+        assert_ne!(of([3, 5], 1), of([5, 3], 1));
+        assert_ne!(of([3, 5], 1), of([3, 3], 1));
+        assert_ne!(of([3, 5], 1), of([3, 5], 4));
+        assert_ne!(of([3, 5], 4), of([3, 5], 9));
+        let of_two_permits = |counter| fingerprint(&[grant(0, 3), grant(1, counter)], &[1, 1]);
+        assert_eq!(of_two_permits(2), of_two_permits(5));
+    }
+
+    #[test]
+    fn the_fence_that_the_next_is_made_from_counts_only_if_it_is_behind() {
+        let token = |counter| (Permits::first(1), Fence { generation: 0, counter });
+        let at = |counter, last: u128| fingerprint(&token(counter), &[last]);
+        assert_eq!(at(5, 5), at(7, 5));
+        assert_ne!(at(5, 5), at(4, 5));
+        let beside = |counter| fingerprint(&(grant(0, 5), token(counter)), &[1]);
+        assert_eq!(beside(5), beside(7));
+        assert_ne!(beside(5), beside(4), "a grant that was not used yet is later, too");
+    }
+
+    /// A number of a kind, as parts hash it.
+    #[derive(Clone, Copy)]
+    struct Marked(Kind, u128);
+
+    impl Hash for Marked {
+        fn hash<H: Hasher>(&self, hasher: &mut H) {
+            self.0.hash(self.1, hasher);
+        }
     }
 
     /// A count and a rank that is made from it, as hok's messages carry them.
     fn counted(count: i128, rank: i128) -> u64 {
-        struct Number(Kind, i128);
-        impl Hash for Number {
-            fn hash<H: Hasher>(&self, hasher: &mut H) {
-                self.0.hash(self.1.cast_unsigned(), hasher);
-            }
-        }
-        of(&[Number(Kind::Count, count), Number(Kind::Rank, rank)])
+        of(&[Marked(Kind::Count, count.cast_unsigned()), Marked(Kind::Rank, rank.cast_unsigned())])
     }
 
     #[test]
@@ -369,20 +497,57 @@ mod tests {
         assert_ne!(counted(5, 2), counted(6, 2));
     }
 
+    fn stamp(series: Series, number: u64) -> Marked {
+        Marked(Kind::Stamp, series.stamp(number))
+    }
+
     #[test]
     fn stamps_count_by_their_order_within_a_series() {
-        struct Stamp(Series, u64);
-        impl Hash for Stamp {
-            fn hash<H: Hasher>(&self, hasher: &mut H) {
-                Kind::Stamp.hash(self.0.stamp(self.1), hasher);
-            }
-        }
-        let rounds = |numbers: [u64; 3]| of(&numbers.map(|number| Stamp(Series::Round, number)));
-        assert_eq!(rounds([3, 9, 3]), rounds([0, 1, 0]));
-        assert_ne!(rounds([3, 9, 3]), rounds([9, 3, 9]));
-        assert_ne!(rounds([3, 9, 3]), rounds([3, 9, 10]));
-        let with_grant = |number| of(&[Stamp(Series::Round, 5), Stamp(Series::Grant, number)]);
+        let stays = |numbers: [u64; 3]| of(&numbers.map(|number| stamp(Series::Stay, number)));
+        assert_eq!(stays([3, 9, 3]), stays([0, 1, 0]));
+        assert_ne!(stays([3, 9, 3]), stays([9, 3, 9]));
+        assert_ne!(stays([3, 9, 3]), stays([3, 9, 10]));
+        let with_grant = |number| of(&[stamp(Series::Stay, 5), stamp(Series::Grant, number)]);
         assert_eq!(with_grant(4), with_grant(6), "what is not of the same series does not matter");
+    }
+
+    #[test]
+    fn rounds_count_by_their_order_among_those_of_the_same_leader() {
+        let round = |counter, stay, round| {
+            [Marked(Kind::Level, counter), stamp(Series::Stay, stay), Marked(Kind::Round, round)]
+        };
+        let of_two =
+            |other: (u128, u64), rounds: [u128; 2]| of(&[round(1, 0, rounds[0]), round(other.0, other.1, rounds[1])]);
+        for other in [(1, 2), (2, 0)] {
+            assert_eq!(of_two(other, [3, 3]), of_two(other, [4, 3]));
+            assert_eq!(of_two(other, [3, 3]), of_two(other, [3, 9]));
+        }
+        assert_eq!(of_two((1, 0), [3, 4]), of_two((1, 0), [3, 9]));
+        assert_ne!(of_two((1, 0), [3, 3]), of_two((1, 0), [3, 4]));
+        assert_ne!(of_two((1, 0), [4, 3]), of_two((1, 0), [3, 4]));
+    }
+
+    #[test]
+    fn what_a_newcomer_begins_with_is_below_all_others_and_equal_to_none() {
+        let number = tenure::LeaderNo { counter: 1, stay: Stay(0) };
+        let (none, first) = (Round::default(), Round::default().next());
+        let rounds = |early: Round, late: Round| of(&[(number, early), (number, late)]);
+        assert_eq!(rounds(first, first.next()), rounds(first, first.next().next()));
+        assert_ne!(rounds(none, first.next()), rounds(first, first.next()));
+        let leaders = |early, late| of(&[klme::LeaderNo(early), klme::LeaderNo(late)]);
+        assert_eq!(leaders(1, 2), leaders(4, 5));
+        assert_eq!(leaders(0, 2), leaders(0, 5));
+        assert_ne!(leaders(0, 2), leaders(1, 2));
+    }
+
+    #[test]
+    fn a_grant_that_is_told_by_a_stamp_counts_beside_the_last_of_each_permit() {
+        let fence = |generation: u128, counter| generation << 64 | counter;
+        let at = |number, last| fingerprint(&[stamp(Series::Stay, 2), stamp(Series::Grant, number)], &[last]);
+        let [before, last, after] = [6, 5, 4].map(|counter| at(5, fence(2, counter)));
+        assert!(before != last && last != after && before != after);
+        assert_eq!(after, at(9, fence(2, 7)), "by how much does not matter");
+        assert_eq!(after, at(5, fence(1, 8)), "a generation that nobody knows of is over");
     }
 
     #[test]

@@ -256,7 +256,7 @@ impl<P: Protocol> Parts<P> {
 
     fn ledger(&self, ledger: Ledger) -> PartId {
         self.ledgers.id(ledger, |ledger| LedgerPart {
-            fences: ledger.fences.iter().map(|f| u128::from(f.generation) << 64 | u128::from(f.counter)).collect(),
+            fences: ledger.fences.iter().map(|&fence| fence.into()).collect(),
             ledger,
         })
     }

@@ -31,6 +31,14 @@ impl Hash for State {
     }
 }
 
+#[cfg(test)]
+impl State {
+    /// What it is, to the last detail.
+    pub(crate) fn row(&self) -> &[u32] {
+        &self.words
+    }
+}
+
 /// Where a word of the row is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
@@ -199,8 +207,9 @@ impl Layout {
     }
 
     /// The words that count as they are.
-    pub(crate) fn plain(self, state: &State) -> &[u32] {
-        &state.words[self.at_links()..]
+    pub(crate) fn plain(self, state: &State) -> impl Iterator<Item = u32> + '_ {
+        let (before, after) = (self.at_links()..self.at_fault(), self.at_fault() + 1..);
+        state.words[before].iter().chain(&state.words[after]).copied()
     }
 
     pub(crate) fn common(self, state: &State, what: Common) -> u8 {

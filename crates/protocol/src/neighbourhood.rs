@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::relative::Kind;
+use crate::relative::{Kind, Series};
 use crate::{Incarnation, NodeId};
 
 /// Numbers the stays in one neighbourhood: whoever enters gets a greater number than anybody had there before.
@@ -30,7 +30,7 @@ impl Stay {
 
 impl Hash for Stay {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Count.hash(u128::from(self.0), hasher);
+        Kind::Stamp.hash(Series::Stay.stamp(self.0.into()), hasher);
     }
 }
 

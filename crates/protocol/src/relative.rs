@@ -14,8 +14,11 @@ pub enum Kind {
     Level,
     /// *h2* of a height: likewise.
     Order,
-    /// A fence: only its order among the fences of the same permit counts. A permit was hashed just before.
+    /// The fence of the latest grant, from which the next is made: it counts by how far it is behind the last grant that was
+    /// used, if it is. The permits that it is for were hashed just before.
     Fence,
+    /// The fence of a grant: only its order among the fences of the same permit counts. The permits were hashed just before.
+    Granted,
     /// A set of permits: which is which does not matter.
     Permits,
     /// A link's incarnation: between ideal links, which deliver nothing late, it does not matter at all.
@@ -27,15 +30,18 @@ pub enum Kind {
     /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. Whoever makes a new one
     /// makes one that is greater than all of its series that it could ever be compared with.
     Stamp,
+    /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
+    /// before.
+    Round,
 }
 
 /// What stamps are compared within.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Series {
-    /// Rounds of a leader.
-    Round,
     /// Grants, where they are not told by a fence.
     Grant,
+    /// Stays in a neighbourhood.
+    Stay,
 }
 
 impl Series {
@@ -46,8 +52,18 @@ impl Series {
 }
 
 impl Kind {
-    const ALL: [Self; 8] =
-        [Self::Level, Self::Order, Self::Fence, Self::Permits, Self::Incarnation, Self::Count, Self::Rank, Self::Stamp];
+    const ALL: [Self; 10] = [
+        Self::Level,
+        Self::Order,
+        Self::Fence,
+        Self::Granted,
+        Self::Permits,
+        Self::Incarnation,
+        Self::Count,
+        Self::Rank,
+        Self::Stamp,
+        Self::Round,
+    ];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.
     pub fn hash<H: Hasher>(self, value: u128, hasher: &mut H) {

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::relative::{Kind, Series};
+use crate::relative::Kind;
 use crate::{NodeId, Stay};
 
 /// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
@@ -59,9 +59,14 @@ impl Round {
     }
 }
 
+/// None at all is below every other and equal to none: a newcomer begins with it.
 impl Hash for Round {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Stamp.hash(Series::Round.stamp(self.0), hasher);
+        let has_begun = *self != Self::default();
+        has_begun.hash(hasher);
+        if has_begun {
+            Kind::Round.hash(self.0.into(), hasher);
+        }
     }
 }
 

@@ -130,19 +130,34 @@ impl Fence {
     }
 }
 
+impl From<Fence> for u128 {
+    /// The later fence is the greater number.
+    fn from(fence: Fence) -> Self {
+        Self::from(fence.generation) << 64 | Self::from(fence.counter)
+    }
+}
+
 impl Hash for Fence {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Fence.hash(u128::from(self.generation) << 64 | u128::from(self.counter), hasher);
+        Kind::Fence.hash((*self).into(), hasher);
     }
 }
 
 /// Leave to use some units now.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Grant {
     /// Which units.
     pub permits: Permits,
     /// To be shown to the resource.
     pub fence: Fence,
+}
+
+impl Hash for Grant {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { permits, fence } = *self;
+        permits.hash(hasher);
+        Kind::Granted.hash(fence.into(), hasher);
+    }
 }
 
 /// The number of one unit of the resource.

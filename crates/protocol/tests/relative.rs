@@ -13,6 +13,7 @@ use driftlock_protocol::{Fence, Incarnation, NodeId, Permit, Permits, Stay, hok,
 enum Written {
     Relative(Kind, u128),
     Plain(u32),
+    Byte(u8),
 }
 
 #[derive(Default)]
@@ -23,7 +24,11 @@ struct Recorder {
 
 impl Hasher for Recorder {
     fn write(&mut self, bytes: &[u8]) {
-        panic!("{bytes:?} is neither relative nor a node's id");
+        panic!("{bytes:?} is neither relative, nor a node's id, nor whether there is a number");
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.written.push(Written::Byte(value));
     }
 
     fn write_u32(&mut self, value: u32) {
@@ -44,6 +49,10 @@ impl Hasher for Recorder {
     }
 }
 
+/// Whether there is a number at all.
+const KNOWN: Written = Written::Byte(1);
+const UNKNOWN: Written = Written::Byte(0);
+
 fn written(value: &impl Hash) -> Vec<Written> {
     let mut recorder = Recorder::default();
     value.hash(&mut recorder);
@@ -57,19 +66,20 @@ fn read<T: serde::de::DeserializeOwned>(number: i64) -> T {
 
 #[test]
 fn every_mark_stands_for_its_kind() {
-    use Kind::{Count, Fence, Incarnation, Level, Order, Permits, Rank, Stamp};
-    for kind in [Level, Order, Fence, Permits, Incarnation, Count, Rank, Stamp] {
+    use Kind::{Count, Fence, Granted, Incarnation, Level, Order, Permits, Rank, Round, Stamp};
+    for kind in [Level, Order, Fence, Granted, Permits, Incarnation, Count, Rank, Stamp, Round] {
         assert_eq!(Kind::of_mark(kind as i128), Some(kind));
     }
-    assert_eq!((Kind::of_mark(-1), Kind::of_mark(8)), (None, None));
+    assert_eq!((Kind::of_mark(-1), Kind::of_mark(10)), (None, None));
 }
 
 #[test]
 fn a_number_is_hashed_under_its_kind() {
     use Written::Relative;
-    assert_eq!(written(&Stay(7)), [Relative(Kind::Count, 7)]);
+    assert_eq!(written(&Stay(7)), [Relative(Kind::Stamp, Series::Stay.stamp(7))]);
     assert_eq!(written(&Incarnation(7)), [Relative(Kind::Incarnation, 7)]);
-    assert_eq!(written(&klme::LeaderNo(7)), [Relative(Kind::Level, 7)]);
+    assert_eq!(written(&klme::LeaderNo(7)), [KNOWN, Relative(Kind::Level, 7)]);
+    assert_eq!(written(&klme::LeaderNo::default()), [UNKNOWN]);
     assert_eq!(written(&read::<hok::Grants>(7)), [Relative(Kind::Count, 7)]);
     assert_eq!(written(&read::<hok::Rank>(-7)), [Relative(Kind::Rank, u128::from((-7_i64).cast_unsigned()))]);
     let fence = Fence { generation: 2, counter: 7 };
@@ -92,13 +102,17 @@ fn a_height_is_hashed_by_level_order_and_node() {
 #[test]
 fn a_leaders_number_is_hashed_by_its_counter_and_the_leaders_stay() {
     let number = tenure::LeaderNo { counter: 4, stay: Stay(7) };
-    assert_eq!(written(&number), [Written::Relative(Kind::Level, 4), Written::Relative(Kind::Count, 7)]);
+    assert_eq!(
+        written(&number),
+        [Written::Relative(Kind::Level, 4), Written::Relative(Kind::Stamp, Series::Stay.stamp(7))]
+    );
 }
 
 #[test]
-fn rounds_and_seals_are_stamps_of_series_that_are_told_apart() {
-    assert_eq!(written(&read::<Round>(7)), [Written::Relative(Kind::Stamp, Series::Round.stamp(7))]);
+fn rounds_count_within_their_leader_and_seals_among_seals() {
+    assert_eq!(written(&read::<Round>(7)), [KNOWN, Written::Relative(Kind::Round, 7)]);
+    assert_eq!(written(&Round::default()), [UNKNOWN]);
     assert_eq!(written(&read::<klme_ft::Seal>(7)), [Written::Relative(Kind::Stamp, Series::Grant.stamp(7))]);
-    assert_ne!(Series::Round.stamp(7), Series::Grant.stamp(7));
-    assert!(Series::Round.stamp(7) < Series::Round.stamp(8));
+    assert_ne!(Series::Stay.stamp(7), Series::Grant.stamp(7));
+    assert!(Series::Stay.stamp(7) < Series::Stay.stamp(8));
 }

@@ -1,6 +1,13 @@
 //! Which states count as one.
 
+#[cfg(test)]
+mod tests;
+
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
 use driftlock_protocol::{Layer, NodeId, Protocol, View};
+use rustc_hash::FxHasher;
 
 use super::Model;
 use crate::canon::{Extents, Fingerprint};
@@ -13,11 +20,13 @@ impl<P: Protocol> Model<P> {
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);
         let ledger = parts.ledgers.get(layout.ledger(state));
-        let mut fingerprint = Fingerprint::new(&ledger.fences);
-        for &word in layout.plain(state) {
+        let on_links = P::View::LAYER == Layer::Links;
+        let mut fingerprint = Fingerprint::new(&ledger.fences, on_links);
+        for word in layout.plain(state) {
             fingerprint.word(u64::from(word));
         }
-        let whole = P::View::LAYER == Layer::Neighbourhood || layout.common(state, Common::Formations) > 0;
+        fingerprint.word(self.kind_of_fault(state));
+        let whole = !on_links || layout.common(state, Common::Formations) > 0;
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);
         while left != 0 {
@@ -29,6 +38,14 @@ impl<P: Protocol> Model<P> {
         (fingerprint.finish(), spread)
     }
 
+    /// What was done wrong, if anything was. Nothing comes after it, so that by whom and to which units does not matter.
+    fn kind_of_fault(&self, state: &State) -> u64 {
+        let Some(at) = self.layout.fault(state) else { return 0 };
+        let mut hasher = FxHasher::default();
+        discriminant(&self.faults.lock().expect("no thread panicked")[at]).hash(&mut hasher);
+        hasher.finish() | 1
+    }
+
     fn fingerprint_part(&self, state: &State, members: u8, fingerprint: &mut Fingerprint<'_>) -> u64 {
         let (layout, parts) = (self.layout, &self.parts);
         let inside = || layout.ids().filter(move |node| members >> node.0 & 1 == 1);
@@ -37,7 +54,7 @@ impl<P: Protocol> Model<P> {
         let pairs = || inside().flat_map(|from| inside().map(move |to| (from, to))).filter(busy);
         let channel = |(from, to)| &parts.channels.get(layout.channel(state, from, to)).sketch;
         let all = seats().chain(pairs().map(channel)).fold(Extents::default(), Extents::with);
-        fingerprint.note_stamps(seats().chain(pairs().map(channel)));
+        fingerprint.note(seats().chain(pairs().map(channel)));
         for sketch in seats() {
             fingerprint.part(sketch, all);
         }

@@ -98,9 +98,14 @@ pub enum Message {
 #[serde(transparent)]
 pub struct LeaderNo(pub u32);
 
+/// None at all is not shifted with the others: a newcomer begins with it, however many leaders there were.
 impl Hash for LeaderNo {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Level.hash(u128::from(self.0), hasher);
+        let is_known = *self != Self::default();
+        is_known.hash(hasher);
+        if is_known {
+            Kind::Level.hash(u128::from(self.0), hasher);
+        }
     }
 }
 
