@@ -19,7 +19,8 @@ const EXAMPLES: &str = "\
 Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random, \
 partitions included, while every invariant is checked after every event. An algorithm that grants several units is asked \
 for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: whoever waits \
-must be served, and everybody who asks once more. Run number i has the seed SEED + i.
+must be served, and everybody who asks once more. Then the runs are counted that come to rest: no message under way, no \
+timer. krlf's tokens are never at rest while somebody is without one. Run number i has the seed SEED + i.
 
 For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end everybody comes in. In most runs of \
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
@@ -96,6 +97,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let bar = progress::bar(args.runs, "runs");
     let entries = AtomicU64::new(0);
     let vacuous = AtomicU64::new(0);
+    let restless = AtomicU64::new(0);
     let injected = Mutex::new(Injected::default());
     let count = |report: &Report| {
         bar.inc(1);
@@ -103,6 +105,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         *injected = *injected + report.injected;
         entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
         vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
+        restless.fetch_add(u64::from(!report.rested), Ordering::Relaxed);
     };
     let failed = soak(algorithm, repairs, crowd, args.seed..end, args.threads, &count);
     bar.finish_and_clear();
@@ -122,6 +125,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         entries.into_inner(),
         vacuous.into_inner(),
     ))?;
+    if crowd != Crowd::Afield {
+        let restless = restless.into_inner();
+        print(&format!("at rest in the end, with no message under way and no timer: all but {restless} runs\n"))?;
+    }
     let missing = injected.missing(algorithm, crowd, args.runs);
     if missing.is_empty() {
         return Ok(ExitCode::SUCCESS);

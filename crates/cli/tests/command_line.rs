@@ -424,6 +424,24 @@ fn a_violation_exits_1_and_says_how_to_record_it() {
 }
 
 #[test]
+fn soak_counts_the_runs_that_do_not_come_to_rest() {
+    let at_rest = |words: &str| {
+        let said = driftlock(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        said.out.lines().find(|line| line.starts_with("at rest")).map(str::to_owned)
+    };
+    let restless = |words: &str| {
+        let line = at_rest(words).expect("a line about rest");
+        line.split("all but ").last().and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok()).expect("a number")
+    };
+    assert_eq!(restless("soak krl --runs 20"), 0);
+    assert_eq!(restless("soak krlf --runs 20"), 20, "its tokens go round");
+    assert_eq!(restless("soak klme-ft --seed 17 --runs 1"), 0);
+    assert_eq!(restless("soak klme-ft --seed 17 --runs 1 --without ghosts"), 1);
+    assert_eq!(at_rest("soak krl --field --runs 1"), None, "nodes on a field say hello for ever");
+}
+
+#[test]
 fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     let said = driftlock(&["soak", "krl", "--runs", "100"]);
     assert!(said.code == 0 && said.out.contains("100 runs held"), "{}{}", said.out, said.err);

@@ -4,7 +4,8 @@
 //! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays as
 //! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
 //! lost messages meets those, too, and one that stands overtaking meets messages that overtake one another and are late by
-//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows from a seed, the size of the network included.
+//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows
+//! from a seed, the size of the network included.
 
 mod changes;
 mod outdoors;
@@ -300,8 +301,8 @@ impl Case {
         }
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
-        let violation = violation.or_else(|| soak.heal().err()).map(|violation| *violation);
-        let rested = violation.is_none() && soak.rests();
+        let settled = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
+        let (rested, violation) = settled.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
         let (entries, overtakings) = (soak.entries, soak.world.overtakings());
         let injected = Injected { overtakings, ..soak.injected };
         let tally = soak.world.finish(violation.as_ref())?.finish();
@@ -455,17 +456,16 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     /// Whether nothing is left to do after a while.
-    fn rests(&mut self) -> bool {
+    fn rests(&mut self) -> Step<bool> {
         let limit = self.world.now() + Time::from_units(REST_UNITS_MAX);
         let events = self.events + REST_EVENTS_MAX;
         while self.world.now() <= limit && self.events < events {
             match self.next_event() {
-                Some(event) if self.handle(event, false).is_ok() => {}
-                Some(_) => return false,
-                None => return self.world.is_quiet(),
+                Some(event) => self.handle(event, false)?,
+                None => return Ok(self.world.is_quiet()),
             }
         }
-        false
+        Ok(false)
     }
 
     fn next_event(&mut self) -> Option<Event> {

@@ -60,7 +60,7 @@ export class EventPanel {
 
   #without(algorithm: string, names: readonly string[]): HTMLElement {
     const items = names.slice(0, 40).map((name) => el("li", {}, el("code", { text: name }), ` ${this.#clauses.repair(algorithm, name) ?? ""}`));
-    return el("details", { class: "without" }, el("summary", { text: `${names.length} ${names.length === 1 ? "repair is" : "repairs are"} switched off` }), el("ul", {}, ...items));
+    return el("details", { class: "without" }, el("summary", { text: `${names.length} ${names.length === 1 ? "rule is" : "rules are"} switched off` }), el("ul", {}, ...items));
   }
 
   #deed(trace: Trace, deed: Deed): HTMLElement {

@@ -30,7 +30,7 @@ pub enum ConfigError {
         algorithm: &'static str,
     },
     /// Nothing was published.
-    #[error("{algorithm} is not from a paper, so there is nothing as published: leave as_published out")]
+    #[error("{algorithm} is not from a paper, so there is nothing as published: leave as-published out")]
     NothingPublished {
         /// The algorithm's tag.
         algorithm: &'static str,
