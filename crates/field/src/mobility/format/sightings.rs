@@ -15,6 +15,14 @@ pub(super) struct Sightings {
     steps: Vec<Time>,
     nodes: Vec<Seen>,
     numbers: BTreeMap<String, usize>,
+    told: Told,
+}
+
+/// How far nodes have gone, as far as their speeds are known.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    by_speeds: f64,
+    by_places: f64,
 }
 
 /// What is known of one node.
@@ -41,8 +49,27 @@ impl Sightings {
         }
     }
 
-    /// Somebody is here at the present time step.
-    pub(super) fn seen(&mut self, name: &str, point: Point) -> Result<(), String> {
+    /// Whether nobody was seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Refuses places that are no metres by what is known of speeds: a degree is a hundred kilometres.
+    pub(super) fn check_metres(&self, remedy: &str) -> Result<(), String> {
+        let Told { by_speeds, by_places } = self.told;
+        let is_degrees = |point: Point| point.x.abs() <= 180.0 && point.y.abs() <= 90.0;
+        let are_degrees = self.nodes.iter().flat_map(Seen::points).all(|waypoint| is_degrees(waypoint.point));
+        if are_degrees && by_speeds > 10.0 && by_places * 100.0 < by_speeds {
+            return Err(format!(
+                "by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}: these are \
+                 longitudes and latitudes, not metres; {remedy}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Somebody is here at the present time step, and has this speed, if it is known.
+    pub(super) fn seen(&mut self, name: &str, point: Point, speed: Option<f64>) -> Result<(), String> {
         let Some(step) = self.steps.len().checked_sub(1) else {
             return Err(format!("{} is seen before the first time step", shown(name)));
         };
@@ -69,6 +96,10 @@ impl Sightings {
             node.close(&self.steps).map_err(|error| error.to_string())?;
             node.steps.0 = step;
         }
+        if let (Some(speed), Some(last)) = (speed, node.points.last()) {
+            self.told.by_speeds += speed.abs() * (waypoint.at - last.at).units();
+            self.told.by_places += point.distance_squared(last.point).sqrt();
+        }
         node.steps.1 = step;
         node.points.push(waypoint);
         Ok(())
@@ -86,6 +117,10 @@ impl Sightings {
 }
 
 impl Seen {
+    fn points(&self) -> impl Iterator<Item = &Waypoint> {
+        self.stays.iter().flat_map(Stay::points).chain(&self.points)
+    }
+
     /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for
     /// ever.
     fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {
