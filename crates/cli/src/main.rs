@@ -6,6 +6,7 @@ mod check;
 mod demo;
 mod failure;
 mod list;
+mod movements;
 mod pace;
 mod progress;
 mod replay;

@@ -15,6 +15,7 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, ConfigError, LinkInfoRule, Plan};
@@ -27,6 +28,7 @@ use driftlock_sim::sweep::run_all;
 use driftlock_trace::Writer;
 
 use crate::failure::{Failure, Outcome};
+use crate::movements;
 use crate::progress;
 use crate::results::{print, to_json, to_table, to_text};
 use crate::view::At;
@@ -64,6 +66,7 @@ Such faults follow from the seed: they are other ones in each replication, and t
 Examples on a field:
   driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
   driftlock sim --field nfk --nodes 50 --k 5         as in the paper on NFK: a square kilometre, up to 8 m/s
+  driftlock sim --tracks city.fcd.xml.gz --k 2       the cars that SUMO wrote down, or ns-2, BonnMotion, ONE, GPX, CSV
   driftlock sim --algorithm hok --field my.toml --entries 500 --replications 2
   driftlock sim --algorithm klme-ft --field my.toml --entries 200 --pcap run.pcapng
   driftlock sim --field my.toml --entries 50 --replications 1 --trace run.jsonl.zst
@@ -172,6 +175,10 @@ struct Parameters {
     /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or walkers, nfk or cluster
     #[arg(long, value_name = "FILE")]
     field: Option<PathBuf>,
+    /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or CSV
+    /// (docs/mobility.md); without --field on that of walkers
+    #[arg(long, value_name = "FILE")]
+    tracks: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -354,11 +361,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let (flag, flag_source) = args.parameters.field.as_deref().map(field::read).transpose()?.unzip();
     let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
+    let tracks = args.parameters.tracks.as_deref();
     let Some(path) = &args.config else {
         let file = Config { field: flag, topology: topology.unwrap_or_default(), ..Config::default() };
-        let config = args.parameters.over(file);
+        let config = args.parameters.over(along(tracks, file, false)?);
         let planned = with_own_units(config, args.parameters.k.is_some()).plan();
-        return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), error));
+        return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), tracks, error));
     };
     let source = field::Source::config(path)?;
     let bad = |error: toml::de::Error| source.bad_toml(&error);
@@ -367,18 +375,28 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let units_given = args.parameters.k.is_some() || keys.contains_key("k");
     let own = file.field.clone().map(|terrain| source.beside(terrain));
     let file = Config { field: flag.or(own), topology: topology.unwrap_or(file.topology), ..file };
+    let file = along(tracks, file, keys.contains_key("nodes"))?;
     let config = with_own_units(args.parameters.over(file), units_given);
     config.plan().map_err(|error| match error {
-        ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), error),
+        ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), tracks, error),
         error => Failure::ConfigIn { path: path.clone(), error },
     })
 }
 
-/// What makes no sense, and in which file, if the field is from one.
-fn refuse(source: Option<&field::Source>, error: ConfigError) -> Failure {
+/// With nodes that move along the tracks of a file, if one is given: as many as it has, unless their number is.
+fn along(tracks: Option<&Path>, file: Config, nodes_given: bool) -> Result<Config, Failure> {
+    let Some(path) = tracks else { return Ok(file) };
+    let found = u32::try_from(movements::read(path)?.len()).unwrap_or(u32::MAX);
+    let nodes = if nodes_given { file.nodes } else { found };
+    let field = Terrain { tracks: Some(path.to_owned()), ..file.field.unwrap_or_default() };
+    Ok(Config { field: Some(field), nodes, ..file })
+}
+
+/// What makes no sense, and in which file, if the field is from one and its tracks are not from another.
+fn refuse(source: Option<&field::Source>, tracks: Option<&Path>, error: ConfigError) -> Failure {
     match source {
-        Some(source) => source.refuse(error),
-        None => Failure::Config(error),
+        Some(source) if tracks.is_none() || !field::is_of_tracks(&error) => source.refuse(error),
+        _ => Failure::Config(error),
     }
 }
 
@@ -487,15 +505,20 @@ pub(crate) fn flags(config: &Config) -> String {
                 }
             }
             // Only the caller knows the name of a file.
-            serde_json::Value::Object(_) => {
-                let name = config.field.as_ref().and_then(field::name).unwrap_or("FILE");
-                text.push_str(&format!(" --{flag} {name}"));
-            }
+            serde_json::Value::Object(_) => text.push_str(&of_field(config)),
             serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
             other => text.push_str(&format!(" --{flag} {other}")),
         }
     }
     text
+}
+
+/// The flags that make its field, if it has one.
+fn of_field(config: &Config) -> String {
+    let Some(field) = &config.field else { return String::new() };
+    let name = field::name(&Terrain { tracks: None, ..field.clone() }).unwrap_or("FILE");
+    let tracks = field.tracks.as_ref().map(|path| format!(" --tracks {}", path.display()));
+    format!(" --field {name}{}", tracks.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -531,6 +554,9 @@ mod tests {
         let (mut field, _) = field::read(Path::new("nfk")).unwrap();
         field.area.width = 77.0;
         assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), " --field FILE");
+        let field = Terrain { tracks: Some("city.xml".into()), ..Terrain::default() };
+        let flags = flags(&Config { field: Some(field), ..Config::default() });
+        assert_eq!(flags, " --field walkers --tracks city.xml");
     }
 
     #[test]

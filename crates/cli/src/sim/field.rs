@@ -10,6 +10,7 @@ use driftlock_sim::config::ConfigError;
 use toml::de::DeTable;
 
 use crate::failure::Failure;
+use crate::movements;
 
 /// What a field is called, and which one it is.
 type Named = (&'static str, fn() -> Terrain);
@@ -43,6 +44,11 @@ pub(super) fn name(terrain: &Terrain) -> Option<&'static str> {
     NAMED.iter().find(|(_, named)| named() == *terrain).map(|(name, _)| *name)
 }
 
+/// Whether a field has this name.
+pub(crate) fn is_name(path: &Path) -> bool {
+    NAMED.iter().any(|(name, _)| path.as_os_str() == *name)
+}
+
 /// The field of this name, or in this file.
 pub(crate) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
     if let Some((_, named)) = NAMED.iter().find(|(name, _)| path.as_os_str() == *name) {
@@ -50,11 +56,28 @@ pub(crate) fn read(path: &Path) -> Result<(Terrain, Option<Source>), Failure> {
     }
     let names = NAMED.map(|(name, _)| name).join(", ");
     let text = fs::read_to_string(path).map_err(|error| {
-        Failure::Other(format!("can not read {}: {error}; fields that need no file: {names}", path.display()))
+        let unreadable = format!("can not read {}: {error}; fields that need no file: {names}", path.display());
+        movements_instead(path).unwrap_or(Failure::Other(unreadable))
     })?;
     let source = Source { path: path.to_owned(), text, table: None };
     let terrain = toml::from_str(&source.text).map_err(|error| source.bad_toml(&error))?;
     Ok((source.beside(terrain), Some(source)))
+}
+
+/// What is said if a file that should be TOML is one of movements.
+fn movements_instead(path: &Path) -> Option<Failure> {
+    let format = movements::format(path).filter(|_| path.is_file())?;
+    let path = path.display();
+    Some(Failure::Other(format!(
+        "{path} is a file of movements ({format}), and not TOML: give it as --tracks {path}, or in a field as tracks = \
+         \"{path}\""
+    )))
+}
+
+/// Whether what makes no sense is in a file of movements.
+pub(super) fn is_of_tracks(error: &ConfigError) -> bool {
+    use TerrainError::{OtherNodes, Tracks, Unreadable};
+    matches!(error, ConfigError::Field(Unreadable { .. } | Tracks(_) | OtherNodes { .. }))
 }
 
 /// A file that a field was read from.
@@ -68,7 +91,8 @@ pub(crate) struct Source {
 impl Source {
     /// A file for `--config`.
     pub(super) fn config(path: &Path) -> Result<Self, Failure> {
-        let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+        let unreadable = |error| movements_instead(path).unwrap_or_else(|| Failure::read(path)(error));
+        let text = fs::read_to_string(path).map_err(unreadable)?;
         Ok(Self { path: path.to_owned(), text, table: Some("field") })
     }
 
@@ -77,7 +101,8 @@ impl Source {
     }
 
     pub(super) fn bad_toml(&self, error: &toml::de::Error) -> Failure {
-        Failure::toml(&self.path.display().to_string(), &self.text, error)
+        let bad = || Failure::toml(&self.path.display().to_string(), &self.text, error);
+        movements_instead(&self.path).unwrap_or_else(bad)
     }
 
     /// A file of movements that a field names is looked for from where the field is.
@@ -115,10 +140,9 @@ impl Source {
             TerrainError::Fault(error) => ("fault", Some(error.number)),
             TerrainError::Crash { number, .. } => ("fault", Some(*number)),
             TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),
-            TerrainError::Unreadable { .. }
-            | TerrainError::UnknownFormat(_)
-            | TerrainError::Tracks(_)
-            | TerrainError::OtherNodes { .. } => ("tracks", None),
+            TerrainError::Unreadable { .. } | TerrainError::Tracks(_) | TerrainError::OtherNodes { .. } => {
+                ("tracks", None)
+            }
         };
         let (key, value) = table.get_key_value(key)?;
         let fault = number.and_then(|number| value.get_ref().as_array()?.get(number - 1));
