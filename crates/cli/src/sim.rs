@@ -175,8 +175,8 @@ struct Parameters {
     /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or walkers, nfk or cluster
     #[arg(long, value_name = "FILE")]
     field: Option<PathBuf>,
-    /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or CSV
-    /// (docs/mobility.md); without --field on that of walkers
+    /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or
+    /// CSV (docs/mobility.md); without --field on that of walkers
     #[arg(long, value_name = "FILE")]
     tracks: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]

@@ -20,9 +20,9 @@ const SAMPLES_MAX: u64 = 10_000_000;
 const EXAMPLES: &str = "\
 The movements are those of the first replication of driftlock sim --field FIELD with the same seed and nodes.
 
-Files of movements are read in the formats of ns-2, BonnMotion, SUMO (--fcd-output), the ONE, GPX, and as tables (CSV) with \
-columns such as time,id,x,y; compressed by gzip or zstd or not. The name of a file or its first lines tell which it is \
-(docs/mobility.md). The ONE reads the place of every node at every --step, and takes the way between to be straight.
+Files of movements are read in the formats of ns-2, BonnMotion, SUMO (--fcd-output), the ONE, GPX, and as tables (CSV) \
+with columns such as time,id,x,y; compressed by gzip or zstd or not. The name of a file or its first lines tell which it \
+is (docs/mobility.md). The ONE reads the place of every node at every --step, and takes the way between to be straight.
 
 Examples:
   driftlock tracks walkers --nodes 20 --seconds 300 --out walkers.ns2      for ns-2 and ns-3

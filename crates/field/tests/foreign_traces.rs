@@ -95,6 +95,14 @@ fn compressed_files_are_read_as_they_are() {
             assert_eq!(read(name, packed.as_slice()), Ok(told.clone()), "{name}");
         }
         assert_eq!(sniff("walk", packed.as_slice()), Some(Format::Ns2));
+        for place in 4..packed.len() {
+            let mut damaged = packed.clone();
+            damaged[place] ^= 0x55;
+            // Whether it is noticed or not, nothing panics.
+            if let Err(error) = read("walk", damaged.as_slice()) {
+                assert!(error.line >= 1 && !error.reason.is_empty());
+            }
+        }
         let half = &packed[..packed.len() - 9];
         let said = read("half.ns2", half).unwrap_err().to_string();
         assert!(said.contains("the file can not be read") && said.contains("is it all there"), "{said}");
@@ -312,6 +320,11 @@ fn sumo_in_degrees_is_never_read_as_metres() {
     let table = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0;a;20;13.4;52.5\n1;a;20;13.400294;52.5\n";
     let said = refusal("fcd.csv", table);
     assert!(said.contains("longitudes and latitudes, not metres; call the columns lon and lat"), "{said}");
+    let said = refusal("fcd.xml", &GEO_STEPS.replace("speed", "pos"));
+    assert!(
+        said.starts_with("fcd.xml:6: the nodes move, and keep within 0.001 of one another: these are long"),
+        "{said}"
+    );
     let slow = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0;a;20;13;52\n1;a;20;33;52\n2;a;0;33;52\n";
     assert_eq!(at(&traced("fcd.csv", slow), 0, 1.0), (33.0, 52.0), "a place can be that small");
 }
@@ -383,6 +396,35 @@ fn tables_have_the_columns_that_people_give_them() {
     }
     let named = traced("t.csv", "time,id,x,y\n0,\"b, the second\",1,1\n0,a,2,2\n");
     assert_eq!(names(&named), ["b, the second", "a"], "as they appear");
+}
+
+/// The names in a row of the table of columns in the docs.
+fn documented(row: &str) -> Vec<&'static str> {
+    let docs = include_str!("../../../docs/mobility.md");
+    let line = docs.lines().find(|line| line.starts_with(&format!("| {row} |"))).expect("the docs have this row");
+    line.split('`').skip(1).step_by(2).filter(|name| !name.starts_with("person_")).collect()
+}
+
+#[test]
+fn every_name_of_a_column_in_the_docs_is_known() {
+    let rows = ["time", "who", "x, in metres"].map(documented);
+    assert!(rows.iter().all(|names| names.len() > 10), "{rows:?}");
+    let [times, nodes, xs] = &rows;
+    for time in times {
+        traced("t.csv", &format!("{time},id,x,y\n1,a,2,3\n"));
+    }
+    for node in nodes {
+        traced("t.csv", &format!("time,{node},x,y\n1,a,2,3\n"));
+    }
+    for x in xs {
+        traced("t.csv", &format!("time,id,{x},{}\n1,a,2,3\n", x.replace('x', "y")));
+    }
+
+    let (latitudes, longitudes): (Vec<&str>, Vec<&str>) =
+        documented("or instead").into_iter().partition(|name| name.starts_with("la"));
+    for (lat, lon) in latitudes.iter().flat_map(|lat| longitudes.iter().map(move |lon| (lat, lon))) {
+        traced("t.csv", &format!("time,id,{lon},{lat}\n1,a,2,3\n"));
+    }
 }
 
 #[test]

@@ -4,14 +4,14 @@
 //! 0,car0,5.10,498.35
 //! 1,car0,7.02,498.35
 //! ```
-//! Columns may come in any order, separated by commas, semicolons, tabs or blanks. Other names that mean the same will do
-//! (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are skipped. With `lon` and `lat` instead of x and y
-//! places are projected. Rows may come in any order.
+//! Columns may come in any order, separated by commas, semicolons, tabs or blanks. Other names that mean the same will
+//! do (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are skipped. With `lon` and `lat` instead of x
+//! and y places are projected. Rows may come in any order.
 //!
 //! Where nodes are seen at the same times, as a simulator writes it, these are time steps, and a node that is not seen
 //! at one of them is absent. Where each has times of its own, as of GPS, nodes are always there. Tables of SUMO
-//! (`timestep_time`, from its xml2csv or of SUMO itself since 1.24) always have time steps; they are in order, and a line
-//! without a vehicle or person is one at which nobody is seen.
+//! (`timestep_time`, from its xml2csv or of SUMO itself since 1.24) always have time steps; they are in order, and a
+//! line without a vehicle or person is one at which nobody is seen.
 //!
 //! Times are seconds, hours and minutes (`0:01:05`), or dates. Dates, and seconds since 1970, are counted from the
 //! first.

@@ -18,11 +18,13 @@ pub(super) struct Sightings {
     told: Told,
 }
 
-/// How far nodes have gone, as far as their speeds are known.
+/// How far nodes have gone.
 #[derive(Clone, Copy, Default)]
 struct Told {
     by_speeds: f64,
     by_places: f64,
+    /// As far as no speeds are known.
+    without_speeds: f64,
 }
 
 /// What is known of one node.
@@ -54,18 +56,34 @@ impl Sightings {
         self.nodes.is_empty()
     }
 
-    /// Refuses places that are no metres by what is known of speeds: a degree is a hundred kilometres.
+    /// Refuses places that are no metres by what is known of speeds: a degree is a hundred kilometres. Where no speed
+    /// is known, traffic that keeps within a few metres is none.
     pub(super) fn check_metres(&self, remedy: &str) -> Result<(), String> {
-        let Told { by_speeds, by_places } = self.told;
-        let is_degrees = |point: Point| point.x.abs() <= 180.0 && point.y.abs() <= 90.0;
-        let are_degrees = self.nodes.iter().flat_map(Seen::points).all(|waypoint| is_degrees(waypoint.point));
-        if are_degrees && by_speeds > 10.0 && by_places * 100.0 < by_speeds {
-            return Err(format!(
-                "by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}: these are \
-                 longitudes and latitudes, not metres; {remedy}"
-            ));
+        const NARROW: f64 = 2.0;
+        let Told { by_speeds, by_places, without_speeds } = self.told;
+        let Some(extent) = self.extent() else { return Ok(()) };
+        let evidence = if by_speeds > 10.0 && by_places * 100.0 < by_speeds {
+            format!("by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}")
+        } else if by_speeds <= 0.0 && without_speeds > 0.0 && extent < NARROW {
+            format!("the nodes move, and keep within {extent:.3} of one another")
+        } else {
+            return Ok(());
+        };
+        Err(format!("{evidence}: these are longitudes and latitudes, not metres; {remedy}"))
+    }
+
+    /// The longer side of the rectangle that holds all places, if all could be longitudes and latitudes.
+    fn extent(&self) -> Option<f64> {
+        let mut bounds: Option<(Point, Point)> = None;
+        for Waypoint { point, .. } in self.nodes.iter().flat_map(Seen::points) {
+            if point.x.abs() > 180.0 || point.y.abs() > 90.0 {
+                return None;
+            }
+            let (low, high) = bounds.unwrap_or((*point, *point));
+            let low = Point { x: low.x.min(point.x), y: low.y.min(point.y) };
+            bounds = Some((low, Point { x: high.x.max(point.x), y: high.y.max(point.y) }));
         }
-        Ok(())
+        bounds.map(|(low, high)| (high.x - low.x).max(high.y - low.y))
     }
 
     /// Somebody is here at the present time step, and has this speed, if it is known.
@@ -96,9 +114,8 @@ impl Sightings {
             node.close(&self.steps).map_err(|error| error.to_string())?;
             node.steps.0 = step;
         }
-        if let (Some(speed), Some(last)) = (speed, node.points.last()) {
-            self.told.by_speeds += speed.abs() * (waypoint.at - last.at).units();
-            self.told.by_places += point.distance_squared(last.point).sqrt();
+        if let Some(last) = node.points.last() {
+            self.told.goes(speed, *last, waypoint);
         }
         node.steps.1 = step;
         node.points.push(waypoint);
@@ -113,6 +130,20 @@ impl Sightings {
             Track::new(node.name, node.stays)
         };
         nodes.into_iter().map(track).collect()
+    }
+}
+
+impl Told {
+    /// A node has gone from here to there, where it has this speed.
+    fn goes(&mut self, speed: Option<f64>, from: Waypoint, to: Waypoint) {
+        let distance = from.point.distance_squared(to.point).sqrt();
+        match speed {
+            Some(speed) => {
+                self.by_speeds += speed.abs() * (to.at - from.at).units();
+                self.by_places += distance;
+            }
+            None => self.without_speeds += distance,
+        }
     }
 }
 
