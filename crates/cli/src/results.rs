@@ -166,8 +166,11 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
 /// What the nodes stand on, and how it changes.
 fn ground(plan: &Plan) -> String {
     let Config { connectivity, mobility, neighbourhoods, churn, absence, speed, .. } = &plan.config;
-    if let Some(Terrain { area, .. }) = &plan.config.field {
-        return format!("a field of {} m x {} m", area.width, area.height);
+    if let Some(Terrain { area, tracks, .. }) = &plan.config.field {
+        return match tracks {
+            Some(path) => format!("a field with the movements of {}", path.display()),
+            None => format!("a field of {} m x {} m", area.width, area.height),
+        };
     }
     if plan.algorithm.layer() == Layer::Links {
         let links = match &plan.config.topology {

@@ -134,12 +134,7 @@ fn check_samples(samples: u64, step: Time) -> Result<(), Failure> {
 
 /// Whether it is a file of movements, and not a field.
 fn is_of_movements(path: &Path) -> bool {
-    !field::is_name(path) && !is_toml(path) && movements::format(path).is_some()
-}
-
-/// Whether the name is that of TOML, as fields are written.
-fn is_toml(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+    !field::is_name(path) && movements::format(path).is_some()
 }
 
 fn read(args: &Args) -> Result<Tracks, Failure> {
@@ -165,8 +160,9 @@ fn record(args: &Args) -> Result<Tracks, Failure> {
 
 /// What is said of a file that is no field: if it is not called one, that it is no file of movements either.
 fn neither(path: &Path, failure: Failure) -> Failure {
+    let is_toml = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
     match (&failure, movements::read(path)) {
-        (Failure::Toml(bad), Err(none)) if !is_toml(path) => {
+        (Failure::Toml(bad), Err(none)) if !is_toml => {
             Failure::Other(format!("this is neither movements nor a field. As movements: {none}. As a field: {bad}"))
         }
         _ => failure,

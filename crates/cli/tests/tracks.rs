@@ -63,6 +63,11 @@ fn a_file_of_movements_is_known_by_its_first_lines_and_run_on_as_it_is() {
         let json: Value = serde_json::from_str(&done.out).unwrap();
         assert_eq!((&json["config"]["nodes"], &json["config"]["field"]["tracks"]), (&2.into(), &file.into()));
     }
+    let cars = scratch.path("cars.scen");
+    let said = driftlock(&format!("sim --tracks {cars} --k 1 --load 0.05 --entries 10 --warmup 0 --replications 1"));
+    assert!(
+        said.out.contains(&format!("krl on 2 nodes with k = 1: load 0.05, a field with the movements of {cars}\n"))
+    );
     let field = scratch.write("field", "movement = { model = \"grid\" }\n");
     assert_eq!(driftlock(&format!("tracks {field}")).code, 0, "a field needs no suffix");
 }

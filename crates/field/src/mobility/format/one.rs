@@ -111,7 +111,7 @@ pub fn write(tracks: &Tracks, step: Time) -> String {
     text
 }
 
-/// How many lines [`write`] makes.
+/// How many lines [`write()`] makes.
 pub fn samples(tracks: &Tracks, step: Time) -> u64 {
     (last_step(tracks, step) + 1).saturating_mul(tracks.len() as u64)
 }
