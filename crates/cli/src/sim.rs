@@ -176,7 +176,7 @@ struct Parameters {
     #[arg(long, value_name = "FILE")]
     field: Option<PathBuf>,
     /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or
-    /// CSV (docs/mobility.md); without --field on that of walkers
+    /// CSV (docs/mobility.md); without --field on that of walkers. In a file for --config: tracks of [field]
     #[arg(long, value_name = "FILE")]
     tracks: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]

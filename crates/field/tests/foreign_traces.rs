@@ -198,6 +198,8 @@ fn what_does_not_move_ns2_nodes_is_skipped() {
         $ns_ at $val(stop) "finish"
         $ns_ at 9.0 "$ns_ nam-end-wireless 9.0; puts {done}"
         $ns_ at 3.0 "$cbr_(0) off"
+        $ns_ at $val(stop) "$cbr_(0) off"
+        $ns_ at 3.0 "$cbr_($i) off"
         $ns_ run
     "#;
     assert_eq!(traced("whole.tcl", script), traced("walk.ns2", WALK));
@@ -227,6 +229,8 @@ fn what_moves_ns2_nodes_in_a_way_that_is_not_understood_is_refused_where_it_stan
             1,
             "right behind a closing quote",
         ),
+        ("$node_(0) set X_ 1\n$ns_ at $t \"$node_(0) off\"\n", 2, "a time must be a number, not \"$t\""),
+        ("$ns_ at 1 {$ns_ at 2 {$node_(0) setdest 1 2 3}}\n", 1, "is no movement"),
         ("set a 1\nproc x {} {\n set b 2\n", 2, "the brace that is opened here is not closed"),
         ("set sc scen\nsource $sc\n$ns_ run\n", 2, "moves nobody, but reads \"$sc\": give that file"),
     ] {

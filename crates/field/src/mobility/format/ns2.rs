@@ -39,6 +39,8 @@ struct Script {
     has_place: bool,
     /// In the order of the file, which need not be that of time: every command is scheduled for itself.
     commands: Vec<(Time, Command)>,
+    /// Why it is not known when it is switched, if that is so.
+    unclear: Option<Refusal>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +88,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     lines.each_numbered(|number, line| tcl.line(number, line, &mut |words| ns2.take(None, words)))?;
     tcl.end().map_err(|Refusal { line, reason }| lines.error_at(line, reason))?;
     let source = ns2.source.take();
-    let tracks = ns2.tracks().map_err(|error| lines.error(error.to_string()))?;
+    let tracks = ns2.tracks().map_err(|Refusal { line, reason }| lines.error_at(line, reason))?;
     match source {
         Some(word) if tracks.is_empty() => {
             let reason = format!("this script moves nobody, but reads {}: give that file", shown(&word.text));
@@ -102,16 +104,16 @@ impl Ns2 {
         let words = without_comment(words);
         let Some(first) = words.first() else { return Ok(()) };
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        if let [_, "at", _, _, ..] = texts[..]
+        // What is scheduled schedules nothing in its turn, or it would be a matter of computing.
+        if let ([_, "at", _, _, ..], None) = (&texts[..], at)
             && first.text.starts_with('$')
         {
             return self.take_scheduled(&words[2], &words[3..]);
         }
         let here = |reason| Refusal { line: first.line, reason };
         if let Some(command) = command_of(&texts).map_err(here)? {
-            let at = at.map(|word| time(&word.text).map_err(not_computed)).transpose().map_err(here)?;
-            self.script(variable(&first.text).map_err(here)?).take(at, command);
-            return Ok(());
+            let at = at.map(|word| time(&word.text).map_err(not_computed)).transpose().map_err(here);
+            return self.take_command(at, variable(&first.text).map_err(here), command);
         }
         if let ["source", ..] = texts[..] {
             self.source.get_or_insert_with(|| words[words.len() - 1].clone());
@@ -129,6 +131,23 @@ impl Ns2 {
         tcl.end()
     }
 
+    /// Takes a command for a node. What is only switched may be an application, whose time and name do not matter.
+    fn take_command(
+        &mut self,
+        at: Result<Option<Time>, Refusal>,
+        variable: Result<Variable, Refusal>,
+        command: Command,
+    ) -> Result<(), Refusal> {
+        match (command, variable, at) {
+            (Command::Switch { .. }, Err(_), _) => {}
+            (Command::Switch { .. }, Ok(variable), Err(unclear)) => {
+                self.script(variable).unclear.get_or_insert(unclear);
+            }
+            (command, variable, at) => self.script(variable?).take(at?, command),
+        }
+        Ok(())
+    }
+
     fn script(&mut self, variable: Variable) -> &mut Script {
         let Variable { family, number } = variable;
         let place = self.families.iter().position(|known| *known == family).unwrap_or_else(|| {
@@ -138,21 +157,23 @@ impl Ns2 {
         self.scripts.entry((place, number)).or_default()
     }
 
-    fn tracks(self) -> Result<Vec<Track>, TrackError> {
+    fn tracks(self) -> Result<Vec<Track>, Refusal> {
+        let unsound = |error: TrackError| Refusal { line: 1, reason: error.to_string() };
         let nodes: Vec<_> = self.scripts.into_iter().filter(|(_, script)| script.has_place).collect();
         let one_family = nodes.windows(2).all(|pair| pair[0].0.0 == pair[1].0.0);
         let mut tracks = Vec::new();
-        for ((family, number), script) in nodes {
+        for ((family, number), mut script) in nodes {
+            script.unclear.take().map_or(Ok(()), Err)?;
             let name = match &self.families[family] {
                 Family::Single(name) => name.clone(),
                 _ if one_family => number.to_string(),
                 Family::Array(name) => format!("{name}({number})"),
                 Family::Numbered(name) => format!("{name}{number}"),
             };
-            let stays = script.stays()?;
+            let stays = script.stays().map_err(unsound)?;
             // A node that is never there is left out.
             if !stays.is_empty() {
-                tracks.push(Track::new(name, stays)?);
+                tracks.push(Track::new(name, stays).map_err(unsound)?);
             }
         }
         Ok(tracks)
@@ -255,15 +276,12 @@ fn refuse_movement(words: &[Word], texts: &[&str]) -> Result<(), Refusal> {
 
 /// In which line of a text, counted from 0, a node is moved, if one is. To ask where it is does not move it.
 fn movement_in(text: &str) -> Option<u64> {
-    let sets = |line: &str, axis: &str| {
-        line.match_indices(axis).any(|(at, _)| {
-            let value = line[at + axis.len()..].trim_start();
-            value.starts_with(|character: char| !matches!(character, ']' | ';' | '}' | '"' | ')'))
-        })
-    };
+    let sets =
+        |words: &[&str]| matches!(words, ["set", "X_" | "Y_", value] if !value.starts_with([']', ';', '}', '"']));
     let moves = |line: &str| {
-        let code = line.trim_start();
-        !code.starts_with('#') && (code.contains("setdest") || sets(code, "set X_ ") || sets(code, "set Y_ "))
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_comment = words.first().is_some_and(|word| word.starts_with('#'));
+        !is_comment && (line.contains("setdest") || words.windows(3).any(sets))
     };
     (0..).zip(text.lines()).find(|(_, line)| moves(line)).map(|(number, _)| number)
 }
