@@ -233,14 +233,27 @@ impl<M: Clone> Stack<M> {
         self.settle(now, out);
     }
 
+    /// Sends the same message over the links to all of these, or to these stays of them.
+    pub fn send_to_all(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
+        match &mut self.top {
+            Top::Links(link) => {
+                let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
+                link.send_to_all(now, &to, message, &mut self.of_link);
+            }
+            Top::Sessions { sessions, keep } => {
+                for &(to, stay) in to {
+                    let letter = Letter { stay, message: message.clone() };
+                    sessions.send(now, to, letter, *keep, &mut self.of_sessions);
+                }
+            }
+        }
+        self.settle(now, out);
+    }
+
     /// A packet of a neighbour was heard.
     pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            // Many hear the same hello, and none needs a copy.
-            (Packet::Link(Frame::Hello(hello)), Top::Links(link)) => {
-                link.heard_hello(now, from, hello, &mut self.of_link);
-            }
-            (Packet::Link(frame), Top::Links(link)) => link.received(now, from, frame.clone(), &mut self.of_link),
+            (Packet::Link(frame), Top::Links(link)) => link.overheard(now, from, frame, &mut self.of_link),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
         }
@@ -250,7 +263,7 @@ impl<M: Clone> Stack<M> {
     /// The radio believes that this did not reach `to`.
     pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            (Packet::Link(_), Top::Links(link)) => link.unsent(now, to),
+            (Packet::Link(_), Top::Links(link)) => link.unsent(now),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
         }

@@ -10,7 +10,7 @@ use driftlock_net::Time;
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
-use driftlock_net::link::{Boot, CallId, Frame, Head, Hello};
+use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Part};
 use driftlock_net::session::{Segment, Session, Transfer};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
 use driftlock_protocol::height::Height;
@@ -62,7 +62,7 @@ fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
     (0..rng.below(4)).map(|_| doubt(rng)).collect()
 }
 
-const FRAMES: u64 = 8;
+const FRAMES: u64 = 11;
 
 fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
     let incarnation = Incarnation(number(rng));
@@ -74,6 +74,7 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             count: number(rng),
             interval_ms: number(rng),
             crowd: number(rng),
+            links: (0..rng.below(13)).map(|_| node(rng)).collect(),
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
         }),
@@ -86,6 +87,12 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
         4 => Frame::Ack(head),
         5 => Frame::Reset { incarnation },
         6 => Frame::Offer { incarnation, doubts: doubts(rng) },
+        7 => Frame::Shared {
+            parts: (0..rng.below(9)).map(|_| Part { to: node(rng), head, sequence: rng.draw() }).collect(),
+            message: message(rng),
+        },
+        8 => Frame::Acks((0..rng.below(9)).map(|_| (node(rng), head)).collect()),
+        9 => Frame::Probe(head),
         _ => Frame::Verdict(statement(rng)),
     }
 }
