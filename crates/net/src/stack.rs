@@ -222,19 +222,8 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the link to `to`, or to the stay of `to` that has this number.
-    pub fn send(&mut self, now: Time, to: NodeId, incarnation: Incarnation, message: M, out: &mut Vec<Effect<M>>) {
-        match &mut self.top {
-            Top::Links(link) => link.send(now, to, message, &mut self.of_link),
-            Top::Sessions { sessions, keep } => {
-                sessions.send(now, to, Letter { stay: incarnation, message }, *keep, &mut self.of_sessions);
-            }
-        }
-        self.settle(now, out);
-    }
-
-    /// Sends the same message over the links to all of these, or to these stays of them.
-    pub fn send_to_all(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
+    /// Sends a message over the links to all of these, or to these stays of them.
+    pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {
             Top::Links(link) => {
                 let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
