@@ -311,7 +311,7 @@ mod tests {
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
+        assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
     }
 
     #[test]

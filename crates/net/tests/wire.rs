@@ -168,7 +168,7 @@ fn sets_of_permits_come_out_again() {
 #[test]
 fn what_is_said_in_another_way_is_refused_by_name() {
     let bytes = encode(&Frame::<krl::Message>::Reset { incarnation: Incarnation(5) });
-    assert_eq!(bytes, [b'd', b'l', 1, 1, 5, 5]);
+    assert_eq!(bytes, [b'd', b'l', 2, 1, 8, 5]);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[place] = byte;
@@ -178,7 +178,7 @@ fn what_is_said_in_another_way_is_refused_by_name() {
     assert_eq!(changed(2, 9), Err(WireError::Version(9)));
     assert_eq!(changed(3, 2), Err(WireError::Kind(2)));
     assert_eq!(changed(4, 77), Err(WireError::Malformed("the payload")));
-    assert_eq!(decode::<Frame<()>>(b"dl\x01"), Err(WireError::Foreign));
+    assert_eq!(decode::<Frame<()>>(b"dl\x02"), Err(WireError::Foreign));
 }
 
 #[test]
