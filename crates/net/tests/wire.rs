@@ -189,7 +189,7 @@ fn no_bytes_do_harm() {
         // Alternately noise behind a good head, and something good with a few bytes changed.
         let mut bytes = if rng.percent(50) {
             let noise = (0..rng.below(60)).map(|_| rng.draw().to_le_bytes()[0]);
-            b"dl\x01\x01".iter().copied().chain(noise).collect()
+            b"dl\x02\x01".iter().copied().chain(noise).collect()
         } else {
             let kind = rng.below(FRAMES);
             encode(&frame(rng, kind))
@@ -213,7 +213,7 @@ fn no_bytes_do_harm() {
 #[test]
 fn a_list_that_claims_to_be_huge_takes_no_memory() {
     // A hello whose list has u64::MAX entries, of which none is there.
-    let bytes = [b"dl\x01\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
+    let bytes = [b"dl\x02\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
     assert_eq!(decode::<Frame<()>>(&bytes), Err(WireError::Malformed("the payload")));
 }
 
