@@ -222,12 +222,18 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the link to `to`, or to the stay of `to` that has this number.
-    pub fn send(&mut self, now: Time, to: NodeId, incarnation: Incarnation, message: M, out: &mut Vec<Effect<M>>) {
+    /// Sends a message over the links to all of these, or to these stays of them.
+    pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {
-            Top::Links(link) => link.send(now, to, message, &mut self.of_link),
+            Top::Links(link) => {
+                let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
+                link.send_to_all(now, &to, message, &mut self.of_link);
+            }
             Top::Sessions { sessions, keep } => {
-                sessions.send(now, to, Letter { stay: incarnation, message }, *keep, &mut self.of_sessions);
+                for &(to, stay) in to {
+                    let letter = Letter { stay, message: message.clone() };
+                    sessions.send(now, to, letter, *keep, &mut self.of_sessions);
+                }
             }
         }
         self.settle(now, out);
@@ -236,11 +242,7 @@ impl<M: Clone> Stack<M> {
     /// A packet of a neighbour was heard.
     pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            // Many hear the same hello, and none needs a copy.
-            (Packet::Link(Frame::Hello(hello)), Top::Links(link)) => {
-                link.heard_hello(now, from, hello, &mut self.of_link);
-            }
-            (Packet::Link(frame), Top::Links(link)) => link.received(now, from, frame.clone(), &mut self.of_link),
+            (Packet::Link(frame), Top::Links(link)) => link.overheard(now, from, frame, &mut self.of_link),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
         }
@@ -250,7 +252,7 @@ impl<M: Clone> Stack<M> {
     /// The radio believes that this did not reach `to`.
     pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            (Packet::Link(_), Top::Links(link)) => link.unsent(now, to),
+            (Packet::Link(_), Top::Links(link)) => link.unsent(now),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
         }
