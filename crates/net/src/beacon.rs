@@ -319,9 +319,11 @@ mod tests {
         let settings = Settings { list_max: 4, ..Settings::default() };
         let mut beacon = Beacon::new(ME, Boot(1), Time::ZERO, &settings);
         let mut peers: Vec<_> = (10..17).map(NodeId).collect();
-        peers.iter().for_each(|&peer| beacon.announce(peer));
+        for &peer in &peers {
+            beacon.announce(peer);
+        }
         peers.sort_by_key(|&peer| Rank::of(ME, peer));
-        let mut lists = |beacon: &mut Beacon| {
+        let lists = |beacon: &mut Beacon| {
             let hello = beacon.hello(Time::ZERO, 7, 7, &settings).unwrap();
             (
                 hello.list.iter().map(|peer| peers.iter().position(|known| known == peer).unwrap()).collect::<Vec<_>>(),

@@ -247,7 +247,9 @@ impl<M: Clone> Link<M> {
         } else {
             out.extend(heads.into_iter().map(|(to, head)| Effect::Transmit { to: Some(to), frame: Frame::Ack(head) }));
         }
-        owed.into_iter().for_each(|id| self.note_changes(id));
+        for id in owed {
+            self.note_changes(id);
+        }
     }
 
     fn say_hello(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
@@ -311,7 +313,10 @@ impl<M: Clone> Link<M> {
     /// Sends the same message over the links to all of these: as [`Self::send`] to each, but in one frame if that is better.
     pub fn send_to_all(&mut self, now: Time, to: &[NodeId], message: &M, out: &mut Vec<Effect<M>>) {
         if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
-            return to.iter().for_each(|&to| self.send(now, to, message.clone(), out));
+            for &to in to {
+                self.send(now, to, message.clone(), out);
+            }
+            return;
         }
         let mut parts = Vec::with_capacity(to.len());
         for &to in to {

@@ -150,7 +150,7 @@ pub enum Effect<M> {
 /// What the algorithm speaks to.
 #[derive(Clone, Debug)]
 enum Top<M> {
-    Links(Link<M>),
+    Links(Box<Link<M>>),
     Sessions {
         sessions: Sessions<Letter<M>>,
         /// Whether messages must not be lost.
@@ -173,7 +173,7 @@ impl<M: Clone> Stack<M> {
     /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
     pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
         let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links(link), now, me, boot, settings)
+        Self::over(Top::Links(Box::new(link)), now, me, boot, settings)
     }
 
     /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by `keep`.
@@ -187,7 +187,7 @@ impl<M: Clone> Stack<M> {
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let top = match &self.top {
-            Top::Links(link) => Top::Links(link.restarted(now, boot)),
+            Top::Links(link) => Top::Links(Box::new(link.restarted(now, boot))),
             Top::Sessions { sessions, keep } => {
                 Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
             }
@@ -214,7 +214,7 @@ impl<M: Clone> Stack<M> {
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
         let link = if let Top::Links(link) = &self.top { Some(link) } else { None };
-        link.into_iter().flat_map(Link::in_doubt)
+        link.into_iter().flat_map(|link| link.in_doubt())
     }
 
     /// Whom this node reaches by which neighbour now.
