@@ -350,12 +350,34 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
     bar.finish_and_clear();
+    let left_early = movements_ended(&plan, &summary);
+    if summary.entries == 0 && summary.violations == 0 && left_early.is_some() {
+        return Err(Failure::Other(left_early.unwrap_or_default()));
+    }
     write(args, &plan, &summary)?;
+    if let Some(note) = left_early {
+        eprintln!("{note}");
+    }
     if summary.violations > 0 {
         eprintln!("{}", how_to_replay(&plan, &summary));
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to say of a run that was over before it had counted enough, because all nodes had left.
+fn movements_ended(plan: &Plan, summary: &Summary) -> Option<String> {
+    let path = plan.config.field.as_ref()?.tracks.as_ref()?;
+    let asked = plan.config.entries * u64::from(plan.config.replications);
+    let entries = summary.entries;
+    (entries < asked && summary.violations == 0).then(|| {
+        format!(
+            "{}: all nodes have left before {asked} entries were counted; the results are of {entries}. Raise --load, or \
+             lower --warmup (now {}) or --entries.",
+            path.display(),
+            plan.config.warmup
+        )
+    })
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {

@@ -145,3 +145,98 @@ fn what_makes_no_sense_is_said_in_words() {
         assert!(words.join(" ").contains(complaint), "{flags}: {}", said.err);
     }
 }
+
+/// A place of a node at a time, by the lines that it is told in: the last one not after that time decides.
+fn place(told: &[(f64, [f64; 2], [f64; 2])], time: f64) -> [f64; 2] {
+    let (since, at, velocity) = told[told.partition_point(|(since, ..)| *since <= time) - 1];
+    [0, 1].map(|axis| at[axis] + velocity[axis] * (time - since))
+}
+
+#[test]
+fn positions_rebuilt_from_a_trace_are_those_of_the_tracks() {
+    // Legs of one to three seconds, which nobody looks at while they last: hardly anybody asks for anything.
+    let (nodes, seconds) = (6_u32, 1_200_u32);
+    let mut steps = 1_u64;
+    let mut draw = |end: u32| {
+        steps = steps.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((steps >> 33) % u64::from(end)).unwrap()
+    };
+    let mut ways = Vec::new();
+    let mut table = String::from("time,id,x,y\n");
+    for node in 0..nodes {
+        let (mut way, mut time) = (Vec::new(), 0);
+        while time < seconds {
+            let point = [f64::from(draw(90)), f64::from(draw(90))];
+            table += &format!("{time},{node},{},{}\n", point[0], point[1]);
+            way.push((f64::from(time), point));
+            time += 1 + draw(3);
+        }
+        ways.push(way);
+    }
+    let scratch = Scratch::new("rebuilt");
+    let (file, trace) = (scratch.write("legs.csv", &table), scratch.path("run.jsonl"));
+    let run = "--k 1 --load 0.002 --entries 8 --warmup 0 --replications 1";
+    let done = driftlock(&format!("sim --tracks {file} {run} --trace {trace}"));
+    assert_eq!(done.code, 0, "{}", done.err);
+
+    let mut told = vec![Vec::new(); nodes as usize];
+    let mut end: f64 = 0.0;
+    for line in fs::read_to_string(&trace).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let Some(nanoseconds) = line["t"].as_f64() else { continue };
+        end = end.max(nanoseconds / 1e9);
+        if let Some(node) = line["move"].as_u64() {
+            let pair = |name: &str| [0, 1].map(|axis| line[name][axis].as_f64().unwrap());
+            told[usize::try_from(node).unwrap()].push((nanoseconds / 1e9, pair("at"), pair("velocity")));
+        }
+    }
+    assert!(end > 300.0, "the run should last a while: {end}");
+    for _ in 0..10_000 {
+        let node = draw(nodes) as usize;
+        let time = f64::from(draw(1_000_000)) / 1e6 * end.min(f64::from(seconds) - 4.0);
+        let next = ways[node].partition_point(|(at, _)| *at <= time);
+        let ((before, from), (after, to)) = (ways[node][next - 1], ways[node][next]);
+        let part = (time - before) / (after - before);
+        let truth = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * part);
+        let rebuilt = place(&told[node], time);
+        let off = (truth[0] - rebuilt[0]).hypot(truth[1] - rebuilt[1]);
+        assert!(off < 1.0, "node {node} at {time} s: {rebuilt:?}, but it is at {truth:?}");
+    }
+}
+
+/// Three vehicles that come at 0, 10 and 20 s and leave a minute later, in steps of a second.
+fn vehicles() -> String {
+    let mut fcd = String::from("<fcd-export>\n");
+    for time in 0..90 {
+        fcd += &format!("<timestep time=\"{time}.00\">\n");
+        for (number, comes) in [(0, 0), (1, 10), (2, 20)] {
+            if (comes..comes + 60).contains(&time) {
+                let x = 10 * number + time;
+                fcd += &format!("<vehicle id=\"v{number}\" x=\"{x}.0\" y=\"5.0\" speed=\"1.0\"/>\n");
+            }
+        }
+        fcd += "</timestep>\n";
+    }
+    fcd + "</fcd-export>\n"
+}
+
+#[test]
+fn a_run_ends_when_all_have_left_and_those_who_are_not_there_do_not_ask() {
+    let scratch = Scratch::new("left");
+    let (file, trace) = (scratch.write("cars.xml", &vehicles()), scratch.path("run.jsonl"));
+    let run = format!("sim --tracks {file} --k 1 --load 0.2 --cs-time 0.1 --replications 1");
+    let done = driftlock(&format!("{run} --entries 1000 --warmup 0 --trace {trace} --format json"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("all nodes have left before 1000 entries were counted"), "{}", done.err);
+    let asked = fs::read_to_string(&trace).unwrap();
+    let asked = asked.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut count = 0;
+    for line in asked.filter(|line| line["in"].get("request").is_some() || line["in"] == "request") {
+        let (time, node) = (line["t"].as_f64().unwrap() / 1e9, line["node"].as_f64().unwrap());
+        assert!((10.0 * node..=10.0 * node + 60.0).contains(&time), "vehicle {node} asks at {time} s");
+        count += 1;
+    }
+    assert!(count > 5, "{count} requests");
+    let done = driftlock(&format!("{run} --entries 10 --warmup 1000"));
+    assert!(done.code == 2 && done.err.contains("lower --warmup (now 1000)"), "{} {}", done.code, done.err);
+}

@@ -53,6 +53,17 @@ impl<F: Clone> Medium<F> {
         self.proximity.movement().position(node, now)
     }
 
+    /// Whether a node is there at all.
+    pub fn is_present(&mut self, now: Time, node: NodeId) -> bool {
+        self.advance(now);
+        self.proximity.movement().is_present(node)
+    }
+
+    /// As [`Movement::ends`].
+    pub fn ends(&self) -> Option<Time> {
+        self.proximity.movement().ends()
+    }
+
     /// All others whose distance from a node is at most this, with the distance, in the order of their numbers.
     pub fn within(&mut self, now: Time, node: NodeId, radius: f64, out: &mut Vec<(NodeId, f64)>) {
         self.advance(now);
@@ -87,13 +98,10 @@ impl<F: Clone> Medium<F> {
         self.proximity.watch();
     }
 
-    /// The new courses of all who have set out since one last asked.
+    /// All courses on which nodes have set out since one last asked, also those that are over.
     pub fn take_courses(&mut self, now: Time) -> Vec<(NodeId, Course)> {
         self.advance(now);
-        let mut set_out = self.proximity.take_set_out();
-        set_out.sort_unstable();
-        set_out.dedup();
-        set_out.into_iter().map(|node| (node, *self.proximity.movement().course(node))).collect()
+        self.proximity.take_set_out()
     }
 
     /// The air, to disturb it or to read its meters.

@@ -500,6 +500,16 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.medium.settle(now, points)
     }
 
+    /// Whether a node is there at all: one that follows a file may not have come yet, or has left.
+    pub fn is_present(&mut self, now: Time, node: NodeId) -> bool {
+        self.medium.is_present(now, node)
+    }
+
+    /// When the last node leaves for good, if all follow a file and leave.
+    pub fn ends(&self) -> Option<Time> {
+        self.medium.ends()
+    }
+
     /// Where a node is.
     pub fn position(&mut self, now: Time, node: NodeId) -> Point {
         self.medium.position(now, node)

@@ -206,7 +206,7 @@ impl<P: Protocol> Run<'_, P> {
     fn until_entries(&mut self, entries: u64) -> Step<()> {
         let patience = patience(&self.plan.config);
         let (mut counted, mut events_at_entry) = (0, self.world.meter().events());
-        while counted < entries {
+        while counted < entries && !self.world.is_deserted() {
             let Some(event) = self.world.next_event() else {
                 return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
             };
@@ -217,7 +217,9 @@ impl<P: Protocol> Run<'_, P> {
             }
             let events = self.world.meter().events() - events_at_entry;
             if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
-                give_up(self.world.now(), self.last_entry, self.world.oracle().owed().collect())?;
+                let owed: Vec<_> = self.world.oracle().owed().collect();
+                let owed = owed.into_iter().filter(|&node| self.world.is_present(node)).collect();
+                give_up(self.world.now(), self.last_entry, owed)?;
             }
         }
         Ok(())
@@ -229,6 +231,7 @@ impl<P: Protocol> Run<'_, P> {
             Event::Request { node } | Event::Release { node, .. } if self.world.is_paused(node) => {
                 self.world.put_off(node, event);
             }
+            Event::Request { node } if !self.world.is_present(node) => self.schedule_request(node),
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
                 if self.world.has_forgotten(node, entry) || self.world.release(node, entry)? {

@@ -109,6 +109,8 @@ pub struct Movement {
     /// Where a node can be put: anywhere, if there are tracks.
     area: Option<Area>,
     bounds: (Point, Point),
+    /// When the last one leaves for good, if there are tracks and all of them do.
+    ends: Option<Time>,
 }
 
 impl Movement {
@@ -121,9 +123,14 @@ impl Movement {
 
     /// Nodes that repeat what a file says, numbered in its order.
     pub fn from_tracks(tracks: Tracks) -> Self {
-        let bounds = tracks.bounds();
+        let (bounds, ends) = (tracks.bounds(), tracks.ends());
         let starts = tracks.into_walks().map(|(from, walk)| (from, Walker::Track(walk)));
-        Self::start(starts, None, bounds)
+        Self { ends, ..Self::start(starts, None, bounds) }
+    }
+
+    /// When the last node leaves for good, if all of them do.
+    pub fn ends(&self) -> Option<Time> {
+        self.ends
     }
 
     fn start(starts: impl Iterator<Item = (Point, Walker)>, area: Option<Area>, bounds: (Point, Point)) -> Self {
@@ -136,7 +143,7 @@ impl Movement {
             courses.push(course);
             walkers.push(walker);
         }
-        Self { courses, walkers, turns, area, bounds }
+        Self { courses, walkers, turns, area, bounds, ends: None }
     }
 
     /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who start close

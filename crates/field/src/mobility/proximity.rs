@@ -17,7 +17,7 @@ use driftlock_protocol::NodeId;
 use self::agenda::{Agenda, Timed};
 use self::cells::{Block, Cell, Cells, Occupant};
 use self::meeting::Meeting;
-use super::movement::Movement;
+use super::movement::{Course, Movement};
 
 /// Two nodes have come within range of one another, or are so no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +91,8 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: Agenda<Crossing>,
     prospects: Agenda<Prospect>,
-    /// Who has set out, if somebody watches.
-    set_out: Option<Vec<NodeId>>,
+    /// Who has set out, and on which course, if somebody watches.
+    set_out: Option<Vec<(NodeId, Course)>>,
 }
 
 impl Proximity {
@@ -136,7 +136,7 @@ impl Proximity {
 
     /// From now on remembers who sets out, beginning with everybody.
     pub fn watch(&mut self) {
-        self.set_out = Some(self.movement.nodes().collect());
+        self.set_out = Some(self.movement.nodes().map(|node| (node, *self.movement.course(node))).collect());
     }
 
     /// Whether it does.
@@ -144,8 +144,8 @@ impl Proximity {
         self.set_out.is_some()
     }
 
-    /// Who has set out since one last asked, in their order; a node may have done so more than once.
-    pub fn take_set_out(&mut self) -> Vec<NodeId> {
+    /// Who has set out since one last asked, and on which course, in their order; a node may have done so more than once.
+    pub fn take_set_out(&mut self) -> Vec<(NodeId, Course)> {
         self.set_out.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -213,10 +213,10 @@ impl Proximity {
 
     /// A node is on another leg, or somewhere else: nothing that was computed with the former one holds any more.
     fn set_out(&mut self, node: NodeId, now: Time) {
-        if let Some(watched) = &mut self.set_out {
-            watched.push(node);
-        }
         let (course, body) = (*self.movement.course(node), &mut self.bodies[node.index()]);
+        if let Some(watched) = &mut self.set_out {
+            watched.push((node, course));
+        }
         body.leg = body.leg.wrapping_add(1);
         if let Some(former) = body.cell.take() {
             self.cells.leave(node, former);

@@ -177,6 +177,11 @@ impl Tracks {
         self.iter().flat_map(Track::points).map(|waypoint| waypoint.at).max().unwrap_or_default()
     }
 
+    /// When the last node leaves, if all of them do.
+    pub fn ends(&self) -> Option<Time> {
+        self.iter().filter_map(|track| track.stays.last()).map(Stay::until).max().filter(|&until| until < Time::END)
+    }
+
     /// The corners of the smallest rectangle that holds all way points.
     pub fn bounds(&self) -> (Point, Point) {
         let mut points = self.iter().flat_map(Track::points).map(|waypoint| waypoint.point);

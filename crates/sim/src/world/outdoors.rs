@@ -60,6 +60,17 @@ impl<P: Protocol> World<P> {
         self.entry(node) == entry && shell.grant().is_none() && shell.pending().is_none()
     }
 
+    /// Whether a node is there at all.
+    pub fn is_present(&mut self, node: NodeId) -> bool {
+        let now = self.now;
+        self.field.as_mut().is_none_or(|field| field.is_present(now, node))
+    }
+
+    /// Whether everybody has left for good.
+    pub fn is_deserted(&self) -> bool {
+        self.field.as_ref().and_then(Afield::ends).is_some_and(|ends| ends <= self.now)
+    }
+
     /// Whether a node does nothing at present: it pauses, or is down.
     pub fn is_paused(&self, node: NodeId) -> bool {
         self.field.as_ref().is_some_and(|field| field.is_paused(node))
