@@ -72,6 +72,29 @@ fn as_published_whoever_leaves_is_gone_at_once_and_an_idle_holder_takes_the_toke
     assert!(goes_at_once(leader(Repairs::ALL.without(repair::IDLE_HOLDER))));
 }
 
+/// Whether node 1, which is told to leave if it is to, goes when the leader lets it go from this stay.
+fn is_let_go(is_to_leave: bool, stay: Stay, change: impl FnOnce(&mut Klme)) -> bool {
+    let mut node = deployed(Repairs::ALL).swap_remove(1);
+    let mut out = Outbox::new();
+    if is_to_leave {
+        node.on_about_to_leave(&mut out);
+    }
+    change(&mut node);
+    node.on_leave_ack(stay, &mut out);
+    let departs = out.drain().any(|effect| effect == Effect::Depart);
+    assert_eq!(node.place.is_none(), departs);
+    departs
+}
+
+#[test]
+fn whoever_leaves_goes_when_the_leader_lets_it_go_from_this_stay_and_it_has_no_token() {
+    let stay = deployed(Repairs::ALL)[1].number().stay;
+    assert!(is_let_go(true, stay, |_| {}));
+    assert!(!is_let_go(false, stay, |_| {}), "it was not told to leave");
+    assert!(!is_let_go(true, Stay(stay.0 - 1), |_| {}), "that was an earlier stay");
+    assert!(!is_let_go(true, stay, |node| node.here().token = Some(Token::generate(1, stay))), "it has the token");
+}
+
 #[test]
 fn a_newcomer_that_has_gone_is_not_told_who_leads() {
     let mut node = deployed(Repairs::ALL).swap_remove(1);
