@@ -183,6 +183,12 @@ fn a_holder_that_waits_gives_way_to_a_more_urgent_request() {
 }
 
 #[test]
+fn a_holder_that_waits_has_nobody_to_tell_who_is_in_front() {
+    let waits = ["recv-request.2", "recv-request.3", "recv-request.4", "give-token.1", "give-token.2", "give-token.4"];
+    assert_eq!(clauses(&mut waiting(holder(Repairs::ALL, &[]), 3), request(2, 2, 1)), waits);
+}
+
+#[test]
 fn as_published_a_release_ages_those_who_wait_here_and_next_is_told() {
     let node = |repairs| {
         let mut node = asked(repairs, &[(2, 5)]);
@@ -243,7 +249,7 @@ fn as_published_a_release_wakes_nobody_but_who_waits_for_it() {
 
 #[test]
 fn whoever_gets_the_token_goes_below_its_sender_and_tells_all() {
-    let mut node = middle(Repairs::ALL);
+    let mut node = Hok { told: Some(rank(5)), ..middle(Repairs::ALL) };
     let link = told(&mut node, 2, |node, out| node.message(NodeId(0), handed(0, -4, None), out));
     assert_eq!((node.dag.my_height, view(&node, 0)), (height(1, -5), height(0, -4)));
     assert_eq!((node.token, node.next, node.told), (Some(token()), Some(NodeId(1)), None));
@@ -391,10 +397,10 @@ fn a_request_goes_another_way_when_the_link_that_it_went_turns() {
     let turned = |requests: &[_]| {
         let mut node = asked(Repairs::ALL, requests);
         node.dag.neighbours[1].height = height(2, 0);
-        heard(&mut node, link(0, 4, None))
+        node
     };
-    assert_eq!(turned(&[(3, 1)]), ["request 2"]);
-    assert_eq!(turned(&[]), [""; 0], "it has nothing to ask for");
+    assert_eq!(heard(&mut turned(&[(3, 1)]), link(0, 4, None)), ["request 2"]);
+    assert_eq!(clauses(&mut turned(&[]), link(0, 4, None)), ["recv-link.1"], "it has nothing to ask for");
 }
 
 #[test]
@@ -405,6 +411,12 @@ fn without_a_lower_neighbour_a_node_rises_and_asks_the_lowest_unless_it_holds_th
     assert_eq!((node.next, node.told), (Some(NodeId(2)), Some(rank(9))));
     let mut node = middle(Repairs::ALL);
     assert_eq!(heard(&mut node, link(0, 4, None)), ["link 0", "link 2", "link 3"], "it has nothing to ask for");
+    let mut node = paused(Repairs::ALL);
+    for neighbour in [0, 2] {
+        node.queue.put(NodeId(neighbour), rank(1));
+    }
+    done(&mut node, Hok::raise_height);
+    assert!(node.queue.contains(NodeId(0)) && !node.queue.contains(NodeId(2)), "node 0 is above it still");
     let mut node = holder(Repairs::ALL, &[]);
     assert_eq!(heard(&mut node, link(0, 4, None)), [""; 0]);
 }
@@ -532,8 +544,9 @@ fn units_go_downhill_or_are_kept_and_as_published_go_uphill_and_turn_next_round(
 #[test]
 fn a_request_goes_downhill_or_waits_and_as_published_goes_uphill() {
     let mut node = waiting(paused(Repairs::ALL), 1);
+    node.next = Some(NodeId(0));
     assert_eq!(done(&mut node, Hok::forward_request), [""; 0]);
-    assert_eq!((node.next, node.told), (None, None));
+    assert_eq!((node.next, node.told), (None, None), "it asks nobody");
     let mut node = waiting(paused(Repairs::ALL.without(repair::PENDING_REQUEST)), 1);
     assert_eq!(done(&mut node, Hok::forward_request), ["request 2"]);
 }
