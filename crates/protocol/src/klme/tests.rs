@@ -64,6 +64,13 @@ pub(super) fn effects(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme
     out.drain().collect()
 }
 
+fn clauses(node: &mut Klme, from: u32, message: Message) -> Vec<&'static str> {
+    let mut out = Outbox::with_clauses();
+    node.message(NodeId(from), message, &mut out);
+    let clause = |effect| if let Effect::Clause(clause) = effect { Some(clause) } else { None };
+    out.drain().filter_map(clause).collect()
+}
+
 /// What it does, in short, and whom it does it to.
 pub(super) fn done(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<String> {
     let kind = |message: &Message| Klme::KINDS[Klme::kind(message)];
@@ -189,8 +196,10 @@ fn b_a_leader_takes_a_unit_itself() {
 #[test]
 fn c_whoever_does_not_lead_stores_a_request_and_says_nothing() {
     let mut node = member();
-    assert_eq!(heard(&mut node, 2, Message::ReqCs { number: nth(2, 1) }), [""; 0]);
+    let request = Message::ReqCs { number: nth(2, 1) };
+    assert_eq!(heard(&mut node, 2, request.clone()), [""; 0]);
     assert_eq!(node.request_of(NodeId(2)), 1);
+    assert_eq!(clauses(&mut node, 2, request), ["C", "C.store"]);
 }
 
 #[test]
@@ -367,8 +376,12 @@ fn h_a_node_that_does_not_wait_gives_back_the_unit_that_comes_with_the_token_and
     assert_eq!((node.token().unwrap().free.count(), node.has_token()), (2, true));
     token.queue.push((NodeId(3), nth(3, 1)));
     assert_eq!(heard(&mut member(), 0, Message::Token { token: token.clone() }), ["token 3", "leader_info *"]);
-    let silent = heard(&mut member_with(without(repair::FORWARD_ANNOUNCED)), 0, Message::Token { token });
-    assert_eq!(silent, ["token 3"], "as published nobody is told");
+    let mut published = member_with(without(repair::FORWARD_ANNOUNCED));
+    assert_eq!(heard(&mut published.clone(), 0, Message::Token { token: token.clone() }), ["token 3"], "silently");
+    let passed = said(&mut published, |node, out| node.message(NodeId(0), Message::Token { token }, out));
+    let [(NodeId(3), Message::Token { token })] = &passed[..] else { panic!("{passed:?}") };
+    assert_eq!((token.allocated_numbers(), token.leader_no), (vec![(NodeId(3), nth(3, 1))], LeaderNo(2)));
+    assert_eq!(published.leader(), Some(NodeId(3)));
 }
 
 #[test]
