@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
+use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topologies};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{
     Algorithm, Deadline, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor,
@@ -209,16 +209,4 @@ fn the_numbers_do_not_depend_on_the_number_of_threads() {
         };
         assert_eq!(found(1), found(3));
     }
-}
-
-#[test]
-fn krl_comes_to_rest_and_krlf_keeps_its_token_moving() {
-    let calm = |tag: &str| {
-        let links = topologies(Topology::Line, 3).remove(0);
-        let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(1));
-        setup.properties = setup.properties.with(Property::Calm);
-        Algorithm::named(tag).unwrap().visit(Count(setup, 1)).violation.is_none()
-    };
-    assert!(calm("krl"));
-    assert!(!calm("krlf"));
 }

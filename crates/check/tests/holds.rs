@@ -1,8 +1,9 @@
 //! The smallest networks in every order of events: nothing is violated and everybody is served, in however many states.
 
-use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topologies};
+use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor};
+use driftlock_spec::Violation;
 
 struct Explore<'a>(&'a Setup);
 
@@ -87,4 +88,15 @@ fn klme_serves_while_one_node_leaves_or_enters() {
 fn klme_serves_who_asks_again() {
     let members = (0..3).map(NodeId).collect();
     holds("klme", &Setup::still(Deployment { nodes: 3, k: 1, members, ..Deployment::default() }, Bound::Most(2)));
+}
+
+#[test]
+fn krl_comes_to_rest_and_krlf_keeps_its_token_moving() {
+    let calm = |tag: &str| {
+        let mut setup = linked(Topology::Line, 3, 1, 1);
+        setup.properties = setup.properties.with(Property::Calm);
+        Algorithm::named(tag).unwrap().visit(Explore(&setup)).violation.map(|found| found.violation)
+    };
+    assert_eq!(calm("krl"), None);
+    assert_eq!(calm("krlf"), Some(Violation::Restless));
 }

@@ -180,4 +180,11 @@ mod tests {
         let heights = initial(&Deployment { nodes: 3, k: 2, links, ..Deployment::default() }, |id| id.0 < 2);
         assert_eq!(heights, [height(0, -1, 0), height(0, 0, 1), height(0, 1, 2)]);
     }
+
+    #[test]
+    fn a_source_is_where_it_is_and_the_others_are_as_far_as_they_are_by_links() {
+        let links = [(0, 1), (1, 2)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
+        let adjacency = Deployment { nodes: 4, k: 1, links, ..Deployment::default() }.adjacency();
+        assert_eq!(distances(&adjacency, |id| id == NodeId(0)), [Some(0), Some(1), Some(2), None]);
+    }
 }

@@ -33,6 +33,8 @@ mod message;
 mod policy;
 mod queue;
 pub mod repair;
+#[cfg(test)]
+mod tests;
 
 pub use crate::dag::Timer;
 pub use message::{Message, Token};

@@ -29,6 +29,8 @@ mod lemmas;
 mod message;
 mod numbers;
 pub mod repair;
+#[cfg(test)]
+mod tests;
 mod token_loss;
 
 pub use message::{Allocation, LeaderNo, Message, Token};

@@ -41,6 +41,8 @@ pub mod forwarding;
 mod lemmas;
 mod message;
 pub mod repair;
+#[cfg(test)]
+mod tests;
 
 pub use crate::dag::Timer;
 pub use forwarding::Forwarding;

@@ -103,6 +103,7 @@ fn a_holder_serves_whoever_it_can() {
 #[test]
 fn units_do_not_stay_where_they_could_go_on() {
     is_said("node 1 keeps {1} although", |nodes| nodes[1].released = unit(1));
+    is_said("node 2 keeps {0} although", |nodes| nodes[2].released = unit(0));
     let deployment = Deployment { nodes: 3, k: 2, ..Deployment::default() };
     let nodes = Hok::deploy(&deployment, Variant::new(Policy::Strict), Repairs::ALL);
     let mut apart: [Hok; 3] = nodes.try_into().unwrap();

@@ -141,6 +141,8 @@ fn lent_is_what_is_allocated_and_not_in_use() {
     assert_eq!(lent_by(&nodes), Permits::NONE);
     let unit = nodes[1].in_use.take().unwrap().permits;
     assert_eq!(lent_by(&nodes), unit, "its grant, or its release, is on its way");
+    nodes[2].place = None;
+    assert_eq!(lent_by(&nodes), unit, "the token is where the others are");
     for node in &mut nodes {
         (node.place, node.in_use) = (None, None);
     }
