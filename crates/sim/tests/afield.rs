@@ -163,13 +163,13 @@ fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messag
     let jam = Fault { at: Time::from_units(20.0), kind: Kind::Jam { area, lasts: Time::from_units(30.0) } };
     let terrain = Terrain { fault: [jam].into_iter().collect(), radio: lossy(0.4), ..Terrain::default() };
     let told = |algorithm: &str| Told::by(&traced(&plan(algorithm, terrain.clone())));
-    // Its tokens are always under way.
+    // Its tokens are often under way.
     let (krlf, klme) = (told("krlf"), told("klme"));
     for told in [&krlf, &klme] {
         assert_eq!((told.at_start, told.faults.as_slice()), (12, &[(20.0, true), (50.0, false)][..]));
         assert!(told.moves > 12, "{told:?}");
     }
-    assert!(krlf.links > 20 && krlf.doubts > 10, "{krlf:?}");
+    assert!(krlf.links > 20 && krlf.doubts >= 2, "{krlf:?}");
     assert!(klme.routes > 20 && klme.links == 0, "{klme:?}");
 }
 
