@@ -72,11 +72,16 @@ pub enum Radio {
 }
 
 impl Radio {
-    fn rules(&self) -> Result<radio::Rules, SettingsError> {
+    /// Every number of it.
+    pub fn settings(&self) -> Result<radio::Settings, SettingsError> {
         match self {
-            Self::Named(name) => name.parse::<radio::Settings>()?.rules(),
-            Self::Written(settings) => settings.rules(),
+            Self::Named(name) => name.parse(),
+            Self::Written(settings) => Ok((**settings).clone()),
         }
+    }
+
+    fn rules(&self) -> Result<radio::Rules, SettingsError> {
+        self.settings()?.rules()
     }
 }
 
@@ -202,6 +207,13 @@ impl Terrain {
             Some(at) => Err(TerrainError::Crash { number: at + 1, algorithm: tag }),
             None => Ok(()),
         }
+    }
+
+    /// The same with every number of its radio, which may go by a name that there is.
+    #[must_use]
+    pub fn with_radio_written(&self) -> Self {
+        let written = self.radio.settings().map(|settings| Radio::Written(Box::new(settings)));
+        Self { radio: written.unwrap_or_else(|_| self.radio.clone()), ..self.clone() }
     }
 
     /// Every pair in reach of each other takes its place in memory.
