@@ -435,7 +435,7 @@ fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
 fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     let text = match args.format {
         Format::Table => to_text(plan, summary),
-        Format::Json => format!("{:#}\n", to_json(plan, summary)),
+        Format::Json => format!("{:#}\n", to_json(plan, summary)?),
         Format::Csv => {
             let mut bytes = Vec::new();
             to_table(&[(plan, summary)])?.write_csv(&mut bytes)?;
