@@ -4,7 +4,6 @@ use driftlock_protocol::Layer;
 use serde_json::{Map, Value};
 
 use super::{Config, LINK_INFO, OF_LINKS, OF_NEIGHBOURHOODS, Plan};
-use crate::afield::Terrain;
 use crate::churn::Churn;
 
 impl Plan {
@@ -16,7 +15,11 @@ impl Plan {
             parameters.insert(name.into(), Value::Null);
         }
         if let Some(terrain) = &self.config.field {
-            parameters.insert("field".into(), in_force_on(terrain, self.algorithm.layer()));
+            let idle_layer = match self.algorithm.layer() {
+                Layer::Links => "session",
+                Layer::Neighbourhood => "link",
+            };
+            parameters.insert("field".into(), terrain.in_force(&[idle_layer]));
         }
         parameters
     }
@@ -47,28 +50,10 @@ impl Plan {
     }
 }
 
-/// A field without what its tracks, or the layers of the algorithm, take the place of.
-fn in_force_on(terrain: &Terrain, layer: Layer) -> Value {
-    let mut field = serde_json::to_value(terrain.with_radio_written()).unwrap_or_default();
-    if terrain.tracks.is_some() {
-        field["movement"] = Value::Null;
-        // Faults by chance are still drawn over the area.
-        if terrain.faults.is_none() {
-            field["area"] = Value::Null;
-        }
-    }
-    let without = match layer {
-        Layer::Links => "session",
-        Layer::Neighbourhood => "link",
-    };
-    field["layers"][without] = Value::Null;
-    field
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::afield::Radio;
+    use crate::afield::{Radio, Terrain};
 
     fn nulls(config: Config) -> Vec<String> {
         let parameters = config.plan().expect("it makes sense").parameters();
@@ -128,14 +113,5 @@ mod tests {
         let routed = Config { field: Some(field), algorithm: "klme".into(), ..Config::default() };
         let layers = &routed.plan().unwrap().parameters()["field"]["layers"];
         assert!(layers["link"].is_null() && layers["session"].is_object() && layers["aodv"].is_object());
-    }
-
-    #[test]
-    fn tracks_take_the_place_of_a_model_and_of_an_area_unless_faults_need_it() {
-        let terrain = Terrain { tracks: Some("two.movements".into()), ..Terrain::default() };
-        let field = in_force_on(&terrain, Layer::Links);
-        assert!(field["movement"].is_null() && field["area"].is_null() && field["tracks"] == "two.movements");
-        let disturbed = Terrain { faults: Some(driftlock_field::faults::Ranges::default()), ..terrain };
-        assert!(in_force_on(&disturbed, Layer::Links)["area"].is_object());
     }
 }
