@@ -18,9 +18,10 @@ use driftlock_sim::layout::Layout;
 use driftlock_sim::summary::{Connectedness, Crossings, Radio, Summary, Wait, WaitOfClass};
 use serde_json::Value as Json;
 
+use self::identity::VERSION;
+pub(crate) use self::identity::run_id;
 pub(crate) use self::table::to_table;
 use crate::failure::Failure;
-use identity::{VERSION, run_id};
 
 /// Writes to standard output, and says so if that is not possible.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

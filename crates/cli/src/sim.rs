@@ -1,10 +1,10 @@
 //! `driftlock sim`: measure an algorithm.
 
 mod effect;
-pub(crate) mod field;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,9 +27,10 @@ use driftlock_sim::sweep::run_all;
 use driftlock_trace::Writer;
 
 use crate::failure::{Failure, Outcome};
-use crate::progress;
+use crate::field::{self, FieldFlags, Source};
 use crate::results::{print, to_json, to_table, to_text};
 use crate::view::At;
+use crate::{movements, output, progress, shell};
 
 const EXAMPLES: &str = "\
 Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win. \
@@ -79,6 +80,8 @@ pub(crate) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     parameters: Parameters,
+    #[command(flatten)]
+    afield: FieldFlags,
     /// How to write the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -88,9 +91,6 @@ pub(crate) struct Args {
     /// Record every step of one replication in this file (compressed if it ends in .zst)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write the packets of one replication on a field to this file, for Wireshark (docs/pcap.md)
-    #[arg(long, value_name = "FILE")]
-    pcap: Option<PathBuf>,
     /// Show one replication in a browser while it runs, instead of measuring
     #[arg(long, conflicts_with_all = ["trace", "pcap", "output", "format", "threads"])]
     view: bool,
@@ -169,9 +169,6 @@ struct Parameters {
     /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     margin: Option<f64>,
-    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or walkers, nfk or cluster
-    #[arg(long, value_name = "FILE")]
-    field: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -334,52 +331,51 @@ pub(crate) fn run(args: &Args) -> Outcome {
         recordable(&plan, recorded)?;
         return watch::watch(&plan, recorded, args.at);
     }
+    check_records(args, &plan, recorded)?;
+    output::check([&args.output, &args.trace, &args.afield.pcap].into_iter().flatten())?;
     if let Some(path) = &args.trace {
         record(&plan, recorded, path)?;
     }
-    if let Some(path) = &args.pcap {
-        capture(&plan, recorded, path)?;
+    if let Some(path) = &args.afield.pcap {
+        let records = Records { trace: None, capture: args.afield.capture()? };
+        replicate(&plan, recorded, records).map_err(Failure::write(path))?;
     }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
     bar.finish_and_clear();
     write(args, &plan, &summary)?;
     if summary.violations > 0 {
-        eprintln!("{}", how_to_replay(&plan, &summary));
+        eprintln!("{}", how_to_replay(&plan, &summary, env::args().skip(1)));
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    let (flag, flag_source) = args.parameters.field.as_deref().map(field::read).transpose()?.unzip();
     let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
-    let Some(path) = &args.config else {
-        let file = Config { field: flag, topology: topology.unwrap_or_default(), ..Config::default() };
-        let config = args.parameters.over(file);
-        let planned = with_own_units(config, args.parameters.k.is_some()).plan();
-        return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), error));
-    };
-    let source = field::Source::config(path)?;
-    let bad = |error: toml::de::Error| source.bad_toml(&error);
-    let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
-    let file: Config = toml::from_str(source.text()).map_err(bad)?;
-    let units_given = args.parameters.k.is_some() || keys.contains_key("k");
-    let own = file.field.clone().map(|terrain| source.beside(terrain));
-    let file = Config { field: flag.or(own), topology: topology.unwrap_or(file.topology), ..file };
-    let config = with_own_units(args.parameters.over(file), units_given);
-    config.plan().map_err(|error| match error {
-        ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), error),
-        error => Failure::ConfigIn { path: path.clone(), error },
+    let (file, units_in_file, own) = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
+    let asked = args.afield.named()?.or(own).map(|field| args.afield.over(field));
+    if asked.is_none() && args.afield.tracks.is_some() {
+        return Err(Failure::Other("--tracks: there is no field to move about; give --field as well".into()));
+    }
+    let terrain = asked.as_ref().map(|asked| asked.terrain.clone());
+    let file = Config { field: terrain, topology: topology.unwrap_or(file.topology), ..file };
+    let config = with_own_units(args.parameters.over(file), args.parameters.k.is_some() || units_in_file);
+    config.plan().map_err(|error| match (error, &asked, &args.config) {
+        (ConfigError::Field(error), Some(asked), _) => asked.refuse(&error),
+        (error, _, Some(path)) => Failure::ConfigIn { path: path.clone(), error },
+        (error, ..) => Failure::Config(error),
     })
 }
 
-/// What makes no sense, and in which file, if the field is from one.
-fn refuse(source: Option<&field::Source>, error: ConfigError) -> Failure {
-    match source {
-        Some(source) => source.refuse(error),
-        None => Failure::Config(error),
-    }
+/// The parameters in a file, whether the number of units is among them, and the field in it.
+fn read(path: &Path) -> Result<(Config, bool, Option<field::Read>), Failure> {
+    let source = Source::config(path)?;
+    let bad = |error: toml::de::Error| source.bad_toml(&error);
+    let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
+    let config: Config = toml::from_str(source.text()).map_err(bad)?;
+    let own = config.field.clone().map(|terrain| source.beside(terrain));
+    Ok((config, keys.contains_key("k"), own.map(|terrain| (terrain, Some(source)))))
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.
@@ -410,25 +406,25 @@ fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
-    recordable(plan, replication)?;
-    let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
-    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
+/// Refuses records that can not be made.
+fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failure> {
+    if args.trace.is_some() {
+        recordable(plan, replication)?;
+    }
+    if args.afield.pcap.is_some() {
+        check_replication(plan, replication)?;
+        if plan.config.field.is_none() {
+            let says = "there are packets only on a field: give --field as well, or leave --pcap out";
+            return Err(Failure::Other(says.into()));
+        }
+    }
     Ok(())
 }
 
-/// Runs one replication for its packets.
-fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
-    check_replication(plan, replication)?;
-    if plan.config.field.is_none() {
-        return Err(Failure::Other(
-            "there are packets only on a field: give --field as well, or leave --pcap out".into(),
-        ));
-    }
-    let file = File::create(path).map_err(Failure::write(path))?;
-    let capture: Box<dyn io::Write> = Box::new(io::BufWriter::new(file));
-    let records = Records { trace: None, capture: Some(capture) };
-    replicate(plan, replication, records).map_err(Failure::write(path))?;
+fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    let header = trace_header(&movements::told_by(path, plan), replication);
+    let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
+    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
     Ok(())
 }
 
@@ -451,93 +447,17 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     fs::write(path, text).map_err(Failure::write(path))
 }
 
-/// The command that records the first replication that went wrong, or at least repeats it.
-fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
+/// The flags that say what becomes of the results, and not what they are.
+const OF_OUTPUT: [&str; 6] = ["--format", "--output", "--trace", "--trace-replication", "--pcap", "--threads"];
+
+/// The command that records the first replication that went wrong, or at least repeats it: the words that were typed, so that it
+/// reads the same files.
+fn how_to_replay(plan: &Plan, summary: &Summary, words: impl Iterator<Item = String>) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
-    let (seed, flags) = (plan.config.seed, flags(&plan.config));
+    let (seed, command) = (plan.config.seed, shell::without(&OF_OUTPUT, words));
     if plan.config.neighbourhoods > 1 {
-        return format!("a violation with seed {seed}; the same again:\n  driftlock sim{flags}");
+        return format!("a violation with seed {seed}; the same again:\n  driftlock {command}");
     }
     let trace = format!("--trace violation.jsonl --trace-replication {replication}");
-    format!("a violation with seed {seed}; to record it:\n  driftlock sim{flags} {trace}")
-}
-
-/// The flags that make this configuration.
-pub(crate) fn flags(config: &Config) -> String {
-    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
-    let (now, default) = (json(config), json(&Config::default()));
-    let mut text = String::new();
-    for (name, value) in now.as_object().into_iter().flatten() {
-        let flag = name.replace('_', "-");
-        match value {
-            value if Some(value) == default.get(name) => {}
-            // The one follows from the other.
-            _ if name == "load" && config.contention.is_some() => {}
-            _ if name == "without" && config.as_published => {}
-            serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
-            serde_json::Value::Array(items) => {
-                for item in items.iter().filter_map(|item| item.as_str()) {
-                    text.push_str(&format!(" --{flag} {item}"));
-                }
-            }
-            serde_json::Value::Object(nodes) if name != "field" => {
-                for (node, value) in nodes {
-                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    text.push_str(&format!(" --{flag} {node}={value}"));
-                }
-            }
-            // Only the caller knows the name of a file.
-            serde_json::Value::Object(_) => {
-                let name = config.field.as_ref().and_then(field::name).unwrap_or("FILE");
-                text.push_str(&format!(" --{flag} {name}"));
-            }
-            serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
-            other => text.push_str(&format!(" --{flag} {other}")),
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_demands() {
-        let mut config = Config { algorithm: "hok".into(), ..Config::default() };
-        (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
-        config.deadlines = "exp:50".parse().unwrap();
-        assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_links_and_single_nodes() {
-        let mut config = Config { algorithm: "hok".into(), nodes: 4, ..Config::default() };
-        config.topology = "0-1,1-2,2-3".parse().unwrap();
-        (config.load_of, config.priority_of) =
-            ([(3, 0.5)].into(), [(0, "5".parse().unwrap()), (1, "0..2".parse().unwrap())].into());
-        assert_eq!(
-            flags(&config),
-            " --algorithm hok --nodes 4 --load-of 3=0.5 --topology 0-1,1-2,2-3 --priority-of 0=5 --priority-of 1=0..2"
-        );
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_field_if_it_has_a_name() {
-        for name in ["walkers", "nfk", "cluster"] {
-            let field = field::read(Path::new(name)).unwrap().0;
-            assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), format!(" --field {name}"));
-        }
-        let (mut field, _) = field::read(Path::new("nfk")).unwrap();
-        field.area.width = 77.0;
-        assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), " --field FILE");
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_load_once() {
-        let config = Config { contention: Some(50.0), ..Config::default() }.plan().unwrap().config;
-        assert!((config.load - 1.0).abs() < 1e-12);
-        assert_eq!(flags(&config), " --contention 50.0");
-        assert!(config.plan().is_ok(), "what was planned can be planned again");
-    }
+    format!("a violation with seed {seed}; to record it:\n  driftlock {command} {trace}")
 }

@@ -11,7 +11,7 @@ use driftlock_net::Time;
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
-use crate::sim::field;
+use crate::{field, output};
 
 const EXAMPLES: &str = "\
 The movements are those of the first replication of driftlock sim --field FIELD with the same seed and nodes.
@@ -68,6 +68,7 @@ impl From<Written> for Format {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let format = format(args)?;
+    output::check(&args.out)?;
     let tracks = if is_of_movements(&args.source) { read(args)? } else { record(args)? };
     let text = format.write(&tracks).ok_or_else(|| {
         Failure::Other("SUMO's formats are read only: take --format ns-2, bonnmotion or one".to_owned())

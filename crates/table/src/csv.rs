@@ -76,7 +76,10 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_its_header() {
-        assert_eq!(written(&Table::new([Column::new("seed", Kind::Integer), Column::new("a, b", Kind::Real)])), b"seed,\"a, b\"\n");
+        assert_eq!(
+            written(&Table::new([Column::new("seed", Kind::Integer), Column::new("a, b", Kind::Real)])),
+            b"seed,\"a, b\"\n"
+        );
     }
 
     #[test]

@@ -18,7 +18,8 @@ const METRES: &str = "m";
 type Known = (&'static str, Kind, Option<&'static str>);
 
 /// Which run it is, and of which driftlock.
-const IDENTITY: [Known; 3] = [("run", Kind::Integer, None), ("run_id", Kind::Text, None), ("version", Kind::Text, None)];
+const IDENTITY: [Known; 3] =
+    [("run", Kind::Integer, None), ("run_id", Kind::Text, None), ("version", Kind::Text, None)];
 
 /// The parameters that every run has, be it as null. Durations and choices of numbers are texts, whatever they say.
 const PARAMETERS: [Known; 29] = [

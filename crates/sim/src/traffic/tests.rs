@@ -76,9 +76,7 @@ fn most_requests_are_answered_on_a_field_that_moves_and_the_more_the_slower_it_i
 
 #[test]
 fn those_nearby_are_found_with_less_than_those_anywhere() {
-    let to = |within| {
-        measured(Config { nodes: 200, field: field(200), within, seconds: 30.0, ..Config::default() })
-    };
+    let to = |within| measured(Config { nodes: 200, field: field(200), within, seconds: 30.0, ..Config::default() });
     let (near, anywhere) = (to(Some(300.0)), to(None));
     assert!(near.hops_per_message < anywhere.hops_per_message);
     assert!(near.routing_per_message < anywhere.routing_per_message);
@@ -117,7 +115,8 @@ fn nobody_is_answered_across_a_node_that_is_down_or_an_air_that_is_cut() {
 
 #[test]
 fn a_node_that_is_back_is_reached_again() {
-    let from = |restart: &str| measured(row(2, &format!("[[fault]]\nat = 10.0\nkind = \"crash\"\nnode = 1\n{restart}")));
+    let from =
+        |restart: &str| measured(row(2, &format!("[[fault]]\nat = 10.0\nkind = \"crash\"\nnode = 1\n{restart}")));
     let (gone, back) = (from(""), from("back-after = 5.0\n"));
     assert!(back.replies_received > 2 * gone.replies_received, "{back:?} {gone:?}");
     assert!(back.down > 0 && back.down < gone.down, "{back:?} {gone:?}");
