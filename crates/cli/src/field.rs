@@ -14,10 +14,12 @@ use crate::failure::Failure;
 /// The flags that every command on a field has.
 #[derive(clap::Args)]
 pub(crate) struct FieldFlags {
-    /// Nodes move about a field with radios, over the real layers: a TOML file (docs/field.md), or walkers, nfk or cluster
+    /// Nodes move about a field with radios, over the real layers: a TOML file (docs/field.md), or walkers, nfk or
+    /// cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) field: Option<PathBuf>,
-    /// Where nodes go on the field, instead of what it says itself: a file for ns-2, BonnMotion, SUMO or the ONE (docs/mobility.md)
+    /// Where nodes go on the field, instead of what it says itself: a file for ns-2, BonnMotion, SUMO or the ONE
+    /// (docs/mobility.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) tracks: Option<PathBuf>,
     /// Write the packets of one run on the field to this file, for Wireshark (docs/pcap.md)
@@ -97,14 +99,14 @@ type Named = (&'static str, fn() -> Terrain);
 /// The fields that are there already.
 const NAMED: [Named; 3] = [("walkers", Terrain::default), ("nfk", nfk), ("cluster", cluster)];
 
-/// Allaoui, Yagoubi, Kerrache, Calafate: "NFK: a novel fault-tolerant K-mutual exclusion algorithm for mobile and opportunistic ad hoc
-/// networks", 2019. Its speeds begin at 0, with which random waypoint has no stationary state.
+/// Allaoui, Yagoubi, Kerrache, Calafate: "NFK: a novel fault-tolerant K-mutual exclusion algorithm for mobile and
+/// opportunistic ad hoc networks", 2019. Its speeds begin at 0, with which random waypoint has no stationary state.
 fn nfk() -> Terrain {
     square(1000.0, RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 }, "nfk")
 }
 
-/// Sharma, Bhatia, Singh: "A Token Based Protocol for Mutual Exclusion in Mobile Ad Hoc Networks", 2014. Its grid of 500 by 500 is
-/// taken to be in metres, and its random mobility with pauses to be random waypoint.
+/// Sharma, Bhatia, Singh: "A Token Based Protocol for Mutual Exclusion in Mobile Ad Hoc Networks", 2014. Its grid of
+/// 500 by 500 is taken to be in metres, and its random mobility with pauses to be random waypoint.
 fn cluster() -> Terrain {
     square(500.0, RandomWaypoint { speed_min: 8.0, speed_max: 40.0, pause: 150.0 }, "cluster")
 }

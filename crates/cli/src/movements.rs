@@ -1,5 +1,5 @@
-//! Where the file of movements of a field lies: as seen from a trace, so that the two can be moved together and a run can be done
-//! again from any folder.
+//! Where the file of movements of a field lies: as seen from a trace, so that the two can be moved together and a run
+//! can be done again from any folder.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -34,7 +34,8 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// The way from a folder to a file, up and down again. Where there is none, say to another drive, the file by its full name.
+/// The way from a folder to a file, up and down again. Where there is none, say to another drive, the file by its full
+/// name.
 fn seen_from(folder: &Path, file: &Path) -> PathBuf {
     let (Ok(folder), Ok(file)) = (fs::canonicalize(folder), fs::canonicalize(file)) else { return file.to_owned() };
     let [from, to]: [Vec<Component>; 2] = [&folder, &file].map(|path| path.components().collect());

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// Refuses the first of these files that can not be written. What is there is left as it is, and what is not does not come to be.
+/// Refuses the first of these files that can not be written. What is there is left as it is, and what is not does not
+/// come to be.
 pub(crate) fn check<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
     paths.into_iter().try_for_each(|path| probe(path).map_err(Failure::write(path)))
 }

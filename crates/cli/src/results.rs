@@ -29,7 +29,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Stdout)
 }
 
-/// One simulation as one JSON object: what tells it from others, and the configuration under `config`, beside the results.
+/// One simulation as one JSON object: what tells it from others, and the configuration under `config`, beside the
+/// results.
 pub(crate) fn to_json(plan: &Plan, summary: &Summary) -> Result<Json, Failure> {
     let mut object = serde_json::to_value(summary).unwrap_or_default();
     if let Json::Object(fields) = &mut object {

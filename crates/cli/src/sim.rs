@@ -450,8 +450,8 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
 /// The flags that say what becomes of the results, and not what they are.
 const OF_OUTPUT: [&str; 6] = ["--format", "--output", "--trace", "--trace-replication", "--pcap", "--threads"];
 
-/// The command that records the first replication that went wrong, or at least repeats it: the words that were typed, so that it
-/// reads the same files.
+/// The command that records the first replication that went wrong, or at least repeats it: the words that were typed,
+/// so that it reads the same files.
 fn how_to_replay(plan: &Plan, summary: &Summary, words: impl Iterator<Item = String>) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
     let (seed, command) = (plan.config.seed, shell::without(&OF_OUTPUT, words));

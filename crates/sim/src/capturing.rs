@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use driftlock_field::capture::Capture;
 use driftlock_net::wire::{Datagram, WireError};
 
-/// A file for Wireshark that is being written, if anybody wants one. What can not be written ends it, and is told at the end.
+/// A file for Wireshark that is being written, if anybody wants one. What can not be written ends it, and is told at
+/// the end.
 #[derive(Default)]
 pub(crate) struct Capturing {
     file: Option<Capture<Box<dyn Write>>>,

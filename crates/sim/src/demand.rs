@@ -284,7 +284,7 @@ mod tests {
         for (read, written) in [
             (r#"[1,"none",2]"#, r#"["1","none","2"]"#),
             (r#"["1..4","exponential:50","uniform:1..2"]"#, r#"["1..4","exponential:50","uniform:1..2"]"#),
-            (r#"[2,10.0,0.5]"#, r#"["2","10","0.5"]"#),
+            (r"[2,10.0,0.5]", r#"["2","10","0.5"]"#),
         ] {
             let spelled: Spelled = serde_json::from_str(read).unwrap();
             assert_eq!(json(spelled.clone()), written);

@@ -142,8 +142,8 @@ impl FromStr for Duration {
     }
 }
 
-/// In a file a duration is a number or a text. It is always written as a text: what reads results should not find another type
-/// where there is another value.
+/// In a file a duration is a number or a text. It is always written as a text: what reads results should not find
+/// another type where there is another value.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "no duration: write a number such as 1, \"uniform:0.5..1.5\" or \"exponential:1\"")]
 pub(crate) enum Spelling {

@@ -3,9 +3,9 @@
 //! Both files are a function of the table alone. Neither holds a time stamp or a host name, so the same results give
 //! the same bytes and two runs can be compared with `cmp`.
 //!
-//! Units of measure and notes have no place in CSV. A Parquet file has each unit in the metadata of its column (`unit`, which
-//! Arrow's readers show), all of them as a JSON object in the metadata of the file (`units`, which every reader shows), and the
-//! notes beside it.
+//! Units of measure and notes have no place in CSV. A Parquet file has each unit in the metadata of its column (`unit`,
+//! which Arrow's readers show), all of them as a JSON object in the metadata of the file (`units`, which every reader
+//! shows), and the notes beside it.
 //!
 //! | value              | CSV                                           | Parquet                 |
 //! | ------------------ | --------------------------------------------- | ----------------------- |
@@ -20,7 +20,8 @@
 //! ```
 //! use driftlock_table::{Column, Kind, Table, Value};
 //!
-//! let mut table = Table::new([Column::new("algorithm", Kind::Text), Column::new("delay", Kind::Real).in_units_of("ms")]);
+//! let delay = Column::new("delay", Kind::Real).in_units_of("ms");
+//! let mut table = Table::new([Column::new("algorithm", Kind::Text), delay]);
 //! table.push(vec![Value::Text("flooding".into()), Value::Real(12.5)])?;
 //! table.push(vec![Value::Text("silence".into()), Value::Missing])?;
 //!

@@ -1,5 +1,5 @@
-//! What the columns of result tables hold, and in which units. It follows from their names alone, so that tables of runs that were
-//! configured differently fit together.
+//! What the columns of result tables hold, and in which units. It follows from their names alone, so that tables of
+//! runs that were configured differently fit together.
 
 use driftlock_table::{Column, Kind};
 
@@ -14,7 +14,8 @@ const MESSAGES: &str = "messages/entry";
 const SECONDS: &str = "s";
 const METRES: &str = "m";
 
-/// A name, what is under it, and in which unit; names, rules, switches and numbers that only tell one from another have none.
+/// A name, what is under it, and in which unit; names, rules, switches and numbers that only tell one from another have
+/// none.
 type Known = (&'static str, Kind, Option<&'static str>);
 
 /// Which run it is, and of which driftlock.

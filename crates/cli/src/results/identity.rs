@@ -15,8 +15,8 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// So many bytes of a digest are enough: among a million runs two share them once in 30 million times.
 const BYTES: usize = 8;
 
-/// The same for the same configuration and seed, and for no other: a digest of all parameters that had a say, in the order of
-/// their names. Of a file of movements its content counts, wherever it lies.
+/// The same for the same configuration and seed, and for no other: a digest of all parameters that had a say, in the
+/// order of their names. Of a file of movements its content counts, wherever it lies.
 pub(crate) fn run_id(plan: &Plan) -> Result<String, Failure> {
     let mut parameters = Value::Object(plan.parameters());
     if let Some(path) = plan.config.field.as_ref().and_then(|terrain| terrain.tracks.as_ref()) {

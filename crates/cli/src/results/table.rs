@@ -14,7 +14,8 @@ use crate::failure::Failure;
 /// Parts of a row that were found under a name.
 type Cells = Vec<(String, Value)>;
 
-/// One row for each simulation, with what tells it from others, its parameters and its results; nested names are joined with dots.
+/// One row for each simulation, with what tells it from others, its parameters and its results; nested names are joined
+/// with dots.
 pub(crate) fn to_table(runs: &[(&Plan, &Summary)]) -> Result<Table, Failure> {
     let mut columns = in_every_table();
     let mut positions: BTreeMap<String, usize> =
@@ -57,7 +58,8 @@ fn row(number: u64, (plan, summary): &(&Plan, &Summary)) -> Result<Cells, Failur
     Ok(cells)
 }
 
-/// The results, without what is a parameter. The entries that were asked for are one; those that were counted go by another name.
+/// The results, without what is a parameter. The entries that were asked for are one; those that were counted go by
+/// another name.
 fn results(summary: &Summary) -> Map<String, Json> {
     let Ok(Json::Object(mut results)) = serde_json::to_value(summary) else { return Map::new() };
     results.remove("seed");

@@ -7,8 +7,8 @@ use super::{Config, LINK_INFO, OF_LINKS, OF_NEIGHBOURHOODS, Plan};
 use crate::churn::Churn;
 
 impl Plan {
-    /// Every parameter as a file has it, and null if it had no say in the run: what it is then is nobody's choice, and to
-    /// compare runs by it would be wrong. The radio of a field is written out.
+    /// Every parameter as a file has it, and null if it had no say in the run: what it is then is nobody's choice, and
+    /// to compare runs by it would be wrong. The radio of a field is written out.
     pub fn parameters(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut parameters)) = serde_json::to_value(&self.config) else { return Map::new() };
         for name in self.idle() {

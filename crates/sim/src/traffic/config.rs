@@ -28,8 +28,9 @@ pub struct Config {
     pub nodes: u32,
     /// Where they are and how they move, their radios and their routers, and what goes wrong.
     pub field: Terrain,
-    /// Whether those who are neighbours at the start get numbers that are close together, and so places in memory: with thousands of
-    /// nodes that saves misses of the caches. Otherwise they have the numbers of the field, as in any other run on it.
+    /// Whether those who are neighbours at the start get numbers that are close together, and so places in memory: with
+    /// thousands of nodes that saves misses of the caches. Otherwise they have the numbers of the field, as in any
+    /// other run on it.
     pub numbered_by_place: bool,
     /// How long a node waits from one request to the next on average, in seconds. Waits are exponential.
     pub period: f64,
@@ -139,7 +140,8 @@ impl Plan {
         parameters
     }
 
-    /// The nodes on their way about the field, and what goes wrong on it. It was checked, but a file of movements may have changed since.
+    /// The nodes on their way about the field, and what goes wrong on it. It was checked, but a file of movements may
+    /// have changed since.
     pub(super) fn ground<F: Clone>(&self) -> Result<(Medium<F>, Faults), TerrainError> {
         let Config { field, nodes, seed, .. } = &self.config;
         let medium = Medium::new(self.movement()?, field.radio_rules()?, *seed);
