@@ -1,4 +1,4 @@
-"""Runs ten simulations that are configured differently, and opens their Parquet files together: see scripts/test-tables."""
+"""Runs ten simulations that are configured differently, and opens their Parquet files together."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ lasts = 2.0
 [faults]
 pauses = { per-minute = 4.0, lasts = [1.0, 10.0] }
 """
-TEXTS = ["units", "priorities", "cs_time", "delay", "absence", "deadlines", "run_id", "topology", "churn", "field.fault"]
+TEXTS = ["units", "priorities", "cs_time", "delay", "absence", "deadlines", "run_id", "topology", "field.fault"]
 
 
 def simulate(driftlock, folder):

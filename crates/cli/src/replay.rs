@@ -145,7 +145,8 @@ fn unplannable(path: &Path, error: &ConfigError) -> Failure {
     let path = path.display();
     match error {
         ConfigError::Field(TerrainError::Unreadable { .. }) => Failure::Other(format!(
-            "{path}: {error}; the movements are looked for from where the trace is: put the file there, or leave --rerun out"
+            "{path}: {error}; the movements are looked for from where the trace is: put the file there, or leave \
+             --rerun out"
         )),
         error => Failure::Other(format!("{path}: {error}")),
     }

@@ -27,9 +27,10 @@ those who are that near at the time. A --radio is a preset (docs/radio.md); --ra
 leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3, \
 the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
 
-With --field it is the field of driftlock sim --field with the same seed and nodes: its area, movement, radio, constants of AODV \
-and faults. A node that is down sends nothing, and finds its routes anew when it is back; one that pauses does later what it should have done. \
-With --tracks nodes go where a file says, on the field or with the radio of the flags.
+With --field it is the field of driftlock sim --field with the same seed and nodes: its area, movement, radio, \
+constants of AODV and faults. A node that is down sends nothing, and finds its routes anew when it is back; one that \
+pauses does later what it should have done. With --tracks nodes go where a file says, on the field or with the \
+radio of the flags.
 
 Examples:
   driftlock traffic                                       50 nodes on a square kilometre for 300 s

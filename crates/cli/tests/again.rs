@@ -123,9 +123,9 @@ fn a_violation_in_a_report_says_how_to_record_it() {
     let field =
         HASTY.replace("area", "field.area").replace("radio", "field.radio").replace("movement", "field.movement");
     let experiment = format!(
-        "name = \"mine\"\ntitle = \"Mine\"\nabout = \"A test.\"\n[base]\nnodes = 8\nk = 2\nwarmup = 0\nwithout = [\"reclaim\"]\n\
-         check = true\n{field}[vary]\nalgorithm = [\"krl\"]\nload = [0.5]\n[figure]\nx = \"load\"\nx_label = \"load\"\n\
-         y = \"jain\"\ny_label = \"Jain's index\"\ncolour = {{ by = \"algorithm\", names = [\"KRL\"] }}\n"
+        "name = \"mine\"\ntitle = \"Mine\"\nabout = \"A test.\"\n[base]\nnodes = 8\nk = 2\nwarmup = 0\n\
+         without = [\"reclaim\"]\ncheck = true\n{field}[vary]\nalgorithm = [\"krl\"]\nload = [0.5]\n\
+         [figure]\nx = \"load\"\nx_label = \"load\"\ny = \"jain\"\ny_label = \"Jain's index\"\ncolour = {{ by = \"algorithm\", names = [\"KRL\"] }}\n"
     );
     fs::write(folder.join("mine.toml"), experiment).expect("written");
     let words = ["reproduce", "mine.toml", "--out", "my results", "--entries", "300", "--replications", "1"];

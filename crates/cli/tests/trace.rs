@@ -68,7 +68,8 @@ fn every_message_of_every_algorithm_is_documented_with_its_fields() {
             }
         }
         // Also those that this run had no need of.
-        let said = driftlock(&format!("sim --warmup 0 --entries 10 --format json {flags}").split(' ').collect::<Vec<_>>());
+        let said =
+            driftlock(&format!("sim --warmup 0 --entries 10 --format json {flags}").split(' ').collect::<Vec<_>>());
         let results: Value = serde_json::from_str(&said.out).expect("JSON");
         for kind in results["messages_by_kind"].as_object().expect("kinds").keys() {
             assert!(row(kind).is_some(), "{tag} {kind} is not in docs/trace.md");

@@ -432,9 +432,8 @@ pub(super) fn advice(args: &Args, command: &str) -> String {
         }
         (None, Some(_)) => String::new(),
         (None, None) => {
-            format!(
-                "\nto keep it for driftlock replay, and to draw it:\n  {command} --trace violation.jsonl --chart violation.svg\n"
-            )
+            let files = "--trace violation.jsonl --chart violation.svg";
+            format!("\nto keep it for driftlock replay, and to draw it:\n  {command} {files}\n")
         }
     }
 }
