@@ -10,6 +10,8 @@ use driftlock_sim::afield::{Radio, Terrain, TerrainError};
 use toml::de::DeTable;
 
 use crate::failure::Failure;
+use crate::movements;
+use crate::shell::quoted;
 
 /// The flags that every command on a field has.
 #[derive(clap::Args)]
@@ -18,8 +20,8 @@ pub(crate) struct FieldFlags {
     /// cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) field: Option<PathBuf>,
-    /// Where nodes go on the field, instead of what it says itself: a file for ns-2, BonnMotion, SUMO or the ONE
-    /// (docs/mobility.md)
+    /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or
+    /// CSV (docs/mobility.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) tracks: Option<PathBuf>,
     /// Write the packets of one run on the field to this file, for Wireshark (docs/pcap.md)
@@ -35,8 +37,8 @@ pub(crate) struct Asked {
     pub(crate) terrain: Terrain,
     /// The file that it is from.
     source: Option<Source>,
-    /// Whether a flag has the movements, and not that file.
-    is_on_given_tracks: bool,
+    /// How many nodes the movements are of, if a flag has them, and not that file.
+    pub(crate) nodes_on_tracks: Option<u32>,
 }
 
 impl FieldFlags {
@@ -51,10 +53,11 @@ impl FieldFlags {
     }
 
     /// A field with the movements that were given.
-    pub(crate) fn over(&self, (terrain, source): Read) -> Asked {
-        let is_on_given_tracks = self.tracks.is_some();
-        let tracks = self.tracks.clone().or(terrain.tracks);
-        Asked { terrain: Terrain { tracks, ..terrain }, source, is_on_given_tracks }
+    pub(crate) fn over(&self, (terrain, source): Read) -> Result<Asked, Failure> {
+        let Some(path) = &self.tracks else { return Ok(Asked { terrain, source, nodes_on_tracks: None }) };
+        let found = u32::try_from(movements::read(path)?.len()).unwrap_or(u32::MAX);
+        let terrain = Terrain { tracks: Some(path.clone()), ..terrain };
+        Ok(Asked { terrain, source, nodes_on_tracks: Some(found) })
     }
 
     /// The file for the packets, if there is to be one.
@@ -69,7 +72,9 @@ impl Asked {
     /// It makes no sense: says so of its place, or of the flag.
     pub(crate) fn refuse(&self, error: &TerrainError) -> Failure {
         match &self.source {
-            _ if self.is_on_given_tracks && key_of(error).0 == "tracks" => Failure::Other(format!("--tracks: {error}")),
+            _ if self.nodes_on_tracks.is_some() && key_of(error).0 == "tracks" => {
+                Failure::Other(format!("--tracks: {error}"))
+            }
             Some(source) => source.refuse(error),
             None => Failure::Other(format!("the field: {error}")),
         }
@@ -86,10 +91,7 @@ fn key_of(error: &TerrainError) -> (&'static str, Option<usize>) {
         TerrainError::Fault(error) => ("fault", Some(error.number)),
         TerrainError::Crash { number, .. } => ("fault", Some(*number)),
         TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),
-        TerrainError::Unreadable { .. }
-        | TerrainError::UnknownFormat(_)
-        | TerrainError::Tracks(_)
-        | TerrainError::OtherNodes { .. } => ("tracks", None),
+        TerrainError::Unreadable { .. } | TerrainError::Tracks(_) | TerrainError::OtherNodes { .. } => ("tracks", None),
     }
 }
 
@@ -120,6 +122,11 @@ fn square(side: f64, walk: RandomWaypoint, radio: &str) -> Terrain {
     }
 }
 
+/// Whether a field has this name.
+pub(crate) fn is_name(path: &Path) -> bool {
+    NAMED.iter().any(|(name, _)| path.as_os_str() == *name)
+}
+
 /// The field of this name, or in this file.
 pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
     if let Some((_, named)) = NAMED.iter().find(|(name, _)| path.as_os_str() == *name) {
@@ -127,11 +134,23 @@ pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
     }
     let names = NAMED.map(|(name, _)| name).join(", ");
     let text = fs::read_to_string(path).map_err(|error| {
-        Failure::Other(format!("can not read {}: {error}; fields that need no file: {names}", path.display()))
+        let unreadable = format!("can not read {}: {error}; fields that need no file: {names}", path.display());
+        movements_instead(path).unwrap_or(Failure::Other(unreadable))
     })?;
     let source = Source { path: path.to_owned(), text, table: None };
     let terrain = toml::from_str(&source.text).map_err(|error| source.bad_toml(&error))?;
     Ok((source.beside(terrain), Some(source)))
+}
+
+/// What is said if a file that should be TOML is one of movements.
+fn movements_instead(path: &Path) -> Option<Failure> {
+    let format = movements::format(path).filter(|_| path.is_file())?;
+    let path = path.display();
+    let word = quoted(&path.to_string());
+    Some(Failure::Other(format!(
+        "{path} is a file of movements ({format}), and not TOML: give it as --tracks {word}, or in a field as tracks = \
+         \"{path}\""
+    )))
 }
 
 /// A file that a field was read from.
@@ -145,7 +164,8 @@ pub(crate) struct Source {
 impl Source {
     /// A file for `--config`.
     pub(crate) fn config(path: &Path) -> Result<Self, Failure> {
-        let text = fs::read_to_string(path).map_err(Failure::read(path))?;
+        let unreadable = |error| movements_instead(path).unwrap_or_else(|| Failure::read(path)(error));
+        let text = fs::read_to_string(path).map_err(unreadable)?;
         Ok(Self { path: path.to_owned(), text, table: Some("field") })
     }
 
@@ -154,7 +174,8 @@ impl Source {
     }
 
     pub(crate) fn bad_toml(&self, error: &toml::de::Error) -> Failure {
-        Failure::toml(&self.path.display().to_string(), &self.text, error)
+        let bad = || Failure::toml(&self.path.display().to_string(), &self.text, error);
+        movements_instead(&self.path).unwrap_or_else(bad)
     }
 
     /// A file of movements that a field names is looked for from where the field is.

@@ -1,10 +1,37 @@
-//! Where the file of movements of a field lies: as seen from a trace, so that the two can be moved together and a run
-//! can be done again from any folder.
+//! Files of movements, which other programs write; and where they lie, as seen from a trace: so the two can be moved
+//! together, and a run can be done again from any folder.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 
+use driftlock_field::mobility::Tracks;
+use driftlock_field::mobility::format::{self, Format};
 use driftlock_sim::config::{Config, Plan};
+
+use crate::failure::Failure;
+use crate::field;
+
+/// How movements are written down in this file, if they are: its name tells, or its first lines do.
+pub(crate) fn format(path: &Path) -> Option<Format> {
+    let name = path.display().to_string();
+    match File::open(path) {
+        Ok(file) => format::sniff(&name, BufReader::new(file)),
+        Err(_) => Format::of(&name, b""),
+    }
+}
+
+/// The movements in this file.
+pub(crate) fn read(path: &Path) -> Result<Tracks, Failure> {
+    let file = File::open(path).map_err(|error| {
+        let name = path.display();
+        let hint =
+            if field::is_name(path) { format!("; a field has that name: --field {name}") } else { String::new() };
+        Failure::Other(format!("can not read {name}: {error}{hint}"))
+    })?;
+    let read = format::read(&path.display().to_string(), BufReader::new(file));
+    read.map_err(|error| Failure::Other(error.to_string()))
+}
 
 /// The plan as a trace in this place tells of it.
 pub(crate) fn told_by(trace: &Path, plan: &Plan) -> Plan {

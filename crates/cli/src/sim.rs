@@ -15,6 +15,7 @@ use clap::ValueEnum;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
+use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, ConfigError, LinkInfoRule, Plan};
@@ -65,6 +66,7 @@ Such faults follow from the seed: they are other ones in each replication, and t
 Examples on a field:
   driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
   driftlock sim --field nfk --nodes 50 --k 5         as in the paper on NFK: a square kilometre, up to 8 m/s
+  driftlock sim --tracks city.fcd.xml.gz --k 2       the cars that SUMO wrote down, or ns-2, BonnMotion, ONE, GPX, CSV
   driftlock sim --algorithm hok --field my.toml --entries 500 --replications 2
   driftlock sim --algorithm klme-ft --field my.toml --entries 200 --pcap run.pcapng
   driftlock sim --field my.toml --entries 50 --replications 1 --trace run.jsonl.zst
@@ -353,14 +355,19 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
-    let (file, units_in_file, own) = args.config.as_deref().map(read).transpose()?.unwrap_or_default();
-    let asked = args.afield.named()?.or(own).map(|field| args.afield.over(field));
-    if asked.is_none() && args.afield.tracks.is_some() {
-        return Err(Failure::Other("--tracks: there is no field to move about; give --field as well".into()));
-    }
-    let terrain = asked.as_ref().map(|asked| asked.terrain.clone());
-    let file = Config { field: terrain, topology: topology.unwrap_or(file.topology), ..file };
-    let config = with_own_units(args.parameters.over(file), args.parameters.k.is_some() || units_in_file);
+    let file = args.config.as_deref().map(FromFile::read).transpose()?.unwrap_or_default();
+    // Movements alone are on the field of the walkers.
+    let usual = || args.afield.tracks.is_some().then(|| (Terrain::default(), None));
+    let field = args.afield.named()?.or(file.field).or_else(usual);
+    let asked = field.map(|field| args.afield.over(field)).transpose()?;
+    let nodes_on_tracks = asked.as_ref().and_then(|asked| asked.nodes_on_tracks).filter(|_| !file.has_nodes);
+    let config = Config {
+        field: asked.as_ref().map(|asked| asked.terrain.clone()),
+        topology: topology.unwrap_or(file.config.topology),
+        nodes: nodes_on_tracks.unwrap_or(file.config.nodes),
+        ..file.config
+    };
+    let config = with_own_units(args.parameters.over(config), args.parameters.k.is_some() || file.has_units);
     config.plan().map_err(|error| match (error, &asked, &args.config) {
         (ConfigError::Field(error), Some(asked), _) => asked.refuse(&error),
         (error, _, Some(path)) => Failure::ConfigIn { path: path.clone(), error },
@@ -368,14 +375,26 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     })
 }
 
-/// The parameters in a file, whether the number of units is among them, and the field in it.
-fn read(path: &Path) -> Result<(Config, bool, Option<field::Read>), Failure> {
-    let source = Source::config(path)?;
-    let bad = |error: toml::de::Error| source.bad_toml(&error);
-    let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
-    let config: Config = toml::from_str(source.text()).map_err(bad)?;
-    let own = config.field.clone().map(|terrain| source.beside(terrain));
-    Ok((config, keys.contains_key("k"), own.map(|terrain| (terrain, Some(source)))))
+/// What a file for `--config` says.
+#[derive(Default)]
+struct FromFile {
+    config: Config,
+    /// Whether it says how many nodes there are, and how many units.
+    has_nodes: bool,
+    has_units: bool,
+    field: Option<field::Read>,
+}
+
+impl FromFile {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let source = Source::config(path)?;
+        let bad = |error: toml::de::Error| source.bad_toml(&error);
+        let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
+        let config: Config = toml::from_str(source.text()).map_err(bad)?;
+        let field = config.field.clone().map(|terrain| source.beside(terrain));
+        let [has_nodes, has_units] = ["nodes", "k"].map(|key| keys.contains_key(key));
+        Ok(Self { config, has_nodes, has_units, field: field.map(|terrain| (terrain, Some(source))) })
+    }
 }
 
 /// An algorithm that shares a single unit does so unless somebody asks for another number.

@@ -1,25 +1,34 @@
 //! `driftlock tracks`: where nodes go on a field, in a file that other simulators read; or one such file as another.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use driftlock_field::mobility::format::one;
 use driftlock_field::mobility::{Format, Tracks};
 use driftlock_net::Time;
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
-use crate::{field, output};
+use crate::{field, movements, output};
+
+/// The most lines that are written for the ONE: some 300 MB.
+const SAMPLES_MAX: u64 = 10_000_000;
 
 const EXAMPLES: &str = "\
 The movements are those of the first replication of driftlock sim --field FIELD with the same seed and nodes.
 
+Files of movements are read in the formats of ns-2, BonnMotion, SUMO (--fcd-output), the ONE, GPX, and as tables (CSV) \
+with columns such as time,id,x,y; compressed by gzip or zstd or not. The name of a file or its first lines tell which it \
+is (docs/mobility.md). The ONE reads the place of every node at every --step, and takes the way between to be straight.
+
 Examples:
   driftlock tracks walkers --nodes 20 --seconds 300 --out walkers.ns2      for ns-2 and ns-3
   driftlock tracks nfk --nodes 50 --format bonnmotion > nfk.movements
-  driftlock tracks city.fcd.xml --format ns-2 --out city.ns2               what SUMO wrote, for ns-3";
+  driftlock tracks city.fcd.xml.gz --format ns-2 --out city.ns2            what SUMO wrote, for ns-3
+  driftlock tracks scen-50-20 --step 0.5 --out walk.one                    setdest commands, for the ONE
+  driftlock sim --tracks city.fcd.xml.gz                                   or run on them as they are";
 
 /// The flags of `driftlock tracks`.
 #[derive(clap::Args)]
@@ -39,6 +48,9 @@ pub(crate) struct Args {
     /// As what they are written [default: as the name of --out tells, or ns-2]
     #[arg(long, value_enum)]
     format: Option<Written>,
+    /// For the ONE: how far apart the places of a node are, in seconds [default: 1]
+    #[arg(long, value_name = "SECONDS")]
+    step: Option<f64>,
     /// Where to; without it, to standard output
     #[arg(long)]
     out: Option<PathBuf>,
@@ -68,11 +80,15 @@ impl From<Written> for Format {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let format = format(args)?;
+    let step = step(args, format)?;
     output::check(&args.out)?;
     let tracks = if is_of_movements(&args.source) { read(args)? } else { record(args)? };
-    let text = format.write(&tracks).ok_or_else(|| {
-        Failure::Other("SUMO's formats are read only: take --format ns-2, bonnmotion or one".to_owned())
-    })?;
+    if format == Format::One {
+        check_samples(one::samples(&tracks, step), step)?;
+    }
+    let text = format
+        .write(&tracks, step)
+        .ok_or_else(|| Failure::Other(format!("{format} is read only: take --format ns-2, bonnmotion or one")))?;
     match &args.out {
         Some(path) => fs::write(path, text).map_err(|error| Failure::Write { path: path.clone(), error })?,
         None => print(&text)?,
@@ -81,22 +97,44 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn format(args: &Args) -> Result<Format, Failure> {
-    let of_name = |path: &PathBuf| {
-        Format::of(&path.display().to_string(), b"").ok_or_else(|| {
-            let path = path.display();
-            Failure::Other(format!("{path}: its name does not tell a format: give --format ns-2, bonnmotion or one"))
-        })
-    };
-    match (args.format, &args.out) {
-        (Some(written), _) => Ok(written.into()),
-        (None, Some(path)) => of_name(path),
-        (None, None) => Ok(Format::Ns2),
+    let Some(path) = &args.out else { return Ok(args.format.map_or(Format::Ns2, Format::from)) };
+    let shown = path.display();
+    if let Some(end) = [".gz", ".zst"].into_iter().find(|end| shown.to_string().ends_with(end)) {
+        return Err(Failure::Other(format!(
+            "{shown}: files are written as they are: leave {end} away, and pack it then"
+        )));
     }
+    let told = args.format.map(Format::from).or_else(|| Format::of(&shown.to_string(), b""));
+    told.ok_or_else(|| {
+        Failure::Other(format!("{shown}: its name does not tell a format: give --format ns-2, bonnmotion or one"))
+    })
 }
 
-/// Whether the name says that it is a file of movements, not of a field.
+/// How far apart samples are, of those who write some.
+fn step(args: &Args, format: Format) -> Result<Time, Failure> {
+    let Some(seconds) = args.step else { return Ok(Time::from_units(1.0)) };
+    if format != Format::One {
+        return Err(Failure::Other(format!("--step: only files for the ONE have steps, and this is for {format}")));
+    }
+    if !(0.001..=1e6).contains(&seconds) {
+        return Err(Failure::Other(format!("--step {seconds}: it must be from 0.001 to a million seconds")));
+    }
+    Ok(Time::from_units(seconds))
+}
+
+fn check_samples(samples: u64, step: Time) -> Result<(), Failure> {
+    if samples <= SAMPLES_MAX {
+        return Ok(());
+    }
+    let (step, enough) = (step.units(), step.units() * samples.div_ceil(SAMPLES_MAX) as f64);
+    Err(Failure::Other(format!(
+        "with --step {step} there are {samples} places to write, and {SAMPLES_MAX} are the most: take --step {enough}"
+    )))
+}
+
+/// Whether it is a file of movements, and not a field.
 fn is_of_movements(path: &Path) -> bool {
-    Format::of(&path.display().to_string(), b"").is_some()
+    !field::is_name(path) && movements::format(path).is_some()
 }
 
 fn read(args: &Args) -> Result<Tracks, Failure> {
@@ -106,10 +144,7 @@ fn read(args: &Args) -> Result<Tracks, Failure> {
             "{path} says itself who moves and when: --nodes, --seconds and --seed go with a field"
         )));
     }
-    let (path, name) = (&args.source, args.source.display().to_string());
-    let file = File::open(path).map_err(Failure::read(path))?;
-    let format = Format::of(&name, b"").unwrap_or(Format::Ns2);
-    format.read(&name, BufReader::new(file)).map_err(|error| Failure::Other(error.to_string()))
+    movements::read(&args.source)
 }
 
 fn record(args: &Args) -> Result<Tracks, Failure> {
@@ -117,8 +152,19 @@ fn record(args: &Args) -> Result<Tracks, Failure> {
     if !(seconds > 0.0 && seconds <= 1e6) {
         return Err(Failure::Other(format!("--seconds {seconds}: it must be more than 0 and at most a million")));
     }
-    let (terrain, _) = field::read(&args.source)?;
+    let (terrain, _) = field::read(&args.source).map_err(|failure| neither(&args.source, failure))?;
     let movement = terrain.movement(args.nodes.unwrap_or(20), args.seed.unwrap_or(1));
     let movement = movement.map_err(|error| Failure::Other(format!("{}: {error}", args.source.display())))?;
     Ok(Tracks::record(movement, Time::from_units(seconds)))
+}
+
+/// What is said of a file that is no field: if it is not called one, that it is no file of movements either.
+fn neither(path: &Path, failure: Failure) -> Failure {
+    let is_toml = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
+    match (&failure, movements::read(path)) {
+        (Failure::Toml(bad), Err(none)) if !is_toml => {
+            Failure::Other(format!("this is neither movements nor a field. As movements: {none}. As a field: {bad}"))
+        }
+        _ => failure,
+    }
 }

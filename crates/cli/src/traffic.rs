@@ -17,6 +17,9 @@ use crate::field::FieldFlags;
 use crate::output;
 use crate::results::print;
 
+/// So many there are if nobody says otherwise.
+const NODES: u32 = 50;
+
 const EXAMPLES: &str = "\
 Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other \
 now and then, and whoever gets one answers with as much. Measured: how many requests are answered, how long that takes, and \
@@ -39,7 +42,7 @@ Examples:
   driftlock traffic --nodes 10000 --within 600 --seconds 30
   driftlock traffic --radio ns-3 --range 200 --routing ns-3 --format json
   driftlock traffic --field walkers --nodes 30 --pcap run.pcapng
-  driftlock traffic --tracks city.fcd.xml --nodes 80 --radio wifi-11mbps
+  driftlock traffic --tracks city.fcd.xml.gz --radio wifi-11mbps
 
 Exit codes: 0 it was run, 2 it could not be.";
 
@@ -47,9 +50,9 @@ Exit codes: 0 it was run, 2 it could not be.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The number of nodes
-    #[arg(long, default_value_t = 50, allow_hyphen_values = true)]
-    nodes: u32,
+    /// The number of nodes [default: 50, or as many as --tracks has]
+    #[arg(long, allow_hyphen_values = true)]
+    nodes: Option<u32>,
     /// Nodes per square kilometre: the area is the square that fits
     #[arg(long, default_value_t = 50.0, conflicts_with_all = ["area", "field", "tracks"], allow_hyphen_values = true)]
     density: f64,
@@ -166,14 +169,14 @@ impl Args {
             Some(field) => field,
             None => (self.own_field()?, None),
         };
-        let mut asked = self.afield.over(field);
+        let mut asked = self.afield.over(field)?;
         let aodv = &mut asked.terrain.layers.aodv;
         if let Some(routing) = self.routing {
             *aodv = routing.settings();
         }
         aodv.net_diameter = self.diameter.unwrap_or(aodv.net_diameter);
         let config = Config {
-            nodes: self.nodes,
+            nodes: self.nodes.or(asked.nodes_on_tracks).unwrap_or(NODES),
             field: asked.terrain.clone(),
             numbered_by_place: !self.afield.are_given(),
             period: self.period,
@@ -199,7 +202,7 @@ impl Args {
         let stands = self.speed == Speed(0.0, 0.0);
         let walk = Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 });
         Ok(Terrain {
-            area: self.area.unwrap_or_else(|| square(self.nodes, density)),
+            area: self.area.unwrap_or_else(|| square(self.nodes.unwrap_or(NODES), density)),
             movement: if stands { Model::Uniform {} } else { walk },
             radio: Radio::Written(Box::new(self.own_radio()?)),
             ..Terrain::default()

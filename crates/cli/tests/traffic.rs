@@ -82,7 +82,7 @@ fn nonsense_is_refused_with_a_sentence_and_exit_code_2() {
         ("--field walkers --speed 3", "cannot be used with"),
         ("--field walkers --radio nfk", "cannot be used with"),
         ("--tracks nowhere.ns2 --area 10x10", "cannot be used with"),
-        ("--tracks nowhere.ns2", "--tracks: nowhere.ns2: No such file"),
+        ("--tracks nowhere.ns2", "can not read nowhere.ns2: No such file"),
         ("--field runners", "fields that need no file: walkers, nfk, cluster"),
         ("--pcap nowhere/run.pcapng", "can not write nowhere/run.pcapng"),
     ] {
@@ -109,9 +109,10 @@ fn it_runs_on_the_fields_of_sim_and_where_their_nodes_go() {
     assert!(field["delivery"].as_f64() > Some(0.5), "{field:#}");
     assert_eq!(field, results(&format!("--field walkers --tracks {walk}")), "the same movements, radios and routers");
     assert_ne!(field, results("--field nfk"));
-    let on_tracks = json(&format!("--tracks {walk} --nodes 30 --seconds 10"));
+    let on_tracks = json(&format!("--tracks {walk} --seconds 10"));
     assert!(on_tracks["config"]["field"]["movement"].is_null() && on_tracks["config"]["field"]["area"].is_null());
-    let text = String::from_utf8(traffic(&format!("--tracks {walk} --nodes 30 --seconds 10")).stdout).expect("text");
+    assert_eq!(on_tracks["config"]["nodes"], 30, "as many as the file has");
+    let text = String::from_utf8(traffic(&format!("--tracks {walk} --seconds 10")).stdout).expect("text");
     assert!(text.contains("30 with the movements of"), "{text}");
     let other = traffic(&format!("--tracks {walk} --nodes 31"));
     assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("give --nodes 30"));

@@ -1,16 +1,18 @@
 //! Hello beacons: who is there, and whether each hears the other.
 //!
 //! Every node broadcasts hellos. It hears a neighbour *well* when it has heard enough of the neighbour's last hellos, and
-//! lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. However many
-//! nodes share a cell, beacons stay few and short: the interval grows with the number of nodes that anybody in reach hears,
-//! and a hello lists at most so many neighbours, all of them in turn. Each hello says how long the next may take, so that
-//! those who listen know when it is missing.
+//! lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. It names all
+//! to whom it has links. However many nodes share a cell, beacons stay few and short: the interval grows with the number of
+//! nodes that anybody in reach hears, and of those without a link a hello lists at most so many: half of them always the
+//! best-ranked, who are the likeliest to need one, the others in turn. Each hello says how long the next may take, so that those
+//! who listen know when it is missing.
 
 use std::collections::VecDeque;
 
 use driftlock_protocol::NodeId;
 
 use crate::Time;
+use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
 use crate::link::{Boot, Hello, Settings};
 
@@ -36,8 +38,10 @@ pub(crate) struct Beacon {
     promised: Option<Time>,
     /// The last hellos of others, as many as a second may have.
     heard: VecDeque<Time>,
-    /// Whom it hears well, in the order in which they will be listed.
-    announced: VecDeque<NodeId>,
+    /// Whom it hears well and has no link to, best-ranked first.
+    announced: Vec<(Rank, NodeId)>,
+    /// How many of those that are listed in turn had theirs in this round.
+    turn: usize,
 }
 
 impl Beacon {
@@ -52,20 +56,26 @@ impl Beacon {
             next: start,
             promised: None,
             heard: VecDeque::new(),
-            announced: VecDeque::new(),
+            announced: Vec::new(),
+            turn: 0,
         };
         beacon.next = start + beacon.jitter(from_ms(settings.hello_ms));
         beacon
     }
 
-    /// The neighbour is heard well from now on: the next hello says so.
+    /// The neighbour is heard well from now on, and there is no link to it.
     pub(crate) fn announce(&mut self, peer: NodeId) {
-        self.announced.push_front(peer);
+        let entry = (Rank::of(self.me, peer), peer);
+        if let Err(place) = self.announced.binary_search(&entry) {
+            self.announced.insert(place, entry);
+        }
     }
 
     /// Not any more.
     pub(crate) fn withdraw(&mut self, peer: NodeId) {
-        self.announced.retain(|&known| known != peer);
+        if let Ok(place) = self.announced.binary_search(&(Rank::of(self.me, peer), peer)) {
+            self.announced.remove(place);
+        }
     }
 
     /// Somebody else has spoken.
@@ -76,8 +86,9 @@ impl Beacon {
         self.heard.push_back(now);
     }
 
-    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many have spoken within the
-    /// last second that it waits for a better moment, as long as it has not promised otherwise.
+    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many have spoken within
+    /// the last second that it waits for a better moment, as long as it has not promised otherwise. Its links are for the
+    /// caller to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
@@ -99,8 +110,9 @@ impl Beacon {
             count,
             interval_ms: u32::try_from(longest.0.div_ceil(1_000_000)).unwrap_or(u32::MAX),
             crowd,
+            links: Vec::new(),
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
-            list: self.next_in_turn(settings.list_max),
+            list: self.next_in_turn(settings.list_max as usize),
         })
     }
 
@@ -115,11 +127,14 @@ impl Beacon {
         full && self.heard.front().is_some_and(|&oldest| oldest + from_ms(1_000) > now)
     }
 
-    fn next_in_turn(&mut self, list_max: u32) -> Vec<NodeId> {
-        let length = self.announced.len().min(list_max as usize);
-        let list: Vec<_> = self.announced.iter().take(length).copied().collect();
-        self.announced.rotate_left(length);
-        list
+    /// The best-ranked half of a list, and as many of the others whose turn it is.
+    fn next_in_turn(&mut self, list_max: usize) -> Vec<NodeId> {
+        let (best, others) = self.announced.split_at(self.announced.len().min(list_max.div_ceil(2)));
+        let length = others.len().min(list_max - best.len());
+        self.turn = if self.turn < others.len() { self.turn } else { 0 };
+        let in_turn = others.iter().cycle().skip(self.turn).take(length);
+        self.turn = (self.turn + length) % others.len().max(1);
+        best.iter().chain(in_turn).map(|&(_, peer)| peer).collect()
     }
 
     /// Some part of `whole`, another one for every node and every hello.
@@ -165,15 +180,28 @@ pub(crate) struct Hearing {
     listed_at: Option<Time>,
     /// How many hellos it takes to list everybody.
     round: u64,
+    /// To whom it says that it has links.
+    pub(crate) links: Vec<NodeId>,
+    /// In how many hellos in a row it did not name a link to this node.
+    pub(crate) unnamed: u32,
 }
 
 impl Hearing {
     /// After the first hello. What it lists is not looked at yet: one hello is not enough to say anything.
     pub(crate) fn new(now: Time, hello: &Hello, settings: &Settings) -> Self {
-        let interval = from_ms(hello.interval_ms);
-        let (boot, count, crowd) = (hello.boot, hello.count, hello.crowd);
-        let well = settings.hellos_up <= 1;
-        Self { boot, count, recent: 1, crowd, interval, heard_at: now, well, listed_at: None, round: 1 }
+        Self {
+            boot: hello.boot,
+            count: hello.count,
+            recent: 1,
+            crowd: hello.crowd,
+            interval: from_ms(hello.interval_ms),
+            heard_at: now,
+            well: settings.hellos_up <= 1,
+            listed_at: None,
+            round: 1,
+            links: hello.links.clone(),
+            unnamed: 0,
+        }
     }
 
     /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived.
@@ -189,8 +217,11 @@ impl Hearing {
             self.count = hello.count;
             self.crowd = hello.crowd;
             self.interval = from_ms(hello.interval_ms);
-            self.round = u64::from(hello.hears).div_ceil(hello.list.len().max(1) as u64).max(1);
-            if hello.list.contains(&me) {
+            self.round = hellos_in_a_round(hello);
+            let is_named = hello.links.contains(&me);
+            self.unnamed = if is_named { 0 } else { self.unnamed.saturating_add(1) };
+            self.links.clone_from(&hello.links);
+            if is_named || hello.list.contains(&me) {
                 self.listed(now);
             }
         }
@@ -209,13 +240,6 @@ impl Hearing {
         self.listed_at = Some(now);
     }
 
-    /// The messages to it or from it do not get through, whatever the hellos say: all begins anew.
-    pub(crate) fn distrust(&mut self) {
-        self.recent = 0;
-        self.well = false;
-        self.listed_at = None;
-    }
-
     /// Enough of its last hellos were heard.
     pub(crate) fn is_well(&self) -> bool {
         self.well
@@ -231,11 +255,29 @@ impl Hearing {
         self.heard_at + Time(self.interval.0.saturating_mul(u64::from(settings.hellos_down)))
     }
 
+    /// When to ask whether it is there, before it counts as gone; and so often.
+    pub(crate) fn probe_at(&self, probed_at: Time, settings: &Settings) -> Time {
+        let half = self.interval.0.saturating_mul(u64::from(settings.hellos_down)) / 2;
+        (self.heard_at + Time(half)).max(probed_at + Time(self.interval.0 / 2))
+    }
+
+    /// The longest time between two of its hellos.
+    pub(crate) fn interval(&self) -> Time {
+        self.interval
+    }
+
     /// When it no longer counts as hearing this node.
     pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
         let patience = self.interval.0.saturating_mul(self.round).saturating_mul(u64::from(settings.hellos_down));
         self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + Time(patience))
     }
+}
+
+/// A list is half the best-ranked, always the same, and half the others in turn.
+fn hellos_in_a_round(hello: &Hello) -> u64 {
+    let listed = hello.list.len() as u64;
+    let always = listed.div_ceil(2);
+    u64::from(hello.hears).saturating_sub(always).div_ceil((listed - always).max(1)).max(1)
 }
 
 #[cfg(test)]
@@ -246,7 +288,8 @@ mod tests {
 
     fn hello(count: u32, list: &[u32]) -> Hello {
         let list: Vec<_> = list.iter().copied().map(NodeId).collect();
-        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, hears: u32::try_from(list.len()).unwrap(), list }
+        let hears = u32::try_from(list.len()).unwrap();
+        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, links: Vec::new(), hears, list }
     }
 
     #[test]
@@ -268,26 +311,31 @@ mod tests {
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
+        assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
     }
 
     #[test]
-    fn who_is_new_is_listed_first_and_everybody_in_turn() {
-        let settings = Settings { list_max: 2, ..Settings::default() };
+    fn the_best_ranked_are_always_listed_and_the_others_in_turn() {
+        let settings = Settings { list_max: 4, ..Settings::default() };
         let mut beacon = Beacon::new(ME, Boot(1), Time::ZERO, &settings);
-        for peer in [1, 2, 3] {
-            beacon.announce(NodeId(peer));
+        let mut peers: Vec<_> = (10..17).map(NodeId).collect();
+        for &peer in &peers {
+            beacon.announce(peer);
         }
-        let list = |beacon: &mut Beacon| {
-            let hello = beacon.hello(Time::ZERO, 3, 3, &settings).unwrap();
-            hello.list.iter().map(|peer| peer.0).collect::<Vec<_>>()
+        peers.sort_by_key(|&peer| Rank::of(ME, peer));
+        let lists = |beacon: &mut Beacon| {
+            let hello = beacon.hello(Time::ZERO, 7, 7, &settings).unwrap();
+            (
+                hello.list.iter().map(|peer| peers.iter().position(|known| known == peer).unwrap()).collect::<Vec<_>>(),
+                hello,
+            )
         };
-        assert_eq!(list(&mut beacon), [3, 2]);
-        assert_eq!(list(&mut beacon), [1, 3]);
-        beacon.announce(NodeId(9));
-        assert_eq!(list(&mut beacon), [9, 2]);
-        beacon.withdraw(NodeId(1));
-        assert_eq!(list(&mut beacon), [3, 9]);
+        assert_eq!(lists(&mut beacon).0, [0, 1, 2, 3]);
+        assert_eq!(lists(&mut beacon).0, [0, 1, 4, 5]);
+        let (list, hello) = lists(&mut beacon);
+        assert_eq!((list, hellos_in_a_round(&hello)), (vec![0, 1, 6, 2], 3));
+        beacon.withdraw(NodeId(10));
+        assert_eq!(lists(&mut beacon).1.hears, 6);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! - `beacon`: hellos tell who is there, and links count only if both ends hear each other.
 //! - [`frame`]: what link layers send to one another, and how a link forms.
 //! - `peer`: one neighbour; how a link to it is called for, answered, and breaks.
+//! - `rank`: which pairs need a link, and which are spared.
 //! - `channel`: in order and once each, within one incarnation.
+//! - `patience`: how long an acknowledgement is waited for.
 //! - [`crate::custody`]: what becomes of messages that carry permits when a link breaks under them.
 //!
 //! What both ends may rely on is written down in docs/link-layer.md.
@@ -18,13 +20,22 @@ use crate::custody::{Durable, Transfer};
 
 mod channel;
 pub mod frame;
+mod patience;
 mod peer;
-mod round_trip;
+pub mod rank;
 pub(crate) mod settings;
 
-pub use frame::{Boot, CallId, Frame, Head, Hello};
+pub use frame::{Boot, CallId, Frame, Head, Hello, Part};
+use patience::Patience;
 use peer::{Own, Peer};
+pub use rank::Rank;
 pub use settings::Settings;
+use settings::from_ms;
+
+/// From so many receivers on, one frame to all in reach is better than one to each.
+const TOGETHER_MIN: usize = 3;
+/// A call that could be made now is made somewhere within this time, so that not all who have heard the same hello call at once.
+const CALL_JITTER_MS: u32 = 100;
 
 /// What the link layer wants done. The effects of one call are carried out in order, and those of a call that is made meanwhile after them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -113,6 +124,11 @@ pub struct Link<M> {
     peers: BTreeMap<NodeId, Peer<M>>,
     /// When each of them wants to be looked at, or earlier; each at most once.
     alarms: BTreeSet<(Time, NodeId)>,
+    /// Who is owed an acknowledgement.
+    owed: BTreeSet<NodeId>,
+    /// When the next call is made, if somebody is to be called; and before when there is none.
+    call_at: Time,
+    calls_paced_until: Time,
     /// How many messages with permits it has sent in this life, to whomever.
     transfers: u64,
 }
@@ -134,9 +150,18 @@ impl<M: Clone> Link<M> {
         carries_permits: fn(&M) -> bool,
         durable: Durable<M>,
     ) -> Self {
-        let own = Own { me, boot, since: durable.since, floor: durable.floor, settings, carries_permits };
-        let beacon = Beacon::new(me, boot, now, &settings);
-        let mut link = Self { own, beacon, peers: BTreeMap::new(), alarms: BTreeSet::new(), transfers: 0 };
+        let patience = Patience::new((u64::from(me.0) << 32) | u64::from(boot.0));
+        let (since, floor) = (durable.since, durable.floor);
+        let mut link = Self {
+            own: Own { me, boot, since, floor, settings, patience, carries_permits },
+            beacon: Beacon::new(me, boot, now, &settings),
+            peers: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            owed: BTreeSet::new(),
+            call_at: Time::END,
+            calls_paced_until: now,
+            transfers: 0,
+        };
         for kept in durable.peers {
             let id = kept.peer;
             link.peers.insert(id, Peer::restored(kept, now, &link.own));
@@ -181,29 +206,96 @@ impl<M: Clone> Link<M> {
     /// When [`Self::woken`] is to be called.
     pub fn wakes(&self) -> Option<Time> {
         let alarm = self.alarms.first().map_or(Time::END, |&(at, _)| at);
-        Some(alarm.min(self.beacon.next))
+        Some(alarm.min(self.beacon.next).min(self.call_at))
     }
 
     /// Does what is due.
     pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
+        let mut acknowledges = false;
         while let Some(&(at, id)) = self.alarms.first()
             && at <= now
         {
             self.alarms.pop_first();
             if let Some(peer) = self.peers.get_mut(&id) {
                 peer.alarm = None;
-                peer.woken(now, &self.own, out);
-                self.note_changes(id);
+                peer.woken(now, &mut self.own, out);
+                acknowledges |= peer.acknowledge_at().is_some_and(|at| at <= now);
+                // Its alarm is set anew when it has been told.
+                if peer.acknowledge_at().is_none_or(|at| at > now) {
+                    self.note_changes(id);
+                }
             }
+        }
+        if acknowledges {
+            self.acknowledge(out);
         }
         if self.beacon.next <= now {
-            let heard = || self.peers.values().filter_map(|peer| peer.hearing.as_ref());
-            let crowd = u32::try_from(heard().count()).unwrap_or(u32::MAX);
-            let crowd_max = heard().map(|hearing| hearing.crowd).max().unwrap_or(0);
-            if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
-                out.push(Effect::Transmit { to: None, frame: Frame::Hello(hello) });
-            }
+            self.say_hello(now, out);
         }
+        if self.call_at <= now {
+            self.call(now, out);
+        }
+    }
+
+    /// Tells all who are owed that what has arrived of theirs.
+    fn acknowledge(&mut self, out: &mut Vec<Effect<M>>) {
+        let owed = std::mem::take(&mut self.owed);
+        let told = |id: &NodeId| self.peers.get_mut(id).and_then(Peer::acknowledges);
+        let heads: Vec<_> = owed.iter().filter_map(told).collect();
+        if heads.len() >= TOGETHER_MIN {
+            out.push(Effect::Transmit { to: None, frame: Frame::Acks(heads) });
+        } else {
+            out.extend(heads.into_iter().map(|(to, head)| Effect::Transmit { to: Some(to), frame: Frame::Ack(head) }));
+        }
+        for id in owed {
+            self.note_changes(id);
+        }
+    }
+
+    fn say_hello(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
+        let (crowd, crowd_max) = self.crowd();
+        if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
+            let links = self.links().map(|(peer, _)| peer).collect();
+            out.push(Effect::Transmit { to: None, frame: Frame::Hello(Hello { links, ..hello }) });
+        }
+    }
+
+    /// How many nodes are heard here, and the most that are heard by anybody who is heard here.
+    fn crowd(&self) -> (u32, u32) {
+        let heard = || self.peers.values().filter_map(|peer| peer.hearing.as_ref());
+        (u32::try_from(heard().count()).unwrap_or(u32::MAX), heard().map(|hearing| hearing.crowd).max().unwrap_or(0))
+    }
+
+    /// Whether others make up for a link to this neighbour: enough of them, each linked to it and heard here, and both pairs
+    /// ranked better.
+    fn spares(&self, now: Time, id: NodeId) -> bool {
+        let (enough, rank) = (self.own.settings.spare_witnesses as usize, Rank::of(self.own.me, id));
+        let Some(peer) = self.peers.get(&id).filter(|_| enough > 0) else { return false };
+        let makes_up = |other: &&NodeId| {
+            let ranks_better = Rank::of(**other, id) < rank && Rank::of(self.own.me, **other) < rank;
+            ranks_better && self.peers.get(other).is_some_and(|other| other.is_mutual(now, &self.own))
+        };
+        peer.its_links().iter().filter(makes_up).take(enough).count() == enough
+    }
+
+    /// Calls the best-ranked of all who need a link and are for this node to call.
+    fn call(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
+        let candidates = self.peers.iter().filter(|(_, peer)| peer.is_to_be_called(now, &self.own)).map(|(&id, _)| id);
+        let mut needed: Vec<_> = candidates.filter(|&id| !self.spares(now, id)).collect();
+        needed.sort_unstable_by_key(|&id| Rank::of(self.own.me, id));
+        self.call_at = Time::END;
+        let Some(&best) = needed.first() else { return };
+        let (crowd, crowd_max) = self.crowd();
+        let gap =
+            u64::from(crowd.max(crowd_max)) * 1_000_000_000 / u64::from(self.own.settings.calls_per_second_max.max(1));
+        self.calls_paced_until = now + Time(gap / 2) + self.own.patience.part_of(Time(gap));
+        if needed.len() > 1 {
+            self.call_at = self.calls_paced_until;
+        }
+        if let Some(peer) = self.peers.get_mut(&best) {
+            peer.start_calling(now, &mut self.own, out);
+        }
+        self.note_changes(best);
     }
 
     /// Sends a message over the link to `to`. What becomes of it is reported by at most one of [`Effect::Undelivered`],
@@ -212,18 +304,41 @@ impl<M: Clone> Link<M> {
         let transfer = (self.own.carries_permits)(&message).then_some(self.transfers);
         self.transfers += u64::from(transfer.is_some());
         match self.peers.get_mut(&to) {
-            Some(peer) => peer.send(now, transfer, message, &self.own, out),
+            Some(peer) => peer.send(now, transfer, message, &mut self.own, out),
             None => out.push(Effect::Undelivered { to, message }),
         }
         self.note_changes(to);
     }
 
-    /// The radio believes that a frame did not reach `to`. A hint: it may be wrong, and need not be given.
-    pub fn unsent(&mut self, now: Time, to: NodeId) {
-        if let Some(peer) = self.peers.get_mut(&to) {
-            peer.unsent(now, &self.own);
+    /// Sends the same message over the links to all of these: as [`Self::send`] to each, but in one frame if that is better.
+    pub fn send_to_all(&mut self, now: Time, to: &[NodeId], message: &M, out: &mut Vec<Effect<M>>) {
+        if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
+            for &to in to {
+                self.send(now, to, message.clone(), out);
+            }
+            return;
+        }
+        let mut parts = Vec::with_capacity(to.len());
+        for &to in to {
+            match self.peers.get_mut(&to) {
+                Some(peer) => parts.extend(peer.share(now, message, &mut self.own, out)),
+                None => out.push(Effect::Undelivered { to, message: message.clone() }),
+            }
             self.note_changes(to);
         }
+        if parts.len() >= TOGETHER_MIN {
+            out.push(Effect::Transmit { to: None, frame: Frame::Shared { parts, message: message.clone() } });
+        } else {
+            out.extend(parts.into_iter().map(|Part { to, head, sequence }| {
+                let frame = Frame::Data { head, sequence, transfer: None, message: message.clone() };
+                Effect::Transmit { to: Some(to), frame }
+            }));
+        }
+    }
+
+    /// The radio has given a frame up. A hint: it may be wrong, and need not be given.
+    pub fn unsent(&mut self, now: Time) {
+        self.own.patience.late(now, &self.own.settings);
     }
 
     /// A frame of `from` has arrived, over the radio, or over a path if it is an offer or a verdict.
@@ -231,38 +346,77 @@ impl<M: Clone> Link<M> {
         if from == self.own.me {
             return;
         }
-        if let Frame::Hello(hello) = &frame {
-            return self.heard_hello(now, from, hello, out);
+        match &frame {
+            Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => return self.overheard(now, from, &frame, out),
+            Frame::Offer { .. } => {
+                let own = &self.own;
+                self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
+            }
+            _ => {}
         }
-        if matches!(frame, Frame::Offer { .. }) {
-            let own = &self.own;
-            self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
-        }
+        let spared = matches!(frame, Frame::Call { .. }) && self.spares(now, from);
         match self.peers.get_mut(&from) {
-            Some(peer) => take(peer, now, frame, &self.own, out),
+            Some(peer) => take(peer, now, frame, spared, &mut self.own, out),
             None => turn_away(from, &frame, out),
         }
         self.note_changes(from);
     }
 
-    /// A hello of `from` has arrived: as [`Self::received`], but a hello that many hear need not be copied for each.
-    pub fn heard_hello(&mut self, now: Time, from: NodeId, hello: &Hello, out: &mut Vec<Effect<M>>) {
-        if from != self.own.me {
-            self.beacon.hears(now, &self.own.settings);
-            let own = &self.own;
-            let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
-            peer.hello(now, hello, own, out);
-            self.note_changes(from);
+    /// A frame to all in reach has arrived: as [`Self::received`], but what many hear need not be copied for each.
+    pub fn overheard(&mut self, now: Time, from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
+        let me = self.own.me;
+        if from == me {
+            return;
         }
+        let mine = match frame {
+            Frame::Hello(hello) => return self.heard_hello(now, from, hello, out),
+            Frame::Shared { parts, message } => parts.iter().find(|part| part.to == me).map(|part| Frame::Data {
+                head: part.head,
+                sequence: part.sequence,
+                transfer: None,
+                message: message.clone(),
+            }),
+            Frame::Acks(heads) => heads.iter().find(|(to, _)| *to == me).map(|&(_, head)| Frame::Ack(head)),
+            other => Some(other.clone()),
+        };
+        if let Some(frame) = mine {
+            self.received(now, from, frame, out);
+        } else if let Some(hearing) = self.peers.get_mut(&from).and_then(|peer| peer.hearing.as_mut()) {
+            hearing.sign_of_life(now);
+        }
+    }
+
+    fn heard_hello(&mut self, now: Time, from: NodeId, hello: &Hello, out: &mut Vec<Effect<M>>) {
+        self.beacon.hears(now, &self.own.settings);
+        let own = &self.own;
+        let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
+        peer.hello(now, hello, &mut self.own, out);
+        let (is_up, is_to_be_called) = (peer.incarnation().is_some(), peer.is_to_be_called(now, &self.own));
+        if is_up || is_to_be_called {
+            let spared = self.spares(now, from);
+            if let Some(peer) = self.peers.get_mut(&from) {
+                peer.spare(now, spared, &mut self.own, out);
+            }
+            if is_to_be_called && !spared {
+                let soon = now + self.own.patience.part_of(from_ms(CALL_JITTER_MS));
+                self.call_at = self.call_at.min(soon.max(self.calls_paced_until));
+            }
+        }
+        self.note_changes(from);
     }
 
     /// Follows what has changed about a peer: whom the hellos list, when to look at it again, whether to remember it at all.
     fn note_changes(&mut self, id: NodeId) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
-        let well = peer.is_well();
-        if well != peer.announced {
-            peer.announced = well;
-            if well {
+        if peer.acknowledge_at().is_some() {
+            self.owed.insert(id);
+        } else {
+            self.owed.remove(&id);
+        }
+        let listed = peer.is_well() && peer.incarnation().is_none();
+        if listed != peer.announced {
+            peer.announced = listed;
+            if listed {
                 self.beacon.announce(id);
             } else {
                 self.beacon.withdraw(id);
@@ -292,21 +446,28 @@ impl<M: Clone> Link<M> {
 fn turn_away<M>(from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
     if let Frame::Answer { incarnation, .. }
     | Frame::Data { head: Head { incarnation, .. }, .. }
-    | Frame::Ack(Head { incarnation, .. }) = *frame
+    | Frame::Ack(Head { incarnation, .. })
+    | Frame::Probe(Head { incarnation, .. }) = *frame
     {
         out.push(Effect::Transmit { to: Some(from), frame: Frame::Reset { incarnation } });
     }
 }
 
 /// A frame of somebody who is heard, or remembered.
-fn take<M: Clone>(peer: &mut Peer<M>, now: Time, frame: Frame<M>, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+fn take<M: Clone>(
+    peer: &mut Peer<M>,
+    now: Time,
+    frame: Frame<M>,
+    spared: bool,
+    own: &mut Own<M>,
+    out: &mut Vec<Effect<M>>,
+) {
     let over_the_radio = !matches!(frame, Frame::Offer { .. } | Frame::Verdict(_));
     if over_the_radio && let Some(hearing) = &mut peer.hearing {
         hearing.sign_of_life(now);
     }
     match frame {
-        Frame::Hello(hello) => peer.hello(now, &hello, own, out),
-        Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), own, out),
+        Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), spared, own, out),
         Frame::Answer { call, incarnation, statement, doubts } => {
             peer.answered(now, call, incarnation, (statement, doubts), own, out);
         }
@@ -314,8 +475,10 @@ fn take<M: Clone>(peer: &mut Peer<M>, now: Time, frame: Frame<M>, own: &Own<M>, 
             peer.exchange(now, head, Some((sequence, transfer, message)), own, out);
         }
         Frame::Ack(head) => peer.exchange(now, head, None, own, out),
+        Frame::Probe(head) => peer.probed(now, head, own, out),
         Frame::Reset { incarnation } => peer.reset(now, incarnation, own, out),
         Frame::Offer { incarnation, doubts } => peer.offered(now, incarnation, doubts, own, out),
         Frame::Verdict(statement) => peer.judged(&statement, out),
+        Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => {}
     }
 }

@@ -150,7 +150,7 @@ pub enum Effect<M> {
 /// What the algorithm speaks to.
 #[derive(Clone, Debug)]
 enum Top<M> {
-    Links(Link<M>),
+    Links(Box<Link<M>>),
     Sessions {
         sessions: Sessions<Letter<M>>,
         /// Whether messages must not be lost.
@@ -173,7 +173,7 @@ impl<M: Clone> Stack<M> {
     /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
     pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
         let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links(link), now, me, boot, settings)
+        Self::over(Top::Links(Box::new(link)), now, me, boot, settings)
     }
 
     /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by `keep`.
@@ -187,7 +187,7 @@ impl<M: Clone> Stack<M> {
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let top = match &self.top {
-            Top::Links(link) => Top::Links(link.restarted(now, boot)),
+            Top::Links(link) => Top::Links(Box::new(link.restarted(now, boot))),
             Top::Sessions { sessions, keep } => {
                 Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
             }
@@ -214,7 +214,7 @@ impl<M: Clone> Stack<M> {
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
         let link = if let Top::Links(link) = &self.top { Some(link) } else { None };
-        link.into_iter().flat_map(Link::in_doubt)
+        link.into_iter().flat_map(|link| link.in_doubt())
     }
 
     /// Whom this node reaches by which neighbour now.
@@ -222,12 +222,18 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the link to `to`, or to the stay of `to` that has this number.
-    pub fn send(&mut self, now: Time, to: NodeId, incarnation: Incarnation, message: M, out: &mut Vec<Effect<M>>) {
+    /// Sends a message over the links to all of these, or to these stays of them.
+    pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {
-            Top::Links(link) => link.send(now, to, message, &mut self.of_link),
+            Top::Links(link) => {
+                let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
+                link.send_to_all(now, &to, message, &mut self.of_link);
+            }
             Top::Sessions { sessions, keep } => {
-                sessions.send(now, to, Letter { stay: incarnation, message }, *keep, &mut self.of_sessions);
+                for &(to, stay) in to {
+                    let letter = Letter { stay, message: message.clone() };
+                    sessions.send(now, to, letter, *keep, &mut self.of_sessions);
+                }
             }
         }
         self.settle(now, out);
@@ -236,11 +242,7 @@ impl<M: Clone> Stack<M> {
     /// A packet of a neighbour was heard.
     pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            // Many hear the same hello, and none needs a copy.
-            (Packet::Link(Frame::Hello(hello)), Top::Links(link)) => {
-                link.heard_hello(now, from, hello, &mut self.of_link);
-            }
-            (Packet::Link(frame), Top::Links(link)) => link.received(now, from, frame.clone(), &mut self.of_link),
+            (Packet::Link(frame), Top::Links(link)) => link.overheard(now, from, frame, &mut self.of_link),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
         }
@@ -250,7 +252,7 @@ impl<M: Clone> Stack<M> {
     /// The radio believes that this did not reach `to`.
     pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
         match (packet, &mut self.top) {
-            (Packet::Link(_), Top::Links(link)) => link.unsent(now, to),
+            (Packet::Link(_), Top::Links(link)) => link.unsent(now),
             (Packet::Link(_), Top::Sessions { .. }) => {}
             (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
         }

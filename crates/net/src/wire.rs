@@ -30,7 +30,7 @@ pub const PORT: u16 = 49654;
 /// What our own formats begin with.
 pub const MAGIC: [u8; 2] = *b"dl";
 /// Whoever speaks another version is not understood.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// Magic, version and kind.
 const HEAD: usize = MAGIC.len() + 2;

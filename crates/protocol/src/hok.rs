@@ -176,6 +176,7 @@ impl Protocol for Hok {
     fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
         match timer {
             Timer::Pace => self.on_pace(out),
+            Timer::Rest => {}
         }
         self.settle(out);
     }

@@ -28,6 +28,7 @@
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::dag::{Dag, Neighbour, pacing};
 use crate::height::Height;
@@ -52,12 +53,14 @@ pub struct Variant {
     pub forwarding: Forwarding,
     /// Of [`repair::PACE`].
     pub limits: pacing::Limits,
+    /// How long a token that nobody wants stays at a node before KRLF sends it on. In the paper it does not stay.
+    pub rest: Duration,
 }
 
 impl Variant {
     /// With the usual constants.
     pub const fn new(forwarding: Forwarding) -> Self {
-        Self { forwarding, limits: pacing::Limits::USUAL }
+        Self { forwarding, limits: pacing::Limits::USUAL, rest: Duration::ZERO }
     }
 }
 
@@ -79,6 +82,9 @@ pub struct Krl {
     /// *Q*.
     queue: VecDeque<NodeId>,
     forwarding: Forwarding,
+    rest: Duration,
+    /// Whether [`Timer::Rest`] is armed.
+    rests: bool,
     load: forwarding::PerceivedLoad,
     repairs: Repairs,
 }
@@ -94,7 +100,7 @@ impl Protocol for Krl {
 
     /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
-        let Variant { forwarding, limits } = variant;
+        let Variant { forwarding, limits, rest } = variant;
         let limits = repairs.has(repair::PACE).then_some(limits);
         let places = Dag::deploy(deployment, |id| id.0 < deployment.k, limits);
         deployment
@@ -113,6 +119,8 @@ impl Protocol for Krl {
                     next: Some(id),
                     queue: VecDeque::new(),
                     forwarding,
+                    rest,
+                    rests: false,
                     load: forwarding::PerceivedLoad::default(),
                     repairs,
                 };
@@ -126,6 +134,10 @@ impl Protocol for Krl {
 
     fn at_small_scale(variant: Variant) -> Variant {
         Variant { limits: pacing::Limits::SMALL, ..variant }
+    }
+
+    fn over_radios(variant: Variant) -> Variant {
+        Variant { rest: forwarding::REST, ..variant }
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
@@ -162,6 +174,7 @@ impl Protocol for Krl {
     fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
         match timer {
             Timer::Pace => self.on_pace(out),
+            Timer::Rest => self.on_rest(out),
         }
     }
 

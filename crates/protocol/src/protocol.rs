@@ -55,6 +55,11 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
         variant
     }
 
+    /// The same algorithm where radios carry its messages, and each costs time that all share. By default nothing differs.
+    fn over_radios(variant: Self::Variant) -> Self::Variant {
+        variant
+    }
+
     /// The application wants units. It does not ask again before it has released them.
     fn request(&mut self, demand: Demand, out: &mut Out<Self>);
     /// The application no longer uses what it was granted.

@@ -145,6 +145,13 @@ enum Condition {
     Down(Memory),
 }
 
+/// A message, and all whom a node sends it to.
+struct Outgoing<M> {
+    from: NodeId,
+    to: Vec<(NodeId, Incarnation)>,
+    message: M,
+}
+
 /// Everything below the algorithms.
 pub struct Afield<M> {
     medium: Medium<Rc<Packet<M>>>,
@@ -172,6 +179,8 @@ pub struct Afield<M> {
     scenery: Option<Scenery>,
     /// What a message carries.
     permits: fn(&M) -> Permits,
+    /// What a node has sent and may send to others too.
+    letter: Option<Outgoing<M>>,
     told: Vec<stack::Effect<M>>,
     heard: Vec<radio::Effect<Rc<Packet<M>>>>,
 }
@@ -206,6 +215,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             capturing: Capturing::default(),
             scenery: None,
             permits,
+            letter: None,
             told: Vec::new(),
             heard: Vec::new(),
         };
@@ -438,10 +448,23 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.news.pop_front()
     }
 
-    /// A node sends a message over a link, or to a member in this stay.
-    pub fn send(&mut self, now: Time, from: NodeId, to: NodeId, incarnation: Incarnation, message: M) {
-        self.flights.push((from, to, message.clone()));
-        self.stacks[from.index()].send(now, to, incarnation, message, &mut self.told);
+    /// A node sends a message over a link, or to a member in this stay; if it is `shared`, the same as the last. It goes out
+    /// with [`Self::dispatch`] at the latest.
+    pub fn send(&mut self, now: Time, from: NodeId, to: (NodeId, Incarnation), message: M, shared: bool) {
+        self.flights.push((from, to.0, message.clone()));
+        match &mut self.letter {
+            Some(letter) if shared && letter.from == from => letter.to.push(to),
+            _ => {
+                self.dispatch(now);
+                self.letter = Some(Outgoing { from, to: vec![to], message });
+            }
+        }
+    }
+
+    /// Everything that was sent goes out.
+    pub fn dispatch(&mut self, now: Time) {
+        let Some(Outgoing { from, to, message }) = self.letter.take() else { return };
+        self.stacks[from.index()].send(now, &to, &message, &mut self.told);
         self.done(now, from);
     }
 

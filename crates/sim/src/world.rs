@@ -129,6 +129,7 @@ impl<P: Protocol> World<P> {
             field.watch();
         }
         let ground = Ground::new(P::View::LAYER, deployment);
+        let variant = if field.is_some() { P::over_radios(variant) } else { variant };
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
@@ -497,6 +498,7 @@ impl<P: Protocol> World<P> {
             self.effect(id, effect)?;
         }
         self.out = out;
+        self.dispatch_afield();
         if departed {
             self.departed(id)?;
         }
@@ -577,7 +579,7 @@ impl<P: Protocol> World<P> {
         let permits = P::permits(&message);
         self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
         if self.field.is_some() {
-            return self.send_afield(from, to, message);
+            return self.send_afield(from, to, message, shared);
         }
         let arrives = self.arrival(from, to);
         match self.ground.send(from, to, Timed { message, arrives }) {

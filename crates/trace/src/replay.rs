@@ -144,6 +144,8 @@ impl Visitor for Replay {
         let ground = Ground::<()>::new(P::View::LAYER, &deployment);
         let small = matches!(self.reader.header().world, Origin::Check { small_scale: true, .. });
         let variant = if small { P::at_small_scale(variant) } else { variant };
+        let afield = self.reader.header().field.is_some();
+        let variant = if afield { P::over_radios(variant) } else { variant };
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();

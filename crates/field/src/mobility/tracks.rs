@@ -187,6 +187,17 @@ impl Tracks {
         })
     }
 
+    /// The same with every place put elsewhere, which must be a place too.
+    #[must_use]
+    pub(super) fn map_points(mut self, put: impl Fn(Point) -> Point) -> Self {
+        let stays = self.0.iter_mut().flat_map(|track| &mut track.stays);
+        for waypoint in stays.flat_map(|stay| &mut stay.points) {
+            waypoint.point = put(waypoint.point);
+            debug_assert!(is_place(waypoint.point.x) && is_place(waypoint.point.y), "{waypoint:?}");
+        }
+        self
+    }
+
     pub(super) fn into_walks(self) -> impl Iterator<Item = (Point, Walk)> {
         self.0.into_iter().map(|track| (track.stays[0].points[0].point, Walk { track, stay: 0, next: 0 }))
     }

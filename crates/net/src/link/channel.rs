@@ -1,20 +1,17 @@
 //! The reliable exchange over one incarnation of a link: in order, each message once.
 //!
-//! Messages are numbered, acknowledged cumulatively, and transmitted again until they are. At most a window of them is on
-//! the way at a time; the rest waits, untouched by the radio.
+//! Messages are numbered, acknowledged cumulatively, and transmitted again until they are, ever more rarely; that nothing
+//! gets through is not for the channel to conclude. At most a window of them is on the way at a time; the rest waits,
+//! untouched by the radio.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use driftlock_protocol::{Incarnation, NodeId};
 
-use super::round_trip::RoundTrip;
+use super::peer::Own;
 use super::settings::from_ms;
-use super::{Boot, Effect, Frame, Head, Settings};
+use super::{Boot, Effect, Frame, Head, Part};
 use crate::Time;
-
-/// The peer does not answer.
-#[derive(Debug)]
-pub(super) struct Unanswered;
 
 /// A message that is not acknowledged.
 #[derive(Clone, Debug)]
@@ -43,7 +40,6 @@ pub(super) struct Channel<M> {
     /// How many of them were transmitted.
     on_the_way: usize,
     resend_at: Option<Time>,
-    round_trip: RoundTrip,
     /// How many messages of the peer were delivered: the number of the next.
     pub(super) delivered: u64,
     /// The last of the peer's messages with permits that was delivered.
@@ -51,10 +47,12 @@ pub(super) struct Channel<M> {
     /// What came before its turn.
     early: BTreeMap<u64, (Option<u64>, M)>,
     acknowledge_at: Option<Time>,
+    /// When a message of either end was last here.
+    carried_at: Time,
 }
 
 impl<M: Clone> Channel<M> {
-    pub(super) fn new(peer: NodeId, boot: Boot, incarnation: Incarnation, my_boot: Boot) -> Self {
+    pub(super) fn new(now: Time, peer: NodeId, boot: Boot, incarnation: Incarnation, my_boot: Boot) -> Self {
         Self {
             peer,
             my_boot,
@@ -64,11 +62,11 @@ impl<M: Clone> Channel<M> {
             outgoing: VecDeque::new(),
             on_the_way: 0,
             resend_at: None,
-            round_trip: RoundTrip::default(),
             delivered: 0,
             had: None,
             early: BTreeMap::new(),
             acknowledge_at: None,
+            carried_at: now,
         }
     }
 
@@ -77,17 +75,35 @@ impl<M: Clone> Channel<M> {
         [self.resend_at, self.acknowledge_at].into_iter().flatten().min()
     }
 
+    /// Whether it has carried nothing for so long, and nothing is on the way.
+    pub(super) fn is_quiet(&self, now: Time, for_so_long: Time) -> bool {
+        self.outgoing.is_empty() && self.early.is_empty() && now >= self.carried_at + for_so_long
+    }
+
     /// Puts a message behind the others.
     pub(super) fn send(
         &mut self,
         now: Time,
         transfer: Option<u64>,
         message: M,
-        settings: &Settings,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         self.outgoing.push_back(Outgoing { message, transfer, tries: 0, sent_at: now });
-        self.fill_window(now, settings, out);
+        self.fill_window(now, own, out);
+    }
+
+    /// Puts a message without permits behind the others. If it can be transmitted now, that is for the caller to do, with this.
+    pub(super) fn share(&mut self, now: Time, message: M, own: &mut Own<M>) -> Option<Part> {
+        let at = self.outgoing.len();
+        self.outgoing.push_back(Outgoing { message, transfer: None, tries: 0, sent_at: now });
+        if self.on_the_way < at || at >= own.settings.window.max(1) as usize {
+            return None;
+        }
+        self.on_the_way += 1;
+        self.transmits(now, at);
+        self.expect_acknowledgement(own);
+        Some(Part { to: self.peer, head: self.head(), sequence: self.first + at as u64 })
     }
 
     /// A message of the peer has arrived, perhaps again, perhaps too early.
@@ -96,18 +112,20 @@ impl<M: Clone> Channel<M> {
         now: Time,
         sequence: u64,
         content: (Option<u64>, M),
-        settings: &Settings,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
+        self.carried_at = now;
         if sequence == self.delivered {
             self.deliver(content, out);
             while let Some(next) = self.early.remove(&self.delivered) {
                 self.deliver(next, out);
             }
-            self.acknowledge_at.get_or_insert(now + from_ms(settings.ack_delay_ms));
+            let delay = from_ms(own.settings.ack_delay_ms);
+            self.acknowledge_at.get_or_insert_with(|| now + delay + own.patience.part_of(delay));
             return;
         }
-        if sequence > self.delivered && sequence - self.delivered < u64::from(settings.window) {
+        if sequence > self.delivered && sequence - self.delivered < u64::from(own.settings.window) {
             self.early.entry(sequence).or_insert(content);
         }
         // Something was lost: the message before this one, or the acknowledgement of this one.
@@ -121,7 +139,7 @@ impl<M: Clone> Channel<M> {
     }
 
     /// The peer has delivered so many. What makes no sense is as good as nothing.
-    pub(super) fn acknowledged(&mut self, now: Time, count: u64, settings: &Settings, out: &mut Vec<Effect<M>>) {
+    pub(super) fn acknowledged(&mut self, now: Time, count: u64, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let Some(arrived) = count.checked_sub(self.first).filter(|&n| 0 < n && n <= self.on_the_way as u64) else {
             return;
         };
@@ -129,36 +147,46 @@ impl<M: Clone> Channel<M> {
             let Some(done) = self.outgoing.pop_front() else { break };
             self.on_the_way -= 1;
             if done.tries == 1 {
-                self.round_trip.sample(Time(now.0.saturating_sub(done.sent_at.0)));
+                own.patience.sample(Time(now.0.saturating_sub(done.sent_at.0)));
             }
         }
         self.first = count;
         self.resend_at = None;
-        self.fill_window(now, settings, out);
+        self.fill_window(now, own, out);
     }
 
-    fn fill_window(&mut self, now: Time, settings: &Settings, out: &mut Vec<Effect<M>>) {
-        while self.on_the_way < self.outgoing.len() && self.on_the_way < settings.window.max(1) as usize {
+    fn fill_window(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
+        while self.on_the_way < self.outgoing.len() && self.on_the_way < own.settings.window.max(1) as usize {
             self.transmit(now, self.on_the_way, out);
             self.on_the_way += 1;
         }
+        self.expect_acknowledgement(own);
+    }
+
+    fn expect_acknowledgement(&mut self, own: &mut Own<M>) {
         if self.resend_at.is_none()
             && self.on_the_way > 0
             && let Some(oldest) = self.outgoing.front()
         {
-            self.resend_at = Some(oldest.sent_at + self.round_trip.patience(oldest.tries - 1, settings));
+            self.resend_at = Some(oldest.sent_at + own.patience.wait(oldest.tries - 1, &own.settings));
         }
     }
 
     fn transmit(&mut self, now: Time, at: usize, out: &mut Vec<Effect<M>>) {
-        let sequence = self.first + at as u64;
+        self.transmits(now, at);
+        let Outgoing { transfer, message, .. } = &self.outgoing[at];
+        let (transfer, message) = (*transfer, message.clone());
+        let frame = Frame::Data { head: self.head(), sequence: self.first + at as u64, transfer, message };
+        out.push(Effect::Transmit { to: Some(self.peer), frame });
+    }
+
+    /// One of the outgoing is transmitted now, and says what has arrived here.
+    fn transmits(&mut self, now: Time, at: usize) {
         let outgoing = &mut self.outgoing[at];
         outgoing.tries += 1;
         outgoing.sent_at = now;
-        let (transfer, message) = (outgoing.transfer, outgoing.message.clone());
+        self.carried_at = now;
         self.acknowledge_at = None;
-        let frame = Frame::Data { head: self.head(), sequence, transfer, message };
-        out.push(Effect::Transmit { to: Some(self.peer), frame });
     }
 
     fn head(&self) -> Head {
@@ -167,40 +195,57 @@ impl<M: Clone> Channel<M> {
 
     /// Says at once what was delivered.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<Effect<M>>) {
-        self.acknowledge_at = None;
-        let frame = Frame::Ack(self.head());
+        let frame = Frame::Ack(self.acknowledges());
         out.push(Effect::Transmit { to: Some(self.peer), frame });
     }
 
-    /// The radio says that the last frame did not get through: the oldest message need not wait as long as it would.
-    pub(super) fn unsent(&mut self, now: Time, settings: &Settings) {
-        let soon = now + from_ms(settings.retransmit_ms_min);
-        self.resend_at = self.resend_at.map(|at| at.min(soon));
+    /// What was delivered, for a frame that is transmitted now.
+    pub(super) fn acknowledges(&mut self) -> Head {
+        self.acknowledge_at = None;
+        self.head()
     }
 
-    /// Does what is due. The oldest message is transmitted again, and when that has arrived it will be the next one's turn.
-    pub(super) fn woken(&mut self, now: Time, settings: &Settings, out: &mut Vec<Effect<M>>) -> Result<(), Unanswered> {
+    /// When the peer is to be told what was delivered, if it is not told before.
+    pub(super) fn acknowledge_at(&self) -> Option<Time> {
+        self.acknowledge_at
+    }
+
+    /// Asks whether the peer is there.
+    pub(super) fn probe(&mut self, out: &mut Vec<Effect<M>>) {
+        let frame = Frame::Probe(self.acknowledges());
+        out.push(Effect::Transmit { to: Some(self.peer), frame });
+    }
+
+    /// The oldest message is transmitted again if that is due, and when it has arrived it will be the next one's turn.
+    pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         if self.resend_at.is_some_and(|at| at <= now) {
-            let tries = self.outgoing.front().map_or(0, |oldest| oldest.tries);
-            if tries >= settings.tries_max {
-                return Err(Unanswered);
-            }
+            own.patience.late(now, &own.settings);
             self.transmit(now, 0, out);
-            self.resend_at = Some(now + self.round_trip.patience(tries, settings));
+            let tries = self.outgoing[0].tries - 1;
+            self.resend_at = Some(now + own.patience.wait(tries, &own.settings));
         }
-        if self.acknowledge_at.is_some_and(|at| at <= now) {
-            self.acknowledge(out);
-        }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::Settings;
+    use crate::link::patience::Patience;
 
     const PEER: NodeId = NodeId(1);
-    const SETTINGS: fn() -> Settings = || Settings { window: 3, ..Settings::default() };
+
+    fn own(window: u32) -> Own<char> {
+        Own {
+            me: NodeId(0),
+            boot: Boot(1),
+            since: Boot(1),
+            floor: Incarnation(0),
+            settings: Settings { window, ..Settings::default() },
+            patience: Patience::new(1),
+            carries_permits: |_| false,
+        }
+    }
 
     fn sequences(out: &mut Vec<Effect<char>>) -> Vec<u64> {
         let data = |effect| match effect {
@@ -211,45 +256,48 @@ mod tests {
     }
 
     fn channel() -> Channel<char> {
-        Channel::new(PEER, Boot(1), Incarnation(5), Boot(1))
+        Channel::new(Time::ZERO, PEER, Boot(1), Incarnation(5), Boot(1))
     }
 
     #[test]
     fn no_more_than_the_window_is_on_the_way() {
-        let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
         for message in 'a'..='e' {
-            channel.send(Time::ZERO, None, message, &settings, &mut out);
+            channel.send(Time::ZERO, None, message, &mut own, &mut out);
         }
         assert_eq!(sequences(&mut out), [0, 1, 2]);
-        channel.acknowledged(Time::ZERO, 9, &settings, &mut out);
-        channel.acknowledged(Time::ZERO, 0, &settings, &mut out);
+        assert_eq!(channel.share(Time::ZERO, 'f', &mut own), None, "one for several waits for its turn like others");
+        channel.acknowledged(Time::ZERO, 9, &mut own, &mut out);
+        channel.acknowledged(Time::ZERO, 0, &mut own, &mut out);
         assert_eq!(sequences(&mut out), [], "acknowledgements of what was never sent count for nothing");
-        channel.acknowledged(Time::ZERO, 2, &settings, &mut out);
+        channel.acknowledged(Time::ZERO, 2, &mut own, &mut out);
         assert_eq!(sequences(&mut out), [3, 4]);
+        channel.acknowledged(Time::ZERO, 5, &mut own, &mut out);
+        assert_eq!(sequences(&mut out), [5]);
+        let part = channel.share(Time::ZERO, 'g', &mut own).expect("there is room");
+        assert_eq!((part.to, part.sequence), (PEER, 6));
     }
 
     #[test]
     fn a_message_that_waited_for_its_turn_is_as_young_as_its_transmission() {
-        let settings = Settings { window: 1, ..Settings::default() };
-        let (mut out, mut channel) = (Vec::new(), channel());
-        channel.send(Time::ZERO, None, 'a', &settings, &mut out);
-        channel.send(Time::ZERO, None, 'b', &settings, &mut out);
+        let (mut own, mut out, mut channel) = (own(1), Vec::new(), channel());
+        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
+        channel.send(Time::ZERO, None, 'b', &mut own, &mut out);
         let second = from_ms(1_000);
-        channel.acknowledged(second, 1, &settings, &mut out);
+        channel.acknowledged(second, 1, &mut own, &mut out);
         assert_eq!(sequences(&mut out), [0, 1]);
-        let patience = channel.round_trip.patience(0, &settings);
-        assert_eq!(channel.due(), Some(second + patience), "counted from the transmission");
-        let mut expected = channel.round_trip.clone();
+        assert!(channel.due().is_some_and(|due| due > second), "counted from the transmission");
+        let mut expected = own.patience.clone();
         expected.sample(from_ms(10));
-        channel.acknowledged(second + from_ms(10), 2, &settings, &mut out);
-        assert_eq!(channel.round_trip.patience(0, &settings), expected.patience(0, &settings));
+        channel.acknowledged(second + from_ms(10), 2, &mut own, &mut out);
+        assert_eq!(own.patience.wait(0, &own.settings), expected.wait(0, &own.settings));
     }
 
     #[test]
     fn messages_are_delivered_in_order_and_once() {
-        let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
         for (sequence, message) in [(1, 'b'), (0, 'a'), (0, 'a'), (1, 'b'), (9, 'z'), (2, 'c')] {
-            channel.data(Time::ZERO, sequence, (Some(sequence), message), &settings, &mut out);
+            channel.data(Time::ZERO, sequence, (Some(sequence), message), &mut own, &mut out);
         }
         let delivered = out.iter().filter_map(|effect| match effect {
             Effect::Deliver { message, .. } => Some(*message),
@@ -262,30 +310,44 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_travels_with_a_message_or_alone_a_little_later() {
-        let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
-        channel.data(Time::ZERO, 0, (None, 'a'), &settings, &mut out);
-        assert_eq!(channel.due(), Some(from_ms(settings.ack_delay_ms)));
-        channel.send(Time::ZERO, None, 'r', &settings, &mut out);
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
+        channel.data(Time::ZERO, 0, (None, 'a'), &mut own, &mut out);
+        let delay = from_ms(own.settings.ack_delay_ms);
+        assert!(channel.acknowledge_at().is_some_and(|at| at >= delay && at <= delay + delay));
+        channel.send(Time::ZERO, None, 'r', &mut own, &mut out);
         assert!(matches!(
             &out[1],
             Effect::Transmit { frame: Frame::Data { head: Head { acknowledges: 1, .. }, .. }, .. }
         ));
-        assert_eq!(channel.due(), Some(from_ms(settings.retransmit_ms)), "no acknowledgement is owed any more");
+        assert_eq!(channel.acknowledge_at(), None, "no acknowledgement is owed any more");
     }
 
     #[test]
-    fn an_unanswered_message_is_sent_again_so_many_times_and_then_the_link_is_broken() {
-        let (settings, mut out, mut channel) = (SETTINGS(), Vec::new(), channel());
-        channel.send(Time::ZERO, None, 'a', &settings, &mut out);
-        let mut transmitted = 0;
-        let broken = loop {
-            transmitted += sequences(&mut out).len();
-            let now = channel.due().unwrap();
-            if channel.woken(now, &settings, &mut out).is_err() {
-                break now;
-            }
-        };
-        assert_eq!(transmitted, 8);
-        assert!(broken > Time::from_units(3.0) && broken < Time::from_units(6.0), "{broken:?}");
+    fn an_unanswered_message_is_sent_again_ever_more_rarely_and_never_given_up() {
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
+        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
+        let mut waits = Vec::new();
+        let mut now = Time::ZERO;
+        for _ in 0..20 {
+            assert_eq!(sequences(&mut out), [0]);
+            let due = channel.due().unwrap();
+            waits.push(due - now);
+            now = due;
+            channel.woken(now, &mut own, &mut out);
+        }
+        assert!(waits[..4].is_sorted() && waits[0] >= from_ms(200), "{waits:?}");
+        assert!(waits[5..].iter().all(|&wait| wait >= from_ms(2_000) && wait <= from_ms(2_500)), "{waits:?}");
+    }
+
+    #[test]
+    fn it_is_quiet_when_nothing_was_carried_for_a_while() {
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
+        let (second, later) = (from_ms(1_000), from_ms(5_000));
+        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
+        assert!(!channel.is_quiet(later, second), "something is on the way");
+        channel.acknowledged(second, 1, &mut own, &mut out);
+        assert!(channel.is_quiet(later, second));
+        channel.data(later, 0, (None, 'b'), &mut own, &mut out);
+        assert!(!channel.is_quiet(later, second) && channel.is_quiet(later + second, second));
     }
 }

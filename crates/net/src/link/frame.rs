@@ -67,8 +67,19 @@ pub enum Frame<M> {
         /// The content.
         message: M,
     },
+    /// A message without permits, to several at once.
+    Shared {
+        /// Whose it is, with its place in the order of each link.
+        parts: Vec<Part>,
+        /// The content.
+        message: M,
+    },
     /// No message, but what has arrived.
     Ack(Head),
+    /// The same, to several at once.
+    Acks(Vec<(NodeId, Head)>),
+    /// The same, and a question: the receiver has not been heard for a while.
+    Probe(Head),
     /// The sender is in no incarnation up to this one, and will never be again.
     Reset {
         /// Of the link that is no more, or will never be.
@@ -83,6 +94,17 @@ pub enum Frame<M> {
     },
     /// The answer to an offer: what the sender has had. May come over any path.
     Verdict(Statement),
+}
+
+/// What one receiver of a message to several has to know.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// The receiver.
+    pub to: NodeId,
+    /// As in a message to it alone.
+    pub head: Head,
+    /// Likewise.
+    pub sequence: u64,
 }
 
 /// What every frame of a link that is up begins with.
@@ -109,8 +131,10 @@ pub struct Hello {
     pub interval_ms: u32,
     /// How many nodes it hears at all.
     pub crowd: u32,
-    /// How many of them it hears well. Each of them is listed once in a round of hellos.
+    /// To whom it has links.
+    pub links: Vec<NodeId>,
+    /// How many others it hears well. Each of them is listed at least once in a round of hellos.
     pub hears: u32,
-    /// Some of those, whoever is new first.
+    /// Some of those, always the same best-ranked ones first.
     pub list: Vec<NodeId>,
 }

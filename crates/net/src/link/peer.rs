@@ -6,11 +6,19 @@ mod tests;
 use driftlock_protocol::{Incarnation, NodeId};
 
 use super::channel::Channel;
+use super::patience::Patience;
 use super::settings::from_ms;
-use super::{Boot, CallId, Effect, Frame, Head, Hello, Settings};
+use super::{Boot, CallId, Effect, Frame, Head, Hello, Part, Settings};
 use crate::Time;
 use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
+
+/// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link came up.
+const HELLOS_UNNAMED: u32 = 2;
+/// A link that is given up has carried nothing for so long.
+const QUIET_MS: u32 = 1_000;
+/// Who does not answer calls is called after at most so many doublings of its interval.
+const CALL_DOUBLINGS_MAX: u32 = 4;
 
 /// What a node knows of itself.
 #[derive(Clone, Debug)]
@@ -22,6 +30,7 @@ pub(super) struct Own<M> {
     /// Every incarnation of peers that it has forgotten was at most this.
     pub(super) floor: Incarnation,
     pub(super) settings: Settings,
+    pub(super) patience: Patience,
     pub(super) carries_permits: fn(&M) -> bool,
 }
 
@@ -51,33 +60,39 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn first(now: Time, settings: &Settings) -> Self {
-        Self { tries: 1, again_at: now + from_ms(settings.retransmit_ms) }
+    fn first<M>(now: Time, own: &mut Own<M>) -> Self {
+        Self { tries: 1, again_at: now + own.patience.wait(0, &own.settings) }
     }
 
     /// The next try, if it is due; an error when there were enough.
-    fn repeat(&mut self, now: Time, settings: &Settings) -> Option<Result<(), ()>> {
+    fn repeat<M>(&mut self, now: Time, own: &mut Own<M>) -> Option<Result<(), ()>> {
         if now < self.again_at {
             return None;
         }
-        if self.tries >= settings.tries_max {
+        own.patience.late(now, &own.settings);
+        if self.tries >= own.settings.tries_max {
             return Some(Err(()));
         }
-        let wait = Settings::backed_off(from_ms(settings.retransmit_ms), self.tries, settings.retransmit_ms_max);
-        *self = Self { tries: self.tries + 1, again_at: now + wait };
+        *self = Self { tries: self.tries + 1, again_at: now + own.patience.wait(self.tries, &own.settings) };
         Some(Ok(()))
     }
 }
 
-/// Why a link breaks.
+/// Calls that came to nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct InVain {
+    count: u32,
+    /// Not before this is there another.
+    again_at: Time,
+}
+
+/// Who knows that a link is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Cause {
-    /// The peer has said that it is over, or has shown it.
-    Peer,
-    /// It was not heard, or does not hear.
-    Silence,
-    /// Its hellos are heard, but nothing gets through.
-    Unanswered,
+enum Known {
+    /// The peer has said so, or has shown it.
+    ToPeer,
+    /// Only this end does.
+    Here,
 }
 
 /// One of those that a node hears, or has to remember.
@@ -90,6 +105,11 @@ pub(super) struct Peer<M> {
     /// The last call that was answered.
     call: Option<CallId>,
     state: State<M>,
+    in_vain: InVain,
+    /// When it was last asked whether it is there.
+    probed_at: Time,
+    /// Since when others make up for the link.
+    spared_since: Option<Time>,
     pub(super) custody: Custody<M>,
     /// The hellos say that it is heard well.
     pub(super) announced: bool,
@@ -111,6 +131,9 @@ impl<M: Clone> Peer<M> {
             last: kept.last,
             call: kept.call,
             state: State::Down,
+            in_vain: InVain::default(),
+            probed_at: Time::ZERO,
+            spared_since: None,
             custody: Custody::new(now, kept.had, kept.doubts, &own.settings),
             announced: false,
             alarm: None,
@@ -147,8 +170,21 @@ impl<M: Clone> Peer<M> {
         self.hearing.as_ref().is_some_and(Hearing::is_well)
     }
 
-    fn is_mutual(&self, now: Time, own: &Own<M>) -> bool {
-        self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now, &own.settings))
+    /// Both hear each other well, as far as this end knows.
+    pub(super) fn is_mutual(&self, now: Time, own: &Own<M>) -> bool {
+        self.incarnation().is_some()
+            || self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now, &own.settings))
+    }
+
+    /// Whether it is for this end to call it, now.
+    pub(super) fn is_to_be_called(&self, now: Time, own: &Own<M>) -> bool {
+        let may_call = own.me < self.id && matches!(self.state, State::Down) && self.in_vain.again_at <= now;
+        may_call && self.is_mutual(now, own)
+    }
+
+    /// To whom it says that it has links.
+    pub(super) fn its_links(&self) -> &[NodeId] {
+        self.hearing.as_ref().map_or(&[], |hearing| &hearing.links)
     }
 
     /// The incarnation of the link, while it is up.
@@ -170,47 +206,79 @@ impl<M: Clone> Peer<M> {
 
     /// When something is due.
     pub(super) fn due(&self, own: &Own<M>) -> Option<Time> {
-        let (state, deaf) = match &self.state {
+        let hearing = self.hearing.as_ref();
+        let (state, probe) = match &self.state {
             State::Down => (None, None),
             State::Calling { attempt, .. } | State::Answering { attempt, .. } => (Some(attempt.again_at), None),
-            State::Up(channel) => (channel.due(), self.hearing.as_ref().map(|hearing| hearing.deaf_at(&own.settings))),
+            State::Up(channel) => {
+                (channel.due(), hearing.map(|hearing| hearing.probe_at(self.probed_at, &own.settings)))
+            }
         };
-        let silent = self.hearing.as_ref().map(|hearing| hearing.silent_at(&own.settings));
-        [state, deaf, silent, self.custody.offer_at()].into_iter().flatten().min()
+        let silent = hearing.map(|hearing| hearing.silent_at(&own.settings));
+        [state, probe, silent, self.custody.offer_at()].into_iter().flatten().min()
+    }
+
+    /// When it is to be told what has arrived, unless a message does so before.
+    pub(super) fn acknowledge_at(&self) -> Option<Time> {
+        match &self.state {
+            State::Up(channel) => channel.acknowledge_at(),
+            _ => None,
+        }
+    }
+
+    /// What has arrived, for a frame that is transmitted now, if it is owed that.
+    pub(super) fn acknowledges(&mut self) -> Option<(NodeId, Head)> {
+        match &mut self.state {
+            State::Up(channel) if channel.acknowledge_at().is_some() => Some((self.id, channel.acknowledges())),
+            _ => None,
+        }
     }
 }
 
 /// Frames and time.
 impl<M: Clone> Peer<M> {
-    /// A hello. The lower of two that hear each other calls.
-    pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &Own<M>, out: &mut Vec<Effect<M>>) {
-        let was_mutual = self.is_mutual(now, own);
+    /// A hello. Who names a link that is not there, or does not name one that is, has missed something.
+    pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         match &mut self.hearing {
             Some(hearing) if hello.boot < hearing.boot => return,
             Some(hearing) if hello.boot == hearing.boot => hearing.hello(now, hello, own.me, &own.settings),
             hearing => {
                 *hearing = Some(Hearing::new(now, hello, &own.settings));
                 if self.boot_of_state().is_some_and(|boot| boot < hello.boot) {
-                    self.fall(now, Cause::Peer, own, out);
+                    self.fall(now, Known::ToPeer, own, out);
                 }
             }
         }
-        if !self.is_mutual(now, own) || !matches!(self.state, State::Down) {
-            return;
-        }
-        if own.me < self.id {
-            self.start_calling(now, own, out);
-        } else if was_mutual {
-            // It had reason to call and did not: perhaps it believes in a link that is over, or that never came up here.
-            self.transmit(Frame::Reset { incarnation: self.last.max(own.floor) }, out);
+        match &self.state {
+            State::Up(_) if self.hearing.as_ref().is_some_and(|hearing| hearing.unnamed >= HELLOS_UNNAMED) => {
+                self.fall(now, Known::Here, own, out);
+            }
+            State::Down if hello.links.contains(&own.me) => {
+                self.transmit(Frame::Reset { incarnation: self.last.max(own.floor) }, out);
+            }
+            _ => {}
         }
     }
 
-    fn start_calling(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment.
+    pub(super) fn spare(&mut self, now: Time, spared: bool, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
+        let State::Up(channel) = &self.state else { return };
+        if !spared {
+            self.spared_since = None;
+            return;
+        }
+        let since = *self.spared_since.get_or_insert(now);
+        if now >= since + from_ms(own.settings.spare_ms) && channel.is_quiet(now, from_ms(QUIET_MS)) {
+            self.fall(now, Known::Here, own, out);
+        }
+    }
+
+    /// Calls it, which it is to be.
+    pub(super) fn start_calling(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let number = self.next_number(own);
         self.last = number;
         let call = CallId { boot: own.boot, number };
-        self.state = State::Calling { call, attempt: Attempt::first(now, &own.settings) };
+        self.state = State::Calling { call, attempt: Attempt::first(now, own) };
         self.call_out(call, own, out);
     }
 
@@ -225,7 +293,8 @@ impl<M: Clone> Peer<M> {
         now: Time,
         call: CallId,
         (statement, doubts): (Statement, Vec<Doubt<M>>),
-        own: &Own<M>,
+        spared: bool,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         let heard = self.is_well() && self.is_heard_in(call.boot);
@@ -235,7 +304,11 @@ impl<M: Clone> Peer<M> {
         if self.call == Some(call) {
             return self.answer(own, out);
         }
-        self.fall(now, Cause::Peer, own, out);
+        self.fall(now, Known::ToPeer, own, out);
+        if spared {
+            self.last = self.last.max(call.number);
+            return self.transmit(Frame::Reset { incarnation: call.number }, out);
+        }
         self.custody.settle(self.id, &statement, out);
         self.custody.take(self.id, own.since, doubts, out);
         if let Some(hearing) = &mut self.hearing {
@@ -244,7 +317,7 @@ impl<M: Clone> Peer<M> {
         self.call = Some(call);
         self.last = self.next_number(own).max(call.number);
         let (boot, incarnation) = (call.boot, self.last);
-        self.state = State::Answering { boot, incarnation, attempt: Attempt::first(now, &own.settings) };
+        self.state = State::Answering { boot, incarnation, attempt: Attempt::first(now, own) };
         self.answer(own, out);
     }
 
@@ -264,7 +337,7 @@ impl<M: Clone> Peer<M> {
         call: CallId,
         incarnation: Incarnation,
         (statement, doubts): (Statement, Vec<Doubt<M>>),
-        own: &Own<M>,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         if !self.is_heard_in(statement.boot) {
@@ -292,7 +365,7 @@ impl<M: Clone> Peer<M> {
         now: Time,
         head: Head,
         data: Option<(u64, Option<u64>, M)>,
-        own: &Own<M>,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         if let State::Answering { boot, incarnation, .. } = self.state
@@ -311,23 +384,32 @@ impl<M: Clone> Peer<M> {
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
-        channel.acknowledged(now, head.acknowledges, &own.settings, out);
+        channel.acknowledged(now, head.acknowledges, own, out);
         if let Some((sequence, transfer, message)) = data {
-            channel.data(now, sequence, (transfer, message), &own.settings, out);
+            channel.data(now, sequence, (transfer, message), own, out);
             let had = channel.had.map(|number| Transfer { boot: head.boot, number });
             self.custody.had = self.custody.had.max(had);
         }
     }
 
+    /// It asks whether this node is there.
+    pub(super) fn probed(&mut self, now: Time, head: Head, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
+        self.exchange(now, head, None, own, out);
+        if let State::Up(channel) = &mut self.state {
+            channel.acknowledge(out);
+        }
+    }
+
     /// The peer is in no incarnation up to this one, and will never be again.
-    pub(super) fn reset(&mut self, now: Time, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+    pub(super) fn reset(&mut self, now: Time, incarnation: Incarnation, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let mine = match &self.state {
-            State::Up(channel) => Some(channel.incarnation),
-            State::Answering { incarnation, .. } => Some(*incarnation),
-            State::Down | State::Calling { .. } => None,
+            State::Up(channel) => channel.incarnation,
+            State::Answering { incarnation, .. } => *incarnation,
+            State::Calling { call, .. } => call.number,
+            State::Down => return,
         };
-        if mine.is_some_and(|mine| mine <= incarnation) {
-            self.fall(now, Cause::Peer, own, out);
+        if mine <= incarnation {
+            self.fall(now, Known::ToPeer, own, out);
         }
     }
 
@@ -337,13 +419,13 @@ impl<M: Clone> Peer<M> {
         now: Time,
         incarnation: Incarnation,
         doubts: Vec<Doubt<M>>,
-        own: &Own<M>,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         self.reset(now, incarnation, own, out);
         if self.incarnation().is_none() {
             self.custody.take(self.id, own.since, doubts, out);
-            out.push(Effect::Route { to: self.id, frame: Frame::Verdict(self.statement(own)) });
+            self.reach(now, Frame::Verdict(self.statement(own)), own, out);
         }
     }
 
@@ -358,54 +440,56 @@ impl<M: Clone> Peer<M> {
         now: Time,
         transfer: Option<u64>,
         message: M,
-        own: &Own<M>,
+        own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
         match &mut self.state {
-            State::Up(channel) => channel.send(now, transfer, message, &own.settings, out),
+            State::Up(channel) => channel.send(now, transfer, message, own, out),
             _ => out.push(Effect::Undelivered { to: self.id, message }),
         }
     }
 
-    /// The radio says that a frame did not get through.
-    pub(super) fn unsent(&mut self, now: Time, own: &Own<M>) {
+    /// A message of this node without permits that goes to others too: its part of the frame, if it is to be transmitted now.
+    pub(super) fn share(&mut self, now: Time, message: &M, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> Option<Part> {
         if let State::Up(channel) = &mut self.state {
-            channel.unsent(now, &own.settings);
+            return channel.share(now, message.clone(), own);
         }
+        out.push(Effect::Undelivered { to: self.id, message: message.clone() });
+        None
     }
 
-    /// Does what is due.
-    pub(super) fn woken(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+    /// Does what is due, but for acknowledgements, which are told to several together.
+    pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         if self.hearing.as_ref().is_some_and(|hearing| hearing.silent_at(&own.settings) <= now) {
             self.hearing = None;
-            self.fall(now, Cause::Silence, own, out);
+            self.fall(now, Known::Here, own, out);
         }
-        let settings = &own.settings;
         match &mut self.state {
             State::Down => {}
             State::Calling { call, attempt } => {
                 let call = *call;
-                match attempt.repeat(now, settings) {
+                match attempt.repeat(now, own) {
                     Some(Ok(())) => self.call_out(call, own, out),
-                    Some(Err(())) => self.fall(now, Cause::Unanswered, own, out),
+                    Some(Err(())) => self.fall(now, Known::Here, own, out),
                     None => {}
                 }
             }
-            State::Answering { attempt, .. } => match attempt.repeat(now, settings) {
+            State::Answering { attempt, .. } => match attempt.repeat(now, own) {
                 Some(Ok(())) => self.answer(own, out),
-                Some(Err(())) => self.fall(now, Cause::Unanswered, own, out),
+                Some(Err(())) => self.fall(now, Known::Here, own, out),
                 None => {}
             },
             State::Up(channel) => {
-                if self.hearing.as_ref().is_some_and(|hearing| hearing.deaf_at(&own.settings) <= now) {
-                    self.fall(now, Cause::Silence, own, out);
-                } else if channel.woken(now, settings, out).is_err() {
-                    self.fall(now, Cause::Unanswered, own, out);
+                channel.woken(now, own, out);
+                let hearing = self.hearing.as_ref();
+                if hearing.is_some_and(|hearing| hearing.probe_at(self.probed_at, &own.settings) <= now) {
+                    self.probed_at = now;
+                    channel.probe(out);
                 }
             }
         }
         if let Some((incarnation, doubts)) = self.custody.offer(now, &own.settings) {
-            out.push(Effect::Route { to: self.id, frame: Frame::Offer { incarnation, doubts } });
+            self.reach(now, Frame::Offer { incarnation, doubts }, own, out);
         }
     }
 }
@@ -415,27 +499,25 @@ impl<M: Clone> Peer<M> {
     fn rise(&mut self, now: Time, boot: Boot, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
         self.custody.settle_all(self.id, out);
-        self.state = State::Up(Box::new(Channel::new(self.id, boot, incarnation, own.boot)));
+        self.state = State::Up(Box::new(Channel::new(now, self.id, boot, incarnation, own.boot)));
+        (self.in_vain, self.probed_at, self.spared_since) = (InVain::default(), now, None);
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
+            hearing.unnamed = 0;
         }
         out.push(Effect::Up { peer: self.id, incarnation });
     }
 
     /// The link, or the attempt to form one, is over. What was sent and not acknowledged is sorted out.
-    fn fall(&mut self, now: Time, cause: Cause, own: &Own<M>, out: &mut Vec<Effect<M>>) {
-        if cause == Cause::Unanswered
-            && let Some(hearing) = &mut self.hearing
-        {
-            hearing.distrust();
-        }
+    fn fall(&mut self, now: Time, known: Known, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         let channel = match std::mem::replace(&mut self.state, State::Down) {
             State::Up(channel) => channel,
-            State::Down | State::Calling { .. } | State::Answering { .. } => return,
+            State::Calling { .. } => return self.called_in_vain(now),
+            State::Down | State::Answering { .. } => return,
         };
         let incarnation = channel.incarnation;
         out.push(Effect::Down { peer: self.id, incarnation });
-        if cause != Cause::Peer {
+        if known == Known::Here {
             self.transmit(Frame::Reset { incarnation }, out);
         }
         let mut doubts = Vec::new();
@@ -452,6 +534,13 @@ impl<M: Clone> Peer<M> {
             }
         }
         self.custody.doubt(now, doubts, &own.settings);
+    }
+
+    /// The next call comes after one interval of its hellos, then after twice as long, and so on.
+    fn called_in_vain(&mut self, now: Time) {
+        let interval = self.hearing.as_ref().map_or(Time::ZERO, Hearing::interval);
+        let wait = interval.0.saturating_mul(1 << self.in_vain.count.min(CALL_DOUBLINGS_MAX));
+        self.in_vain = InVain { count: self.in_vain.count.saturating_add(1), again_at: now + Time(wait) };
     }
 
     /// Greater than every incarnation that this end knows of between the two.
@@ -474,6 +563,15 @@ impl<M: Clone> Peer<M> {
             State::Up(channel) => Some(channel.boot),
             State::Answering { boot, .. } => Some(*boot),
             State::Down | State::Calling { .. } => None,
+        }
+    }
+
+    /// Over the radio if the two hear each other, though they have no link, or over a path.
+    fn reach(&self, now: Time, frame: Frame<M>, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        if self.is_mutual(now, own) {
+            self.transmit(frame, out);
+        } else {
+            out.push(Effect::Route { to: self.id, frame });
         }
     }
 

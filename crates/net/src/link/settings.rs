@@ -18,11 +18,17 @@ pub struct Settings {
     pub hellos_window: u32,
     /// A neighbour that is silent for so many of its intervals is gone.
     pub hellos_down: u32,
-    /// The most neighbours that one hello lists.
+    /// The most neighbours without a link that one hello lists.
     pub list_max: u32,
+    /// A pair needs no link if so many others, ranked better, make up for it. With 0 every pair gets one.
+    pub spare_witnesses: u32,
+    /// For so long others must have made up for a link before it is given up.
+    pub spare_ms: u32,
+    /// The most calls in a second among all that a node hears.
+    pub calls_per_second_max: u32,
     /// The most messages on the way to one neighbour, unacknowledged.
     pub window: u32,
-    /// How long an acknowledgement waits for a message that could carry it.
+    /// How long an acknowledgement waits at least for a message that could carry it, and at most twice as long.
     pub ack_delay_ms: u32,
     /// How long an acknowledgement is waited for while round trips have not been measured.
     pub retransmit_ms: u32,
@@ -30,7 +36,7 @@ pub struct Settings {
     pub retransmit_ms_min: u32,
     /// The longest.
     pub retransmit_ms_max: u32,
-    /// After so many transmissions without an answer the link is broken.
+    /// How often a call, or the answer to one, is transmitted.
     pub tries_max: u32,
     /// The first wait before what is in doubt is offered to a former neighbour over a path. The next ones double.
     pub offer_ms: u32,
@@ -45,14 +51,17 @@ impl Default for Settings {
             hellos_per_second_max: 50,
             hellos_up: 2,
             hellos_window: 3,
-            hellos_down: 3,
+            hellos_down: 4,
             list_max: 32,
+            spare_witnesses: 2,
+            spare_ms: 10_000,
+            calls_per_second_max: 25,
             window: 16,
-            ack_delay_ms: 2,
-            retransmit_ms: 100,
-            retransmit_ms_min: 20,
-            retransmit_ms_max: 1_000,
-            tries_max: 8,
+            ack_delay_ms: 10,
+            retransmit_ms: 200,
+            retransmit_ms_min: 50,
+            retransmit_ms_max: 2_000,
+            tries_max: 5,
             offer_ms: 1_000,
             offer_ms_max: 60_000,
         }

@@ -112,6 +112,15 @@ impl Crowd {
         self.carry_out(from as usize, out);
     }
 
+    /// The same message over all links of a node, each of which knows it by another number here.
+    pub(crate) fn send_to_all(&mut self, from: u32) {
+        let to: Vec<_> = self.links[from as usize].links().map(|(peer, _)| peer).collect();
+        let message = self.observer.sends_to_all(NodeId(from), &to);
+        let mut out = Vec::new();
+        self.links[from as usize].send_to_all(self.now, &to, &message, &mut out);
+        self.carry_out(from as usize, out);
+    }
+
     pub(crate) fn restart(&mut self, node: usize, remembers: bool) {
         self.boots[node].0 += 1;
         self.observer.restarts(NodeId(u32::try_from(node).unwrap()), remembers);
@@ -172,8 +181,8 @@ impl Crowd {
                     self.transmit(here, to, frame);
                 }
                 Effect::Transmit { to: None, frame } => {
-                    self.hellos.push((self.now, here));
                     if let Frame::Hello(hello) = &frame {
+                        self.hellos.push((self.now, here));
                         self.longest_list = self.longest_list.max(hello.list.len());
                     }
                     for to in (0u32..).map(NodeId).take(self.links.len()).filter(|&to| to != here) {

@@ -17,7 +17,11 @@ enum Restarts {
 fn live_through(seed: u64, restarts: Restarts) -> Observer {
     let mut crowd = Crowd::new(3, seed, Settings::default());
     let nodes = 3 + crowd.rng.index(3);
-    let settings = Settings { window: [1, 3, 16][crowd.rng.index(3)], ..Settings::default() };
+    let settings = Settings {
+        window: [1, 3, 16][crowd.rng.index(3)],
+        spare_witnesses: [0, 1, 2][crowd.rng.index(3)],
+        ..Settings::default()
+    };
     crowd = Crowd::new(nodes, crowd.rng.draw(), settings);
     crowd.routed = crowd.rng.percent(50);
     crowd.replies = true;
@@ -39,8 +43,8 @@ fn live_through(seed: u64, restarts: Restarts) -> Observer {
         crowd.run(pause);
     }
     crowd.heal();
-    crowd.run(25_000);
-    crowd.observer.check_calm(&crowd.links);
+    crowd.run(60_000);
+    crowd.observer.check_calm(&crowd.links, settings.spare_witnesses as usize, |_, _| true);
     crowd.observer
 }
 
@@ -78,6 +82,9 @@ fn pass_tokens(crowd: &mut Crowd) {
 }
 
 fn chatter(crowd: &mut Crowd, a: usize, b: usize) {
+    if crowd.rng.percent(30) {
+        return crowd.send_to_all(u32::try_from(a).unwrap());
+    }
     for _ in 0..crowd.rng.below(12) {
         crowd.send(u32::try_from(a).unwrap(), u32::try_from(b).unwrap(), None);
     }

@@ -3,6 +3,7 @@
 mod crowd;
 mod observer;
 mod rng;
+mod sparing;
 
 mod beacons;
 mod histories;

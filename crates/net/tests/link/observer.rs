@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_net::custody::Transfer;
-use driftlock_net::link::{Boot, Effect, Link};
+use driftlock_net::link::{Boot, Effect, Link, Rank};
 use driftlock_protocol::{Incarnation, NodeId};
 
 /// A message of the tests: its number among all, and the token it carries.
@@ -55,6 +55,8 @@ pub(crate) enum Place {
 #[derive(Default)]
 pub(crate) struct Observer {
     sent: Vec<Sent>,
+    /// The number of a message to several is the first of theirs; here are the others.
+    to_several: BTreeMap<(usize, NodeId), usize>,
     by_transfer: BTreeMap<(NodeId, NodeId, Transfer), usize>,
     /// Of each node, how often it has restarted and how many tokens it has sent since.
     lives: BTreeMap<NodeId, (u32, u64)>,
@@ -107,6 +109,20 @@ impl Observer {
         Message { id, token }
     }
 
+    /// A node is about to send the same to all of these.
+    pub(crate) fn sends_to_all(&mut self, from: NodeId, to: &[NodeId]) -> Message {
+        let first = self.sent.len();
+        for &to in to {
+            let message = self.sends(from, to, None);
+            self.to_several.insert((first, to), message.id);
+        }
+        Message { id: first, token: None }
+    }
+
+    fn id(&self, message: Message, to: NodeId) -> usize {
+        self.to_several.get(&(message.id, to)).copied().unwrap_or(message.id)
+    }
+
     /// A node has restarted: its links are gone without a word, and all that it held unless it remembers.
     pub(crate) fn restarts(&mut self, node: NodeId, remembers: bool) {
         let life = self.lives.entry(node).or_default();
@@ -140,8 +156,9 @@ impl Observer {
             }
             Effect::Deliver { from, incarnation, message } => self.delivered(node, from, incarnation, message),
             Effect::Undelivered { to, message } => {
-                self.concludes(message.id, Outcome::Undelivered);
-                let sent = &self.sent[message.id];
+                let id = self.id(message, to);
+                self.concludes(id, Outcome::Undelivered);
+                let sent = &self.sent[id];
                 assert!(!sent.delivered, "{message:?} was delivered and came back: {sent:?}");
                 assert_eq!((sent.from, sent.to), (node, to));
                 assert!(
@@ -154,9 +171,9 @@ impl Observer {
                     self.returned += 1;
                 }
             }
-            Effect::Dropped { message, .. } => {
+            Effect::Dropped { to, message } => {
                 assert_eq!(message.token, None, "a token was dropped");
-                self.concludes(message.id, Outcome::Dropped);
+                self.concludes(self.id(message, to), Outcome::Dropped);
             }
             Effect::Doubt { to, transfer } => {
                 let id = self.by_transfer[&(node, to, transfer)];
@@ -219,7 +236,8 @@ impl Observer {
 
     fn delivered(&mut self, node: NodeId, from: NodeId, incarnation: Incarnation, message: Message) {
         let link = self.up.get(&(node, from)).copied();
-        let sent = &mut self.sent[message.id];
+        let id = self.id(message, node);
+        let sent = &mut self.sent[id];
         assert_eq!((sent.from, sent.to), (from, node));
         assert_eq!(sent.incarnation, Some(incarnation));
         if link.is_some() || message.token.is_none() {
@@ -275,11 +293,13 @@ impl Observer {
         }
     }
 
-    /// Long after everything has healed.
-    pub(crate) fn check_calm(&self, links: &[Link<Message>]) {
+    /// Long after everything has healed, where these hear each other: there are the links that there are to be, and all is
+    /// settled.
+    pub(crate) fn check_calm(&self, links: &[Link<Message>], witnesses: usize, hear: impl Fn(NodeId, NodeId) -> bool) {
+        let needed = needed(u32::try_from(links.len()).unwrap(), witnesses, hear);
         let ids = || (0u32..).map(NodeId).take(links.len());
-        for (a, b) in ids().flat_map(|a| ids().map(move |b| (a, b))).filter(|(a, b)| a != b) {
-            assert!(self.link(a, b).is_some(), "{a} has no link to {b}");
+        for (a, b) in ids().flat_map(|a| ids().map(move |b| (a, b))).filter(|(a, b)| a < b) {
+            assert_eq!(self.link(a, b).is_some(), needed.contains(&(a, b)), "a link of {a} and {b}, or none");
             assert_eq!(self.link(a, b), self.link(b, a), "{a} and {b} differ");
         }
         for link in links {
@@ -302,4 +322,31 @@ impl Observer {
     pub(crate) fn deliveries(&self) -> usize {
         self.sent.iter().filter(|sent| sent.delivered).count()
     }
+}
+
+/// Which pairs have a link in the end, the lower id first: by the rule, for somebody who knows who hears whom.
+pub(crate) fn needed(
+    nodes: u32,
+    witnesses: usize,
+    hear: impl Fn(NodeId, NodeId) -> bool,
+) -> BTreeSet<(NodeId, NodeId)> {
+    let ids = || (0..nodes).map(NodeId);
+    let pairs = ids().flat_map(|a| ids().map(move |b| (a, b))).filter(|&(a, b)| a < b && hear(a, b));
+    let mut pairs: Vec<_> = pairs.map(|(a, b)| (Rank::of(a, b), a, b)).collect();
+    pairs.sort_unstable();
+    let mut linked = BTreeSet::new();
+    for (rank, a, b) in pairs {
+        let has_link = |a: NodeId, b: NodeId| linked.contains(&(a.min(b), a.max(b)));
+        let spares = |here, there| {
+            let makes_up = |other: &NodeId| {
+                let is_other = *other != here && *other != there && hear(here, *other) && has_link(there, *other);
+                is_other && Rank::of(here, *other) < rank && Rank::of(there, *other) < rank
+            };
+            witnesses > 0 && ids().filter(makes_up).count() >= witnesses
+        };
+        if !spares(a, b) && !spares(b, a) {
+            linked.insert((a, b));
+        }
+    }
+    linked
 }

@@ -2,10 +2,10 @@
 
 use driftlock_net::Time;
 use driftlock_net::custody::{Doubt, Statement, Transfer};
-use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Link, Settings};
+use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Hello, Link, Settings};
 use driftlock_protocol::{Incarnation, NodeId};
 
-use crate::crowd::{Crowd, Weather};
+use crate::crowd::{Crowd, MS, Weather};
 use crate::observer::{Message, Place, carries_token};
 
 const A: NodeId = NodeId(0);
@@ -47,25 +47,63 @@ fn a_link_that_is_quiet_stays_up_and_one_that_falls_silent_goes_down_at_both_end
 }
 
 #[test]
-fn a_broken_exchange_breaks_the_link_before_the_hellos_do() {
-    let mut crowd = Crowd::new(2, 3, Settings { tries_max: 4, ..Settings::default() });
-    crowd.run(6_000);
-    crowd.set_weather(0, 1, Weather::NONE);
-    crowd.send(0, 1, None);
-    crowd.run(2_000);
-    assert_eq!(crowd.observer.link(A, B), None);
+fn a_link_breaks_by_silence_and_not_by_impatience() {
+    let mut crowd = pair(3);
+    crowd.set_weather_between(0, 1, Weather { loss_percent: 30, ..Weather::CLEAR });
+    for _ in 0..100 {
+        crowd.send(0, 1, None);
+        crowd.run(1_000);
+    }
+    assert_eq!(crowd.observer.ups, 2, "much is lost, and the link stays");
+    crowd.set_weather_between(0, 1, Weather { delay_ms_max: 3_000, ..Weather::CLEAR });
+    for _ in 0..100 {
+        crowd.send(0, 1, None);
+        crowd.run(1_000);
+    }
+    assert_eq!(crowd.observer.ups, 2, "all is late, and the link stays");
 }
 
 #[test]
-fn the_radios_hint_makes_a_retransmission_earlier() {
-    let mut out = Vec::new();
+fn who_is_not_heard_for_a_while_is_asked_before_it_counts_as_gone() {
     let mut crowd = pair(4);
+    let silence = |link: &mut Link<Message>, mut now: Time| {
+        let (mut probes, mut out) = (0, Vec::new());
+        while !out.iter().any(|effect| matches!(effect, Effect::Down { .. })) {
+            now = link.wakes().unwrap();
+            link.woken(now, &mut out);
+            let is_probe = |effect: &Effect<_>| matches!(effect, Effect::Transmit { frame: Frame::Probe(_), .. });
+            probes += out.extract_if(.., |effect| is_probe(effect)).count();
+        }
+        (probes, now)
+    };
+    let now = crowd.now;
+    let (probes, gone_at) = silence(&mut crowd.links[0], now);
+    assert!(probes >= 3 && gone_at > now + Time(4_000 * MS), "{probes} at {gone_at:?}");
+    let head = Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: 0 };
+    let mut out = Vec::new();
+    crowd.links[1].received(crowd.now, A, Frame::Probe(head), &mut out);
+    assert!(matches!(out[..], [Effect::Transmit { to: Some(A), frame: Frame::Ack(_) }]), "an answer at once: {out:?}");
+}
+
+#[test]
+fn a_link_that_the_peer_does_not_name_twice_is_over_and_one_that_it_names_wrongly_is_denied() {
+    let mut crowd = pair(5);
+    let hello = |count, links: &[NodeId]| {
+        let links = links.to_vec();
+        Frame::Hello(Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, links, hears: 1, list: vec![A] })
+    };
     let (now, link) = (crowd.now, &mut crowd.links[0]);
-    let message = Message { id: 0, token: None };
-    link.send(now, B, message, &mut out);
-    let before = link.wakes();
-    link.unsent(now, B);
-    assert!(link.wakes() < before && link.wakes() > Some(now));
+    let mut hears = |count, links: &[NodeId]| {
+        let mut out = Vec::new();
+        link.received(now, B, hello(count, links), &mut out);
+        out
+    };
+    assert_eq!(hears(100, &[]), [], "it may have been on the way when the link came up");
+    assert_eq!(hears(101, &[A]), []);
+    assert_eq!(hears(102, &[]), []);
+    assert!(matches!(hears(103, &[])[..], [Effect::Down { .. }, Effect::Transmit { frame: Frame::Reset { .. }, .. }]));
+    assert_eq!(hears(104, &[]), []);
+    assert!(matches!(hears(105, &[A])[..], [Effect::Transmit { frame: Frame::Reset { .. }, .. }]));
 }
 
 #[test]
@@ -138,7 +176,7 @@ fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_
     let offer = Frame::Offer { incarnation, doubts };
     link.received(now, A, offer.clone(), &mut out);
     let verdict = Frame::Verdict(Statement { boot: Boot(1), since: Boot(1), had: Some(transfer) });
-    let verdict = Effect::Route { to: A, frame: verdict };
+    let verdict = Effect::Transmit { to: Some(A), frame: verdict };
     assert!(matches!(out[0], Effect::Down { .. }));
     assert_eq!(out[1..], [Effect::Deliver { from: A, incarnation, message }, verdict.clone()]);
     out.clear();

@@ -24,6 +24,8 @@ use crate::Outbox;
 pub enum Timer {
     /// The pause before the next reversal is over.
     Pace,
+    /// A token that nobody wants here has stayed long enough. Of KRLF alone.
+    Rest,
 }
 
 /// How long a node goes on before it slows down.

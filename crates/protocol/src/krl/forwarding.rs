@@ -4,9 +4,11 @@
 //! adaptive variant does so only as far as the load that the node perceives warrants: "if a processor perceives that
 //! there is a low load on the system, it will not forward the token".
 
+use core::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use super::Krl;
+use super::{Krl, Timer};
 use crate::Out;
 
 /// What becomes of a token that nobody wants here.
@@ -20,6 +22,10 @@ pub enum Forwarding {
     /// It travels as far as the load warrants, then it stays.
     Adaptive,
 }
+
+/// How long a token rests at each node where radios carry it: each hop costs several frames, and a token that never rests has
+/// the air to itself.
+pub(super) const REST: Duration = Duration::from_millis(250);
 
 /// How far a token is sent when somebody has waited every time lately.
 const REACH_MAX: u32 = 16;
@@ -53,6 +59,9 @@ impl Krl {
 
     /// Sends the idle token on, or keeps it. `onward` is what its journey has left, if it is on one.
     pub(super) fn forward_idle_token(&mut self, onward: Option<u8>, out: &mut Out<Self>) {
+        if self.forwarding == Forwarding::Always && !self.rest.is_zero() {
+            return self.let_rest(out);
+        }
         let onward = match self.forwarding {
             Forwarding::Off => 0,
             Forwarding::Always => 1,
@@ -60,6 +69,27 @@ impl Krl {
         };
         if onward == 0 || !self.pick_lowest_and_forward_token(onward - 1, out) {
             self.next = Some(self.id);
+        }
+    }
+
+    /// The idle token stays here for a while, as KRL's does for good.
+    fn let_rest(&mut self, out: &mut Out<Self>) {
+        self.next = Some(self.id);
+        if !self.rests {
+            self.rests = true;
+            out.arm(Timer::Rest, self.rest);
+        }
+    }
+
+    /// It has stayed long enough. Of several, one goes on.
+    pub(super) fn on_rest(&mut self, out: &mut Out<Self>) {
+        self.rests = false;
+        if self.idle.is_empty() || !self.queue.is_empty() {
+            return;
+        }
+        out.clause("rest");
+        if !self.pick_lowest_and_forward_token(0, out) || !self.idle.is_empty() {
+            self.let_rest(out);
         }
     }
 

@@ -3,12 +3,12 @@
 use std::f64::consts::PI;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::BufReader;
 use std::path::PathBuf;
 
 use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Nonsense, Ranges, Schedule};
 use driftlock_field::medium::Medium;
-use driftlock_field::mobility::{Area, Format, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError};
+use driftlock_field::mobility::{Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, format};
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
@@ -141,9 +141,6 @@ pub enum TerrainError {
         /// Why.
         reason: String,
     },
-    /// It is of no known kind.
-    #[error("{}: this is none of the known kinds of movements: ns-2, BonnMotion, SUMO, ONE", .0.display())]
-    UnknownFormat(PathBuf),
     /// It makes no sense.
     #[error("{0}")]
     Tracks(#[from] TraceError),
@@ -261,11 +258,9 @@ impl Terrain {
     /// How nodes move in the run of this seed.
     pub fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
         let Some(path) = &self.tracks else { return Ok(Movement::new(&self.movement, self.area, nodes, seed)?) };
-        let unreadable = |error: io::Error| TerrainError::Unreadable { path: path.clone(), reason: error.to_string() };
-        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-        let name = path.display().to_string();
-        let format = Format::of(&name, file.fill_buf().map_err(unreadable)?);
-        let tracks = format.ok_or_else(|| TerrainError::UnknownFormat(path.clone()))?.read(&name, file)?;
+        let file = File::open(path)
+            .map_err(|error| TerrainError::Unreadable { path: path.clone(), reason: error.to_string() })?;
+        let tracks = format::read(&path.display().to_string(), BufReader::new(file))?;
         if tracks.len() != nodes as usize {
             return Err(TerrainError::OtherNodes { path: path.clone(), tracks: tracks.len(), nodes });
         }

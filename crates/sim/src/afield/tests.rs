@@ -97,8 +97,9 @@ fn a_token_that_is_under_way_when_an_end_crashes_arrives_all_the_same_and_once()
             let sent_at = 20.0 - f64::from(early) * 5e-5;
             pair.run(sent_at);
             let link = pair.link().expect("they hear each other");
-            pair.afield.send(s(sent_at), A, B, link, 'x');
-            pair.afield.send(s(sent_at), A, B, link, TOKEN);
+            pair.afield.send(s(sent_at), A, (B, link), 'x', false);
+            pair.afield.send(s(sent_at), A, (B, link), TOKEN, false);
+            pair.afield.dispatch(s(sent_at));
             pair.run(20.0);
             let token = |flights: &[(NodeId, NodeId, char)]| flights.iter().filter(|it| it.2 == TOKEN).count();
             let under_way = token(&pair.afield.flights);

@@ -200,7 +200,7 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message) -> Step<()> {
+    pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let Some(field) = &mut self.field else { return Ok(()) };
         let incarnation = match P::View::LAYER {
             Layer::Links => self.nodes[from.index()].incarnation(to),
@@ -209,12 +209,19 @@ impl<P: Protocol> World<P> {
             }
         };
         match incarnation {
-            Some(incarnation) => field.send(self.now, from, to, incarnation, message),
+            Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),
             None if P::View::LAYER == Layer::Links => return Err(Violation::NoLink { from, to }.into()),
             // To somebody who has left.
             None => self.meter.landed(P::permits(&message)),
         }
-        self.expect_field();
         Ok(())
+    }
+
+    /// What a node has sent in this step goes out.
+    pub(super) fn dispatch_afield(&mut self) {
+        if let Some(field) = &mut self.field {
+            field.dispatch(self.now);
+            self.expect_field();
+        }
     }
 }

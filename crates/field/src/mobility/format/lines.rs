@@ -12,6 +12,15 @@ use crate::mobility::tracks::{Track, Tracks, is_place};
 /// The latest time in a trace, in seconds: some 300 years.
 const LATE: f64 = 1e10;
 
+/// The longest line, in bytes. A few bytes that are unpacked can become a line without end.
+const LONG: u64 = 1 << 28;
+
+/// Why a line is refused, which need not be the last that was read.
+pub(super) struct Refusal {
+    pub(super) line: u64,
+    pub(super) reason: String,
+}
+
 /// Reads text and knows how many lines it has read.
 pub(super) struct Lines<R> {
     reader: R,
@@ -27,19 +36,36 @@ impl<R: BufRead> Lines<R> {
 
     /// Hands every line over, until one is refused.
     pub(super) fn each(&mut self, mut take: impl FnMut(&str) -> Result<(), String>) -> Result<(), TraceError> {
-        let mut line = String::new();
+        self.each_numbered(|number, line| take(line).map_err(|reason| Refusal { line: number, reason }))
+    }
+
+    /// Hands every line and its number over, until one is refused.
+    pub(super) fn each_numbered(
+        &mut self,
+        mut take: impl FnMut(u64, &str) -> Result<(), Refusal>,
+    ) -> Result<(), TraceError> {
+        let mut bytes = Vec::new();
         loop {
-            line.clear();
-            // Counts itself when the end of the line is consumed; a reason concerns the line that has just ended.
-            let before = self.ended;
-            let read = self.read_line(&mut line).map_err(|error| unreadable(&error));
-            let text = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| before == 0).unwrap_or(&line);
-            match read.and_then(|bytes| if bytes > 0 { take(text).map(|()| bytes) } else { Ok(0) }) {
-                Ok(0) => return Ok(()),
-                Ok(_) => {}
-                Err(reason) => return Err(self.error_at(before + 1, reason)),
-            }
+            let number = self.ended + 1;
+            let taken = match self.next_line(&mut bytes) {
+                Ok(None) => return Ok(()),
+                Ok(Some(line)) => {
+                    take(number, line.strip_prefix(BYTE_ORDER_MARK).filter(|_| number == 1).unwrap_or(line))
+                }
+                Err(reason) => Err(Refusal { line: number, reason }),
+            };
+            taken.map_err(|Refusal { line, reason }| self.error_at(line, reason))?;
         }
+    }
+
+    fn next_line<'a>(&mut self, bytes: &'a mut Vec<u8>) -> Result<Option<&'a str>, String> {
+        bytes.clear();
+        let read = self.take(LONG).read_until(b'\n', bytes).map_err(|error| unreadable(&error))?;
+        if read as u64 == LONG {
+            return Err(format!("a line of more than {} MiB is none; is this the right file?", LONG >> 20));
+        }
+        let line = (read > 0).then(|| str::from_utf8(bytes)).transpose();
+        line.map_err(|_| NO_TEXT.to_owned())
     }
 
     /// An error where the reader is.
@@ -87,14 +113,12 @@ impl<R: BufRead> BufRead for Lines<R> {
 }
 
 /// What is said of bytes that are no text.
-pub(super) const NO_TEXT: &str = "this is not text in UTF-8; if the file is compressed, unpack it first";
+pub(super) const NO_TEXT: &str =
+    "this is not text in UTF-8; if it is in another encoding, convert it first (iconv -f latin1 -t utf-8)";
 
 /// Why reading has failed.
-fn unreadable(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::InvalidData => NO_TEXT.into(),
-        _ => format!("the file can not be read: {error}"),
-    }
+pub(super) fn unreadable(error: &io::Error) -> String {
+    format!("the file can not be read: {error}; is it all there, and undamaged?")
 }
 
 /// Any number but the infinite.

@@ -17,6 +17,7 @@ use driftlock_net::neighbourhood::Point;
 
 use super::TraceError;
 use super::lines::{Lines, number, point, shown, since};
+use crate::mobility::movement::Movement;
 use crate::mobility::tracks::{Track, Tracks, Waypoint};
 
 /// What the header says.
@@ -91,20 +92,32 @@ impl Sightings {
     }
 }
 
-/// Writes a trace. The least coordinates are 0 unless there are negative ones, so that a place keeps its numbers where
-/// it can.
-pub fn write(tracks: &Tracks) -> String {
+/// Writes a trace: the place of every node at every step, since the ONE takes what comes next for a node to be a step
+/// later. Between steps the way is straight. The least coordinates are 0 unless there are negative ones, so that a
+/// place keeps its numbers where it can.
+pub fn write(tracks: &Tracks, step: Time) -> String {
     let (low, high) = tracks.bounds();
+    let last = last_step(tracks, step);
     let mut text =
-        format!("0 {} {} {} {} {} 0 0\n", tracks.last().units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
-    let mut sightings: Vec<(Time, usize, Point)> = Vec::new();
-    for (node, track) in tracks.iter().enumerate() {
-        sightings.extend(track.without_absence().into_iter().map(|waypoint| (waypoint.at, node, waypoint.point)));
-    }
-    // Stable: the two points of a jump stay in order.
-    sightings.sort_by_key(|(at, node, _)| (*at, *node));
-    for (at, node, Point { x, y }) in sightings {
-        writeln!(text, "{} {node} {x} {y}", at.units()).expect("a String takes all that is written");
+        format!("0 {} {} {} {} {} 0 0\n", Time(last * step.0).units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
+    let mut movement = Movement::from_tracks(tracks.clone());
+    for at in (0..=last).map(|number| Time(number * step.0)) {
+        movement.advance(at);
+        for node in movement.nodes() {
+            let Point { x, y } = movement.position(node, at);
+            writeln!(text, "{} {} {x} {y}", at.units(), node.index()).expect("a String takes all that is written");
+        }
     }
     text
+}
+
+/// How many lines [`write()`] makes.
+pub fn samples(tracks: &Tracks, step: Time) -> u64 {
+    (last_step(tracks, step) + 1).saturating_mul(tracks.len() as u64)
+}
+
+/// The first step at which all nodes have arrived. There are two at least, since their distance tells the ONE what a
+/// step is.
+fn last_step(tracks: &Tracks, step: Time) -> u64 {
+    tracks.last().0.div_ceil(step.0.max(1)).max(1)
 }

@@ -15,6 +15,16 @@ pub(super) struct Sightings {
     steps: Vec<Time>,
     nodes: Vec<Seen>,
     numbers: BTreeMap<String, usize>,
+    told: Told,
+}
+
+/// How far nodes have gone.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    by_speeds: f64,
+    by_places: f64,
+    /// As far as no speeds are known.
+    without_speeds: f64,
 }
 
 /// What is known of one node.
@@ -41,8 +51,43 @@ impl Sightings {
         }
     }
 
-    /// Somebody is here at the present time step.
-    pub(super) fn seen(&mut self, name: &str, point: Point) -> Result<(), String> {
+    /// Whether nobody was seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Refuses places that are no metres by what is known of speeds: a degree is a hundred kilometres. Where no speed
+    /// is known, traffic that keeps within a few metres is none.
+    pub(super) fn check_metres(&self, remedy: &str) -> Result<(), String> {
+        const NARROW: f64 = 2.0;
+        let Told { by_speeds, by_places, without_speeds } = self.told;
+        let Some(extent) = self.extent() else { return Ok(()) };
+        let evidence = if by_speeds > 10.0 && by_places * 100.0 < by_speeds {
+            format!("by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}")
+        } else if by_speeds <= 0.0 && without_speeds > 0.0 && extent < NARROW {
+            format!("the nodes move, and keep within {extent:.3} of one another")
+        } else {
+            return Ok(());
+        };
+        Err(format!("{evidence}: these are longitudes and latitudes, not metres; {remedy}"))
+    }
+
+    /// The longer side of the rectangle that holds all places, if all could be longitudes and latitudes.
+    fn extent(&self) -> Option<f64> {
+        let mut bounds: Option<(Point, Point)> = None;
+        for Waypoint { point, .. } in self.nodes.iter().flat_map(Seen::points) {
+            if point.x.abs() > 180.0 || point.y.abs() > 90.0 {
+                return None;
+            }
+            let (low, high) = bounds.unwrap_or((*point, *point));
+            let low = Point { x: low.x.min(point.x), y: low.y.min(point.y) };
+            bounds = Some((low, Point { x: high.x.max(point.x), y: high.y.max(point.y) }));
+        }
+        bounds.map(|(low, high)| (high.x - low.x).max(high.y - low.y))
+    }
+
+    /// Somebody is here at the present time step, and has this speed, if it is known.
+    pub(super) fn seen(&mut self, name: &str, point: Point, speed: Option<f64>) -> Result<(), String> {
         let Some(step) = self.steps.len().checked_sub(1) else {
             return Err(format!("{} is seen before the first time step", shown(name)));
         };
@@ -69,6 +114,9 @@ impl Sightings {
             node.close(&self.steps).map_err(|error| error.to_string())?;
             node.steps.0 = step;
         }
+        if let Some(last) = node.points.last() {
+            self.told.goes(speed, *last, waypoint);
+        }
         node.steps.1 = step;
         node.points.push(waypoint);
         Ok(())
@@ -85,7 +133,25 @@ impl Sightings {
     }
 }
 
+impl Told {
+    /// A node has gone from here to there, where it has this speed.
+    fn goes(&mut self, speed: Option<f64>, from: Waypoint, to: Waypoint) {
+        let distance = from.point.distance_squared(to.point).sqrt();
+        match speed {
+            Some(speed) => {
+                self.by_speeds += speed.abs() * (to.at - from.at).units();
+                self.by_places += distance;
+            }
+            None => self.without_speeds += distance,
+        }
+    }
+}
+
 impl Seen {
+    fn points(&self) -> impl Iterator<Item = &Waypoint> {
+        self.stays.iter().flat_map(Stay::points).chain(&self.points)
+    }
+
     /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for
     /// ever.
     fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {

@@ -6,69 +6,69 @@
 //! </fcd-export>
 //! ```
 //! Vehicles and persons are nodes; containers and other elements and attributes are skipped. A node is there from the
-//! first time step that lists it to the first that does not, and stands between its last sighting and that. Coordinates
-//! are metres: not longitudes and latitudes (`--fcd-output.geo`).
+//! first time step that lists it to the first that does not, and stands between its last sighting and that.
+//!
+//! Coordinates are metres, unless the configuration that SUMO writes into the file as a comment has `fcd-output.geo`:
+//! then they are degrees, and are projected. Where that comment is missing, the speeds tell.
 
 use std::io::BufRead;
 
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::{Error, Reader, XmlVersion};
+use quick_xml::events::BytesStart;
 
 use super::TraceError;
-use super::lines::{Lines, NO_TEXT, point, shown, time};
+use super::clock::span;
+use super::geographic;
+use super::lines::{Lines, point};
 use super::sightings::Sightings;
+use super::xml::{self, Node, attribute, attribute_if_given};
 use crate::mobility::tracks::Tracks;
 
 /// Reads a trace. Nodes are numbered in the order in which they appear.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
-    let mut reader = Reader::from_reader(Lines::new(name, reader));
-    let (mut buffer, mut sightings, mut depth) = (Vec::new(), Sightings::default(), 0_u64);
-    loop {
-        buffer.clear();
-        let taken = match reader.read_event_into(&mut buffer) {
-            Ok(Event::Eof) if depth > 0 => Err("the file ends in the middle of an element; is this all of it?".into()),
-            Ok(Event::Eof) => break,
-            Ok(Event::Start(element)) => {
-                depth += 1;
-                take(&element, &mut sightings)
-            }
-            Ok(Event::End(_)) => {
-                depth = depth.saturating_sub(1);
-                Ok(())
-            }
-            Ok(Event::Empty(element)) => take(&element, &mut sightings),
-            Ok(Event::Text(text)) if depth == 0 && !text.trim().is_empty() => {
-                Err(format!("{} stands outside of all elements; is this the right file?", shown(text.trim())))
-            }
-            Ok(_) => Ok(()),
-            Err(Error::Encoding(_)) => Err(NO_TEXT.into()),
-            Err(error) => Err(format!("this is no sound XML: {error}")),
-        };
-        taken.map_err(|reason| reader.get_ref().error(reason))?;
+    let (mut sightings, mut is_geographic) = (Sightings::default(), false);
+    let (lines, outermost) = xml::each(Lines::new(name, reader), |node| {
+        match node {
+            Node::Open(element) => take(element, is_geographic, &mut sightings)?,
+            Node::Comment(text) => is_geographic |= says_geographic(text),
+            Node::Close | Node::Text(_) => {}
+        }
+        Ok(())
+    })?;
+    if sightings.is_empty() && outermost != "fcd-export" {
+        return Err(lines.error(format!(
+            "nobody is seen in this file: its outermost element is <{outermost}>, and that of SUMO's --fcd-output is \
+             <fcd-export>, that of GPX <gpx>"
+        )));
     }
-    let lines = reader.get_ref();
+    if !is_geographic {
+        sightings
+            .check_metres("write it without --fcd-output.geo, or put <!-- <fcd-output.geo value=\"true\"/> --> on top")
+            .map_err(|reason| lines.error(reason))?;
+    }
     let tracks = sightings.tracks().map_err(|error| lines.error(error.to_string()))?;
-    lines.tracks(tracks)
+    let tracks = lines.tracks(tracks)?;
+    if is_geographic { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
 }
 
-fn take(element: &BytesStart<'_>, sightings: &mut Sightings) -> Result<(), String> {
-    match element.name().as_ref() {
-        "timestep" => sightings.step(time(&attribute(element, "time")?)?),
+/// Whether a comment is SUMO's configuration and has coordinates in degrees.
+fn says_geographic(comment: &str) -> bool {
+    let Some((_, after)) = comment.split_once("fcd-output.geo") else { return false };
+    let value = after.split_once("value=\"").and_then(|(_, value)| value.split_once('"')).map(|(value, _)| value);
+    !matches!(
+        value.map(|value| value.trim().to_ascii_lowercase()).as_deref(),
+        Some("false" | "0" | "no" | "off" | "f" | "n" | "-")
+    )
+}
+
+fn take(element: &BytesStart<'_>, is_geographic: bool, sightings: &mut Sightings) -> Result<(), String> {
+    match xml::name(element) {
+        "timestep" => sightings.step(span(&attribute(element, "time")?)?),
         "vehicle" | "person" => {
-            let place = point(&attribute(element, "x")?, &attribute(element, "y")?)?;
-            sightings.seen(&attribute(element, "id")?, place)
+            let (x, y) = (attribute(element, "x")?, attribute(element, "y")?);
+            let place = if is_geographic { geographic::place(&x, &y)? } else { point(&x, &y)? };
+            let speed = attribute_if_given(element, "speed")?.and_then(|speed| speed.parse().ok());
+            sightings.seen(&attribute(element, "id")?, place, speed)
         }
         _ => Ok(()),
     }
-}
-
-fn attribute(element: &BytesStart<'_>, name: &str) -> Result<String, String> {
-    let element_name = element.name();
-    let element_name = element_name.as_ref();
-    let found = element
-        .try_get_attribute(name)
-        .map_err(|error| format!("<{element_name}> has an unsound attribute: {error}"))?;
-    let found = found.ok_or_else(|| format!("<{element_name}> needs the attribute {name}"))?;
-    let value = found.normalized_value(XmlVersion::Implicit1_0);
-    value.map(Into::into).map_err(|error| format!("the attribute {name} of <{element_name}> is unsound: {error}"))
 }

@@ -1,0 +1,326 @@
+//! Sightings as a table, whose first line names its columns.
+//! ```text
+//! time,id,x,y
+//! 0,car0,5.10,498.35
+//! 1,car0,7.02,498.35
+//! ```
+//! Columns may come in any order, separated by commas, semicolons, tabs or blanks. Other names that mean the same will
+//! do (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are skipped. With `lon` and `lat` instead of x
+//! and y places are projected. Rows may come in any order.
+//!
+//! Where nodes are seen at the same times, as a simulator writes it, these are time steps, and a node that is not seen
+//! at one of them is absent. Where each has times of its own, as of GPS, nodes are always there. Tables of SUMO
+//! (`timestep_time`, from its xml2csv or of SUMO itself since 1.24) always have time steps; they are in order, and a
+//! line without a vehicle or person is one at which nobody is seen.
+//!
+//! Times are seconds, hours and minutes (`0:01:05`), or dates. Dates, and seconds since 1970, are counted from the
+//! first.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use driftlock_net::Time;
+use driftlock_net::neighbourhood::Point;
+
+use super::TraceError;
+use super::clock::{date, span};
+use super::geographic;
+use super::lines::{Lines, Refusal, point, shown};
+use super::sightings::Sightings;
+use crate::mobility::tracks::{Track, TrackError, Tracks, Waypoint};
+
+/// What is counted from 1970 and not from the start of a simulation: three years and more, in seconds.
+const OF_THE_CALENDAR: f64 = 1e8;
+
+/// The separators, from the one that is least likely to stand in a name.
+const SEPARATORS: [char; 4] = [';', '\t', ',', ' '];
+
+/// What columns are called, in small letters and with `_` for blanks.
+const TIME: &[&str] =
+    &["time", "t", "timestamp", "time_s", "time_sec", "seconds", "sec", "sim_time", "simtime", "datetime", "date_time"];
+const STEP: &[&str] = &["timestep_time"];
+const NAME: &[&str] = &[
+    "vehicle_id",
+    "id",
+    "node",
+    "node_id",
+    "nodeid",
+    "vehicle",
+    "vehicleid",
+    "veh_id",
+    "vehid",
+    "veh",
+    "vid",
+    "car",
+    "car_id",
+    "agent",
+    "agent_id",
+    "track_id",
+    "trackid",
+    "object_id",
+    "device_id",
+    "user_id",
+    "taxi_id",
+    "bus_id",
+    "ped_id",
+    "name",
+];
+const X: &[&str] =
+    &["vehicle_x", "x", "pos_x", "posx", "x_pos", "xpos", "position_x", "x_coord", "xcoord", "coord_x", "x_m"];
+const Y: &[&str] =
+    &["vehicle_y", "y", "pos_y", "posy", "y_pos", "ypos", "position_y", "y_coord", "ycoord", "coord_y", "y_m"];
+const LONGITUDE: &[&str] = &["longitude", "lon", "lng", "long"];
+const LATITUDE: &[&str] = &["latitude", "lat"];
+const SPEED: &[&str] = &["vehicle_speed", "speed"];
+
+/// Where the table has what we need.
+struct Columns {
+    separator: char,
+    time: usize,
+    /// Whether the time is that of a time step for all.
+    has_steps: bool,
+    subjects: Vec<Subject>,
+    /// Whether places are longitudes and latitudes.
+    is_geographic: bool,
+}
+
+/// The columns of a vehicle, or those of a person.
+struct Subject {
+    name: usize,
+    x: usize,
+    y: usize,
+    speed: Option<usize>,
+}
+
+/// Reads a trace. Nodes are numbered in the order in which they appear.
+pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
+    let mut lines = Lines::new(name, reader);
+    let (mut columns, mut sightings, mut table) = (None, Sightings::default(), Table::default());
+    lines.each_numbered(|number, line| {
+        let line = line.trim_end_matches(['\r', '\n']);
+        let here = |reason| Refusal { line: number, reason };
+        match &columns {
+            _ if line.trim().is_empty() => {}
+            None if line.trim_start().starts_with('#') && columns_of(line).is_none() => {}
+            None => columns = Some(columns_of(line).ok_or_else(|| here(no_columns(line)))?),
+            Some(columns) if columns.has_steps => take_step(line, columns, &mut sightings).map_err(here)?,
+            Some(columns) => take_row(number, line, columns, &mut table).map_err(here)?,
+        }
+        Ok(())
+    })?;
+    let has_steps = columns.as_ref().is_some_and(|columns| columns.has_steps);
+    let is_geographic = columns.is_some_and(|columns| columns.is_geographic);
+    let refused = |Refusal { line, reason }| lines.error_at(line, reason);
+    let tracks = if has_steps {
+        if !is_geographic {
+            sightings.check_metres("call the columns lon and lat").map_err(|reason| lines.error(reason))?;
+        }
+        sightings.tracks().map_err(|error| lines.error(error.to_string()))?
+    } else {
+        table.tracks().map_err(refused)?
+    };
+    let tracks = lines.tracks(tracks)?;
+    if is_geographic { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
+}
+
+/// Whether this is the first line of such a table.
+pub(super) fn is_header(line: &str) -> bool {
+    columns_of(line).is_some()
+}
+
+fn columns_of(header: &str) -> Option<Columns> {
+    let header = header.trim().trim_start_matches('#');
+    SEPARATORS.into_iter().find_map(|separator| columns_between(header, separator))
+}
+
+fn columns_between(header: &str, separator: char) -> Option<Columns> {
+    let titles: Vec<String> = cells(header, separator).iter().map(|cell| title(cell)).collect();
+    // What is earlier in the list is more likely to be meant.
+    let column = |names: &[&str]| names.iter().find_map(|name| titles.iter().position(|title| title == name));
+    let subject = |name: &[&str], x: &[&str], y: &[&str], speed: &[&str]| {
+        Some(Subject { name: column(name)?, x: column(x)?, y: column(y)?, speed: column(speed) })
+    };
+    let (time, has_steps) = column(STEP).map(|time| (time, true)).or_else(|| Some((column(TIME)?, false)))?;
+    let person = subject(&["person_id"], &["person_x"], &["person_y"], &["person_speed"]);
+    let metres: Vec<_> = [subject(NAME, X, Y, SPEED), person].into_iter().flatten().collect();
+    if !metres.is_empty() {
+        return Some(Columns { separator, time, has_steps, subjects: metres, is_geographic: false });
+    }
+    let subjects = vec![subject(NAME, LONGITUDE, LATITUDE, SPEED)?];
+    Some(Columns { separator, time, has_steps, subjects, is_geographic: true })
+}
+
+fn no_columns(line: &str) -> String {
+    let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator)).unwrap_or(',');
+    format!(
+        "the first line must name the columns, among them a time in seconds, an id, and x and y in metres or \
+         lon and lat (such as time{separator}id{separator}x{separator}y), not {}",
+        shown(line.trim())
+    )
+}
+
+/// What a column is called, if it has no unit or the usual one. One with another is none that we know.
+fn title(cell: &str) -> String {
+    let plain = cell.to_lowercase().replace([' ', '-'], "_");
+    let Some((name, unit)) = plain.split_once(['(', '[']) else { return plain };
+    let unit = unit.trim_end_matches([')', ']']);
+    let is_usual =
+        matches!(unit, "s" | "sec" | "seconds" | "m" | "metres" | "meters" | "deg" | "degrees" | "°" | "m/s");
+    if is_usual { name.trim_end_matches('_').to_owned() } else { plain }
+}
+
+/// A row of a table with time steps.
+fn take_step(line: &str, columns: &Columns, sightings: &mut Sightings) -> Result<(), String> {
+    let cells = cells(line, columns.separator);
+    sightings.step(span(cell(&cells, columns.time))?)?;
+    for subject in &columns.subjects {
+        if let Some((name, place)) = seen(&cells, columns, subject)? {
+            let speed = subject.speed.and_then(|speed| cell(&cells, speed).parse().ok());
+            sightings.seen(name, place, speed)?;
+        }
+    }
+    Ok(())
+}
+
+/// A row of any other table.
+fn take_row(number: u64, line: &str, columns: &Columns, table: &mut Table) -> Result<(), String> {
+    let cells = cells(line, columns.separator);
+    let at = cell(&cells, columns.time);
+    let at = if at.contains('-') && at.contains(':') { date(at)? } else { span(at)? };
+    for subject in &columns.subjects {
+        if let Some((name, point)) = seen(&cells, columns, subject)? {
+            table.push(number, name, Waypoint { at, point });
+        }
+    }
+    Ok(())
+}
+
+/// Who is seen where, if somebody is.
+fn seen<'a>(cells: &'a [String], columns: &Columns, subject: &Subject) -> Result<Option<(&'a str, Point)>, String> {
+    let (name, x, y) = (cell(cells, subject.name), cell(cells, subject.x), cell(cells, subject.y));
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let place = if columns.is_geographic { geographic::place(x, y)? } else { point(x, y)? };
+    Ok(Some((name, place)))
+}
+
+/// Cells at the end that are empty may be left out.
+fn cell(cells: &[String], column: usize) -> &str {
+    cells.get(column).map(String::as_str).unwrap_or_default()
+}
+
+/// The cells of a line, without blanks and quotes around them. In quotes a separator is none.
+fn cells(line: &str, separator: char) -> Vec<String> {
+    if separator == ' ' {
+        return line.split_whitespace().map(|cell| cell.trim_matches('"').to_owned()).collect();
+    }
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    for character in line.chars() {
+        match character {
+            '"' => is_quoted = !is_quoted,
+            _ if character == separator && !is_quoted => cells.push(std::mem::take(&mut cell).trim().to_owned()),
+            _ => cell.push(character),
+        }
+    }
+    cells.push(cell.trim().to_owned());
+    cells
+}
+
+/// Rows in the order of the file.
+#[derive(Default)]
+struct Table {
+    rows: Vec<Row>,
+    names: Vec<String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    node: usize,
+    waypoint: Waypoint,
+    line: u64,
+}
+
+impl Table {
+    fn push(&mut self, line: u64, name: &str, waypoint: Waypoint) {
+        let node = self.numbers.get(name).copied().unwrap_or_else(|| {
+            self.numbers.insert(name.to_owned(), self.names.len());
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        self.rows.push(Row { node, waypoint, line });
+    }
+
+    fn tracks(mut self) -> Result<Vec<Track>, Refusal> {
+        self.rows.sort_by_key(|row| row.waypoint.at);
+        self.count_from_the_first();
+        self.drop_repetitions()?;
+        let tracks = if self.has_steps() { self.in_steps() } else { self.always() };
+        tracks.map_err(|error| Refusal { line: 1, reason: error.to_string() })
+    }
+
+    /// Times of the calendar begin with the first one.
+    fn count_from_the_first(&mut self) {
+        let start = self.rows.first().map(|row| row.waypoint.at).unwrap_or_default();
+        if start >= Time::from_units(OF_THE_CALENDAR) {
+            for row in &mut self.rows {
+                row.waypoint.at = row.waypoint.at - start;
+            }
+        }
+    }
+
+    /// What is said twice counts once; nobody is at two places at the same time.
+    fn drop_repetitions(&mut self) -> Result<(), Refusal> {
+        let mut latest: Vec<Option<Waypoint>> = vec![None; self.names.len()];
+        let mut twice = None;
+        let names = &self.names;
+        self.rows.retain(|&Row { node, waypoint, line }| {
+            let before = latest[node].replace(waypoint).filter(|before| before.at == waypoint.at);
+            if before.is_some_and(|before| before.point != waypoint.point) {
+                let reason =
+                    format!("{} is at two places at the same time, here and in another row", shown(&names[node]));
+                twice.get_or_insert(Refusal { line, reason });
+            }
+            before.is_none()
+        });
+        twice.map_or(Ok(()), Err)
+    }
+
+    /// Whether the times are time steps: most sightings of a node are at the time that comes next for all.
+    fn has_steps(&self) -> bool {
+        let (mut step, mut now) = (0_u64, None);
+        let mut latest: Vec<Option<u64>> = vec![None; self.names.len()];
+        let (mut pairs, mut successive) = (0_u64, 0_u64);
+        for Row { node, waypoint, .. } in &self.rows {
+            if now.replace(waypoint.at).is_some_and(|now| now < waypoint.at) {
+                step += 1;
+            }
+            if let Some(before) = latest[*node].replace(step) {
+                pairs += 1;
+                successive += u64::from(before + 1 == step);
+            }
+        }
+        pairs > 0 && successive * 2 >= pairs
+    }
+
+    fn in_steps(self) -> Result<Vec<Track>, TrackError> {
+        let mut sightings = Sightings::default();
+        for Row { node, waypoint, .. } in &self.rows {
+            let seen =
+                sightings.step(waypoint.at).and_then(|()| sightings.seen(&self.names[*node], waypoint.point, None));
+            debug_assert_eq!(seen, Ok(()), "rows are in order, and nobody is in two of the same time");
+        }
+        let mut tracks = sightings.tracks()?;
+        tracks.sort_by_key(|track| self.numbers[track.name()]);
+        Ok(tracks)
+    }
+
+    fn always(self) -> Result<Vec<Track>, TrackError> {
+        let mut points: Vec<Vec<Waypoint>> = vec![Vec::new(); self.names.len()];
+        for Row { node, waypoint, .. } in self.rows {
+            points[node].push(waypoint);
+        }
+        self.names.into_iter().zip(points).map(|(name, points)| Track::always(name, points)).collect()
+    }
+}
