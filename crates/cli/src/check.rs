@@ -29,6 +29,7 @@ use verdict::Told;
 pub(crate) use verdict::grouped;
 
 use crate::failure::{Failure, Outcome};
+use crate::output;
 use crate::replay::Bytes;
 use crate::results::print;
 use crate::view::show_bytes;
@@ -41,6 +42,7 @@ enum Found {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
+    output::check(args.trace.iter().chain(&args.chart))?;
     let graphs = match plan.algorithm.layer() {
         Layer::Links => topologies(plan.networks, plan.setup.deployment.nodes),
         Layer::Neighbourhood => vec![Vec::new()],
@@ -63,8 +65,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let told = Told { plan: &plan, setup: &setup, found: &found, took, explored, memory: memory_peak() };
         say(&told.in_format(args.format))?;
         if let Some(counterexample) = found.counterexample() {
-            let trace = trace(&plan, &setup, counterexample, &told.command())?;
-            tell(args, &trace)?;
+            let command = told.command();
+            let trace = trace(&plan, &setup, counterexample, &command)?;
+            tell(args, &command, &trace)?;
             if args.view {
                 show_bytes(args.at, "counterexample", &trace)?;
             }
@@ -80,10 +83,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 /// The counterexample in the forms that were asked for.
-fn tell(args: &Args, bytes: &[u8]) -> Result<(), Failure> {
+fn tell(args: &Args, command: &str, bytes: &[u8]) -> Result<(), Failure> {
     if matches!(args.format, Format::Text | Format::Transcript) {
         let story = transcript::tell(reader(bytes)?).map_err(damaged)?;
-        let advice = if args.format == Format::Text { verdict::advice(args) } else { String::new() };
+        let advice = if args.format == Format::Text { verdict::advice(args, command) } else { String::new() };
         say(&format!("\n{story}{advice}"))?;
     }
     keep(args, bytes)

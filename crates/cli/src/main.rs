@@ -5,13 +5,16 @@
 mod check;
 mod demo;
 mod failure;
+mod field;
 mod list;
 mod movements;
+mod output;
 mod pace;
 mod progress;
 mod replay;
 mod reproduce;
 mod results;
+mod shell;
 mod sim;
 mod soak;
 mod tracks;

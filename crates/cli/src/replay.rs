@@ -5,20 +5,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use driftlock_sim::config::{Config, unknown_repair};
+use driftlock_sim::afield::TerrainError;
+use driftlock_sim::config::{Config, ConfigError, unknown_repair};
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
 use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, replay};
 use driftlock_trace::{Header, Origin, Reader, Writer};
 
 use crate::failure::{Failure, Outcome};
-use crate::list;
 use crate::results::print;
+use crate::{list, movements};
 
 const EXAMPLES: &str = "\
 Without --rerun, the recorded inputs are fed to fresh nodes and every output is compared: this needs no seed, and takes
 the traces of all worlds. With --rerun, the simulation itself is run again from its seed, and must give the same trace
-byte for byte.
+byte for byte; the folder makes no difference, but a file of movements must be where it was, as seen from the trace.
 
 Examples:
   driftlock sim --entries 20 --replications 1 --trace run.jsonl && driftlock replay run.jsonl
@@ -104,8 +105,10 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             let config: Config = serde_json::from_value(config.clone()).map_err(|error| {
                 Failure::Other(format!("{}: its configuration is damaged: {error}", path.display()))
             })?;
-            let plan = config.plan()?;
-            let writer = Writer::new(sink, &trace_header(&plan, *replication));
+            let plan = movements::found_by(path, config).plan().map_err(|error| unplannable(path, &error))?;
+            // The configuration as it was recorded: another folder, or another spelling, makes no difference.
+            let again = Header { world: header.world.clone(), ..trace_header(&plan, *replication) };
+            let writer = Writer::new(sink, &again);
             replicate(&plan, *replication, writer.into()).map_err(Failure::write(path))?;
         }
         Origin::Live { .. } => {
@@ -135,6 +138,18 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
         }
     }
     Ok(())
+}
+
+/// What a trace says of its run makes no sense any more: most likely a file is not where it was.
+fn unplannable(path: &Path, error: &ConfigError) -> Failure {
+    let path = path.display();
+    match error {
+        ConfigError::Field(TerrainError::Unreadable { .. }) => Failure::Other(format!(
+            "{path}: {error}; the movements are looked for from where the trace is: put the file there, or leave \
+             --rerun out"
+        )),
+        error => Failure::Other(format!("{path}: {error}")),
+    }
 }
 
 /// A sink whose bytes can be had afterwards.

@@ -1,5 +1,9 @@
 //! The results of simulations as a table for people, as JSON, CSV and Parquet.
 
+mod columns;
+mod identity;
+mod table;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -12,9 +16,11 @@ use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
 use driftlock_sim::layout::Layout;
 use driftlock_sim::summary::{Connectedness, Crossings, Radio, Summary, Wait, WaitOfClass};
-use driftlock_table::{Kind, Table, Value};
 use serde_json::Value as Json;
 
+use self::identity::VERSION;
+pub(crate) use self::identity::run_id;
+pub(crate) use self::table::to_table;
 use crate::failure::Failure;
 
 /// Writes to standard output, and says so if that is not possible.
@@ -23,104 +29,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::Stdout)
 }
 
-/// One simulation as one JSON object: the configuration under `config`, the results beside it.
-pub(crate) fn to_json(plan: &Plan, summary: &Summary) -> Json {
+/// One simulation as one JSON object: what tells it from others, and the configuration under `config`, beside the
+/// results.
+pub(crate) fn to_json(plan: &Plan, summary: &Summary) -> Result<Json, Failure> {
     let mut object = serde_json::to_value(summary).unwrap_or_default();
     if let Json::Object(fields) = &mut object {
-        fields.insert("config".into(), serde_json::to_value(&plan.config).unwrap_or_default());
+        fields.insert("run_id".into(), run_id(plan)?.into());
+        fields.insert("version".into(), VERSION.into());
+        fields.insert("config".into(), Json::Object(plan.parameters()));
     }
-    object
-}
-
-/// One row for each simulation, with its number, its parameters and its results; nested names are joined with dots.
-pub(crate) fn to_table(runs: &[(&Plan, &Summary)]) -> Result<Table, Failure> {
-    let rows: Vec<Vec<(String, Value)>> = runs.iter().map(|(plan, summary)| row(plan, summary)).collect();
-    let mut columns: Vec<(String, Option<Kind>)> = vec![("run".into(), Some(Kind::Integer))];
-    let mut positions = BTreeMap::new();
-    for (name, value) in rows.iter().flatten() {
-        let position = *positions.entry(name.clone()).or_insert_with(|| {
-            columns.push((name.clone(), None));
-            columns.len() - 1
-        });
-        columns[position].1 = wider(columns[position].1, value.kind());
-    }
-    // What is missing everywhere is a confidence interval of a single replication.
-    let kinds: Vec<_> = columns.into_iter().map(|(name, kind)| (name, kind.unwrap_or(Kind::Real))).collect();
-    let mut table = Table::new(kinds.clone());
-    for (number, row) in rows.into_iter().enumerate() {
-        let mut cells = vec![Value::Missing; kinds.len()];
-        cells[0] = Value::Integer(number as u64);
-        for (name, value) in row {
-            let position = positions[&name];
-            cells[position] = as_kind(value, kinds[position].1);
-        }
-        table.push(cells)?;
-    }
-    Ok(table)
-}
-
-/// The kind of a column that holds both: a duration may be a number here and a text there.
-fn wider(column: Option<Kind>, value: Option<Kind>) -> Option<Kind> {
-    match (column, value) {
-        (Some(Kind::Text), _) | (_, Some(Kind::Text)) => Some(Kind::Text),
-        (Some(Kind::Real), Some(Kind::Integer)) => Some(Kind::Real),
-        (_, Some(kind)) => Some(kind),
-        (kind, None) => kind,
-    }
-}
-
-fn as_kind(value: Value, kind: Kind) -> Value {
-    match (value, kind) {
-        (Value::Integer(count), Kind::Real) => Value::Real(count as f64),
-        (Value::Integer(count), Kind::Text) => Value::Text(count.to_string()),
-        (Value::Real(number), Kind::Text) => Value::Text(number.to_string()),
-        (value, _) => value,
-    }
-}
-
-fn row(plan: &Plan, summary: &Summary) -> Vec<(String, Value)> {
-    let mut cells = Vec::new();
-    let parameters = serde_json::to_value(&plan.config).unwrap_or_default();
-    flatten("", &parameters, &mut cells);
-    let results = serde_json::to_value(summary).unwrap_or_default();
-    let seen = cells.len();
-    flatten("", &results, &mut cells);
-    // The seed, and the entries asked for, are parameters; what was counted goes by another name.
-    let names: Vec<String> = cells[..seen].iter().map(|(name, _)| name.clone()).collect();
-    let mut rest = cells.split_off(seen);
-    rest.retain(|(name, _)| name != "seed");
-    for (name, _) in &mut rest {
-        if names.contains(name) {
-            *name = format!("counted_{name}");
-        }
-    }
-    cells.extend(rest);
-    cells
-}
-
-fn flatten(prefix: &str, value: &Json, cells: &mut Vec<(String, Value)>) {
-    let cell = match value {
-        Json::Object(fields) => {
-            for (name, value) in fields {
-                let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-                flatten(&name, value, cells);
-            }
-            return;
-        }
-        Json::Array(items) => {
-            let texts: Vec<_> =
-                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
-            Value::Text(texts.join("; "))
-        }
-        Json::String(text) => Value::Text(text.clone()),
-        Json::Bool(flag) => Value::Flag(*flag),
-        Json::Null => Value::Missing,
-        Json::Number(number) => match number.as_u64() {
-            Some(count) => Value::Integer(count),
-            None => Value::Real(number.as_f64().unwrap_or(f64::NAN)),
-        },
-    };
-    cells.push((prefix.to_owned(), cell));
+    Ok(object)
 }
 
 /// The rule that is in force, if the algorithm has one.
@@ -166,11 +84,10 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
 /// What the nodes stand on, and how it changes.
 fn ground(plan: &Plan) -> String {
     let Config { connectivity, mobility, neighbourhoods, churn, absence, speed, .. } = &plan.config;
-    if let Some(Terrain { area, tracks, .. }) = &plan.config.field {
-        return match tracks {
-            Some(path) => format!("a field with the movements of {}", path.display()),
-            None => format!("a field of {} m x {} m", area.width, area.height),
-        };
+    match &plan.config.field {
+        Some(Terrain { tracks: Some(path), .. }) => return format!("a field with the movements of {}", path.display()),
+        Some(Terrain { area, .. }) => return format!("a field of {} m x {} m", area.width, area.height),
+        None => {}
     }
     if plan.algorithm.layer() == Layer::Links {
         let links = match &plan.config.topology {

@@ -1,10 +1,10 @@
 //! `driftlock sim`: measure an algorithm.
 
 mod effect;
-pub(crate) mod field;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use driftlock_sim::sweep::run_all;
 use driftlock_trace::Writer;
 
 use crate::failure::{Failure, Outcome};
-use crate::movements;
-use crate::progress;
+use crate::field::{self, FieldFlags, Source};
 use crate::results::{print, to_json, to_table, to_text};
 use crate::view::At;
+use crate::{movements, output, progress, shell};
 
 const EXAMPLES: &str = "\
 Every parameter is a flag, and a key of the same name (with _ for -) in a TOML file for --config; flags win. \
@@ -82,6 +82,8 @@ pub(crate) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     parameters: Parameters,
+    #[command(flatten)]
+    afield: FieldFlags,
     /// How to write the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -91,9 +93,6 @@ pub(crate) struct Args {
     /// Record every step of one replication in this file (compressed if it ends in .zst)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write the packets of one replication on a field to this file, for Wireshark (docs/pcap.md)
-    #[arg(long, value_name = "FILE")]
-    pcap: Option<PathBuf>,
     /// Show one replication in a browser while it runs, instead of measuring
     #[arg(long, conflicts_with_all = ["trace", "pcap", "output", "format", "threads"])]
     view: bool,
@@ -172,13 +171,6 @@ struct Parameters {
     /// How far beyond a border one still belongs to one's neighbourhood, in metres [default: 1]
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     margin: Option<f64>,
-    /// Nodes move about a field with radios, over the real link layer: a TOML file (docs/field.md), or walkers, nfk or cluster
-    #[arg(long, value_name = "FILE")]
-    field: Option<PathBuf>,
-    /// Nodes move on the field as this file says, and there are as many as it has: ns-2, BonnMotion, SUMO, ONE, GPX or
-    /// CSV (docs/mobility.md); without --field on that of walkers. In a file for --config: tracks of [field]
-    #[arg(long, value_name = "FILE")]
-    tracks: Option<PathBuf>,
     /// Time in the CS: a number, uniform:A..B or exponential:MEAN [default: 1]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     cs_time: Option<Duration>,
@@ -341,11 +333,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
         recordable(&plan, recorded)?;
         return watch::watch(&plan, recorded, args.at);
     }
+    check_records(args, &plan, recorded)?;
+    output::check([&args.output, &args.trace, &args.afield.pcap].into_iter().flatten())?;
     if let Some(path) = &args.trace {
         record(&plan, recorded, path)?;
     }
-    if let Some(path) = &args.pcap {
-        capture(&plan, recorded, path)?;
+    if let Some(path) = &args.afield.pcap {
+        let records = Records { trace: None, capture: args.afield.capture()? };
+        replicate(&plan, recorded, records).map_err(Failure::write(path))?;
     }
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
@@ -359,7 +354,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         eprintln!("{note}");
     }
     if summary.violations > 0 {
-        eprintln!("{}", how_to_replay(&plan, &summary));
+        eprintln!("{}", how_to_replay(&plan, &summary, env::args().skip(1)));
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
@@ -381,44 +376,46 @@ fn movements_ended(plan: &Plan, summary: &Summary) -> Option<String> {
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
-    let (flag, flag_source) = args.parameters.field.as_deref().map(field::read).transpose()?.unzip();
     let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
-    let tracks = args.parameters.tracks.as_deref();
-    let Some(path) = &args.config else {
-        let file = Config { field: flag, topology: topology.unwrap_or_default(), ..Config::default() };
-        let config = args.parameters.over(along(tracks, file, false)?);
-        let planned = with_own_units(config, args.parameters.k.is_some()).plan();
-        return planned.map_err(|error| refuse(flag_source.flatten().as_ref(), tracks, error));
+    let file = args.config.as_deref().map(FromFile::read).transpose()?.unwrap_or_default();
+    // Movements alone are on the field of the walkers.
+    let usual = || args.afield.tracks.is_some().then(|| (Terrain::default(), None));
+    let field = args.afield.named()?.or(file.field).or_else(usual);
+    let asked = field.map(|field| args.afield.over(field)).transpose()?;
+    let nodes_on_tracks = asked.as_ref().and_then(|asked| asked.nodes_on_tracks).filter(|_| !file.has_nodes);
+    let config = Config {
+        field: asked.as_ref().map(|asked| asked.terrain.clone()),
+        topology: topology.unwrap_or(file.config.topology),
+        nodes: nodes_on_tracks.unwrap_or(file.config.nodes),
+        ..file.config
     };
-    let source = field::Source::config(path)?;
-    let bad = |error: toml::de::Error| source.bad_toml(&error);
-    let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
-    let file: Config = toml::from_str(source.text()).map_err(bad)?;
-    let units_given = args.parameters.k.is_some() || keys.contains_key("k");
-    let own = file.field.clone().map(|terrain| source.beside(terrain));
-    let file = Config { field: flag.or(own), topology: topology.unwrap_or(file.topology), ..file };
-    let file = along(tracks, file, keys.contains_key("nodes"))?;
-    let config = with_own_units(args.parameters.over(file), units_given);
-    config.plan().map_err(|error| match error {
-        ConfigError::Field(_) => refuse(flag_source.unwrap_or(Some(source)).as_ref(), tracks, error),
-        error => Failure::ConfigIn { path: path.clone(), error },
+    let config = with_own_units(args.parameters.over(config), args.parameters.k.is_some() || file.has_units);
+    config.plan().map_err(|error| match (error, &asked, &args.config) {
+        (ConfigError::Field(error), Some(asked), _) => asked.refuse(&error),
+        (error, _, Some(path)) => Failure::ConfigIn { path: path.clone(), error },
+        (error, ..) => Failure::Config(error),
     })
 }
 
-/// With nodes that move along the tracks of a file, if one is given: as many as it has, unless their number is.
-fn along(tracks: Option<&Path>, file: Config, nodes_given: bool) -> Result<Config, Failure> {
-    let Some(path) = tracks else { return Ok(file) };
-    let found = u32::try_from(movements::read(path)?.len()).unwrap_or(u32::MAX);
-    let nodes = if nodes_given { file.nodes } else { found };
-    let field = Terrain { tracks: Some(path.to_owned()), ..file.field.unwrap_or_default() };
-    Ok(Config { field: Some(field), nodes, ..file })
+/// What a file for `--config` says.
+#[derive(Default)]
+struct FromFile {
+    config: Config,
+    /// Whether it says how many nodes there are, and how many units.
+    has_nodes: bool,
+    has_units: bool,
+    field: Option<field::Read>,
 }
 
-/// What makes no sense, and in which file, if the field is from one and its tracks are not from another.
-fn refuse(source: Option<&field::Source>, tracks: Option<&Path>, error: ConfigError) -> Failure {
-    match source {
-        Some(source) if tracks.is_none() || !field::is_of_tracks(&error) => source.refuse(error),
-        _ => Failure::Config(error),
+impl FromFile {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let source = Source::config(path)?;
+        let bad = |error: toml::de::Error| source.bad_toml(&error);
+        let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
+        let config: Config = toml::from_str(source.text()).map_err(bad)?;
+        let field = config.field.clone().map(|terrain| source.beside(terrain));
+        let [has_nodes, has_units] = ["nodes", "k"].map(|key| keys.contains_key(key));
+        Ok(Self { config, has_nodes, has_units, field: field.map(|terrain| (terrain, Some(source))) })
     }
 }
 
@@ -450,32 +447,32 @@ fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
-    recordable(plan, replication)?;
-    let writer = Writer::create(path, &trace_header(plan, replication)).map_err(Failure::write(path))?;
-    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
+/// Refuses records that can not be made.
+fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failure> {
+    if args.trace.is_some() {
+        recordable(plan, replication)?;
+    }
+    if args.afield.pcap.is_some() {
+        check_replication(plan, replication)?;
+        if plan.config.field.is_none() {
+            let says = "there are packets only on a field: give --field as well, or leave --pcap out";
+            return Err(Failure::Other(says.into()));
+        }
+    }
     Ok(())
 }
 
-/// Runs one replication for its packets.
-fn capture(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
-    check_replication(plan, replication)?;
-    if plan.config.field.is_none() {
-        return Err(Failure::Other(
-            "there are packets only on a field: give --field as well, or leave --pcap out".into(),
-        ));
-    }
-    let file = File::create(path).map_err(Failure::write(path))?;
-    let capture: Box<dyn io::Write> = Box::new(io::BufWriter::new(file));
-    let records = Records { trace: None, capture: Some(capture) };
-    replicate(plan, replication, records).map_err(Failure::write(path))?;
+fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
+    let header = trace_header(&movements::told_by(path, plan), replication);
+    let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
+    replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
     Ok(())
 }
 
 fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     let text = match args.format {
         Format::Table => to_text(plan, summary),
-        Format::Json => format!("{:#}\n", to_json(plan, summary)),
+        Format::Json => format!("{:#}\n", to_json(plan, summary)?),
         Format::Csv => {
             let mut bytes = Vec::new();
             to_table(&[(plan, summary)])?.write_csv(&mut bytes)?;
@@ -491,101 +488,17 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
     fs::write(path, text).map_err(Failure::write(path))
 }
 
-/// The command that records the first replication that went wrong, or at least repeats it.
-fn how_to_replay(plan: &Plan, summary: &Summary) -> String {
+/// The flags that say what becomes of the results, and not what they are.
+const OF_OUTPUT: [&str; 6] = ["--format", "--output", "--trace", "--trace-replication", "--pcap", "--threads"];
+
+/// The command that records the first replication that went wrong, or at least repeats it: the words that were typed,
+/// so that it reads the same files.
+fn how_to_replay(plan: &Plan, summary: &Summary, words: impl Iterator<Item = String>) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
-    let (seed, flags) = (plan.config.seed, flags(&plan.config));
+    let (seed, command) = (plan.config.seed, shell::without(&OF_OUTPUT, words));
     if plan.config.neighbourhoods > 1 {
-        return format!("a violation with seed {seed}; the same again:\n  driftlock sim{flags}");
+        return format!("a violation with seed {seed}; the same again:\n  driftlock {command}");
     }
     let trace = format!("--trace violation.jsonl --trace-replication {replication}");
-    format!("a violation with seed {seed}; to record it:\n  driftlock sim{flags} {trace}")
-}
-
-/// The flags that make this configuration.
-pub(crate) fn flags(config: &Config) -> String {
-    let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
-    let (now, default) = (json(config), json(&Config::default()));
-    let mut text = String::new();
-    for (name, value) in now.as_object().into_iter().flatten() {
-        let flag = name.replace('_', "-");
-        match value {
-            value if Some(value) == default.get(name) => {}
-            // The one follows from the other.
-            _ if name == "load" && config.contention.is_some() => {}
-            _ if name == "without" && config.as_published => {}
-            serde_json::Value::Bool(_) => text.push_str(&format!(" --{flag}")),
-            serde_json::Value::Array(items) => {
-                for item in items.iter().filter_map(|item| item.as_str()) {
-                    text.push_str(&format!(" --{flag} {item}"));
-                }
-            }
-            serde_json::Value::Object(nodes) if name != "field" => {
-                for (node, value) in nodes {
-                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    text.push_str(&format!(" --{flag} {node}={value}"));
-                }
-            }
-            // Only the caller knows the name of a file.
-            serde_json::Value::Object(_) => text.push_str(&of_field(config)),
-            serde_json::Value::String(word) => text.push_str(&format!(" --{flag} {word}")),
-            other => text.push_str(&format!(" --{flag} {other}")),
-        }
-    }
-    text
-}
-
-/// The flags that make its field, if it has one.
-fn of_field(config: &Config) -> String {
-    let Some(field) = &config.field else { return String::new() };
-    let name = field::name(&Terrain { tracks: None, ..field.clone() }).unwrap_or("FILE");
-    let tracks = field.tracks.as_ref().map(|path| format!(" --tracks {}", path.display()));
-    format!(" --field {name}{}", tracks.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_demands() {
-        let mut config = Config { algorithm: "hok".into(), ..Config::default() };
-        (config.units, config.priorities) = ("1..3".parse().unwrap(), "4".parse().unwrap());
-        config.deadlines = "exp:50".parse().unwrap();
-        assert_eq!(flags(&config), " --algorithm hok --units 1..3 --priorities 4 --deadlines exponential:50");
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_links_and_single_nodes() {
-        let mut config = Config { algorithm: "hok".into(), nodes: 4, ..Config::default() };
-        config.topology = "0-1,1-2,2-3".parse().unwrap();
-        (config.load_of, config.priority_of) =
-            ([(3, 0.5)].into(), [(0, "5".parse().unwrap()), (1, "0..2".parse().unwrap())].into());
-        assert_eq!(
-            flags(&config),
-            " --algorithm hok --nodes 4 --load-of 3=0.5 --topology 0-1,1-2,2-3 --priority-of 0=5 --priority-of 1=0..2"
-        );
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_field_if_it_has_a_name() {
-        for name in ["walkers", "nfk", "cluster"] {
-            let field = field::read(Path::new(name)).unwrap().0;
-            assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), format!(" --field {name}"));
-        }
-        let (mut field, _) = field::read(Path::new("nfk")).unwrap();
-        field.area.width = 77.0;
-        assert_eq!(flags(&Config { field: Some(field), ..Config::default() }), " --field FILE");
-        let field = Terrain { tracks: Some("city.xml".into()), ..Terrain::default() };
-        let flags = flags(&Config { field: Some(field), ..Config::default() });
-        assert_eq!(flags, " --field walkers --tracks city.xml");
-    }
-
-    #[test]
-    fn the_flags_of_a_configuration_name_its_load_once() {
-        let config = Config { contention: Some(50.0), ..Config::default() }.plan().unwrap().config;
-        assert!((config.load - 1.0).abs() < 1e-12);
-        assert_eq!(flags(&config), " --contention 50.0");
-        assert!(config.plan().is_ok(), "what was planned can be planned again");
-    }
+    format!("a violation with seed {seed}; to record it:\n  driftlock {command} {trace}")
 }

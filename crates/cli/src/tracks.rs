@@ -10,9 +10,8 @@ use driftlock_field::mobility::{Format, Tracks};
 use driftlock_net::Time;
 
 use crate::failure::{Failure, Outcome};
-use crate::movements;
 use crate::results::print;
-use crate::sim::field;
+use crate::{field, movements, output};
 
 /// The most lines that are written for the ONE: some 300 MB.
 const SAMPLES_MAX: u64 = 10_000_000;
@@ -82,6 +81,7 @@ impl From<Written> for Format {
 pub(crate) fn run(args: &Args) -> Outcome {
     let format = format(args)?;
     let step = step(args, format)?;
+    output::check(&args.out)?;
     let tracks = if is_of_movements(&args.source) { read(args)? } else { record(args)? };
     if format == Format::One {
         check_samples(one::samples(&tracks, step), step)?;

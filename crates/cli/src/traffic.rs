@@ -9,10 +9,16 @@ use driftlock_field::mobility::{Area, Model, RandomWaypoint};
 use driftlock_field::radio::settings::Propagation;
 use driftlock_field::radio::{self, presets};
 use driftlock_net::aodv;
-use driftlock_sim::traffic::{self, Config, Report};
+use driftlock_sim::afield::{Radio, Terrain};
+use driftlock_sim::traffic::{self, Config, ConfigError, Plan, Report};
 
 use crate::failure::{Failure, Outcome};
+use crate::field::FieldFlags;
+use crate::output;
 use crate::results::print;
+
+/// So many there are if nobody says otherwise.
+const NODES: u32 = 50;
 
 const EXAMPLES: &str = "\
 Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other \
@@ -24,12 +30,19 @@ those who are that near at the time. A --radio is a preset (docs/radio.md); --ra
 leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3, \
 the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
 
+With --field it is the field of driftlock sim --field with the same seed and nodes: its area, movement, radio, \
+constants of AODV and faults. A node that is down sends nothing, and finds its routes anew when it is back; one that \
+pauses does later what it should have done. With --tracks nodes go where a file says, on the field or with the \
+radio of the flags.
+
 Examples:
   driftlock traffic                                       50 nodes on a square kilometre for 300 s
   driftlock traffic --nodes 200 --density 100 --speed 1..20
   driftlock traffic --nodes 36 --area 900x900 --speed 0   everybody stands
   driftlock traffic --nodes 10000 --within 600 --seconds 30
   driftlock traffic --radio ns-3 --range 200 --routing ns-3 --format json
+  driftlock traffic --field walkers --nodes 30 --pcap run.pcapng
+  driftlock traffic --tracks city.fcd.xml.gz --radio wifi-11mbps
 
 Exit codes: 0 it was run, 2 it could not be.";
 
@@ -37,30 +50,32 @@ Exit codes: 0 it was run, 2 it could not be.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The number of nodes
-    #[arg(long, default_value_t = 50, allow_hyphen_values = true)]
-    nodes: u32,
+    /// The number of nodes [default: 50, or as many as --tracks has]
+    #[arg(long, allow_hyphen_values = true)]
+    nodes: Option<u32>,
     /// Nodes per square kilometre: the area is the square that fits
-    #[arg(long, default_value_t = 50.0, conflicts_with = "area", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 50.0, conflicts_with_all = ["area", "field", "tracks"], allow_hyphen_values = true)]
     density: f64,
     /// The area instead, in metres
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = area, allow_hyphen_values = true)]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = area, conflicts_with_all = ["field", "tracks"],
+          allow_hyphen_values = true)]
     area: Option<Area>,
     /// How fast nodes move, in m/s, drawn anew for each way; 0 if everybody stands
-    #[arg(long, value_name = "MIN..MAX", default_value = "0.1..8", allow_hyphen_values = true)]
+    #[arg(long, value_name = "MIN..MAX", default_value = "0.1..8", conflicts_with_all = ["field", "tracks"],
+          allow_hyphen_values = true)]
     speed: Speed,
     /// How far a radio is received, in metres; for radios whose range is a number [default: the radio's]
-    #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "METRES", conflicts_with = "field", allow_hyphen_values = true)]
     range: Option<f64>,
     /// The radio
-    #[arg(long, value_name = "PRESET", default_value = "nfk", value_parser = presets::NAMES)]
+    #[arg(long, value_name = "PRESET", default_value = "nfk", conflicts_with = "field", value_parser = presets::NAMES)]
     radio: String,
-    /// The constants of AODV
-    #[arg(long, value_enum, default_value_t = Routing::Rfc)]
-    routing: Routing,
-    /// How far a search for a route goes at most, in hops
-    #[arg(long, value_name = "HOPS", default_value_t = 35, value_parser = clap::value_parser!(u8).range(1..))]
-    diameter: u8,
+    /// The constants of AODV [default: those of the field, or rfc]
+    #[arg(long, value_enum)]
+    routing: Option<Routing>,
+    /// How far a search for a route goes at most, in hops [default: as the constants say; 35 by the RFC]
+    #[arg(long, value_name = "HOPS", value_parser = clap::value_parser!(u8).range(1..))]
+    diameter: Option<u8>,
     /// The mean time from one request of a node to its next, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, allow_hyphen_values = true)]
     period: f64,
@@ -73,6 +88,8 @@ pub(crate) struct Args {
     /// Send only to those who are at most this far away, in metres
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     within: Option<f64>,
+    #[command(flatten)]
+    afield: FieldFlags,
     /// How to write the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -128,13 +145,17 @@ fn area(text: &str) -> Result<Area, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    let plan = args.config()?.plan()?;
-    let report = traffic::run(&plan);
+    let plan = args.plan()?;
+    output::check(&args.afield.pcap)?;
+    let report = traffic::run(&plan, args.afield.capture()?).map_err(|error| match &args.afield.pcap {
+        Some(path) => Failure::Write { path: path.clone(), error },
+        None => Failure::Other(error.to_string()),
+    })?;
     let text = match args.format {
         Format::Table => table(&plan, &report),
         Format::Json => {
             let mut object = serde_json::to_value(&report).unwrap_or_default();
-            object["config"] = serde_json::to_value(&plan.config).unwrap_or_default();
+            object["config"] = plan.parameters();
             format!("{object:#}\n")
         }
     };
@@ -143,8 +164,54 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 impl Args {
-    fn config(&self) -> Result<Config, Failure> {
-        let mut radio: radio::Settings = self.radio.parse().map_err(traffic::ConfigError::from)?;
+    fn plan(&self) -> Result<Plan, Failure> {
+        let field = match self.afield.named()? {
+            Some(field) => field,
+            None => (self.own_field()?, None),
+        };
+        let mut asked = self.afield.over(field)?;
+        let aodv = &mut asked.terrain.layers.aodv;
+        if let Some(routing) = self.routing {
+            *aodv = routing.settings();
+        }
+        aodv.net_diameter = self.diameter.unwrap_or(aodv.net_diameter);
+        let config = Config {
+            nodes: self.nodes.or(asked.nodes_on_tracks).unwrap_or(NODES),
+            field: asked.terrain.clone(),
+            numbered_by_place: !self.afield.are_given(),
+            period: self.period,
+            within: self.within,
+            seconds: self.seconds,
+            seed: self.seed,
+            ..Config::default()
+        };
+        config.plan().map_err(|error| match error {
+            ConfigError::Field(error) => asked.refuse(&error),
+            error => Failure::Traffic(error),
+        })
+    }
+
+    /// The field that the flags describe.
+    fn own_field(&self) -> Result<Terrain, Failure> {
+        let density = self.density;
+        if !(1e-3..=1e6).contains(&density) {
+            let bound = "from 0.001 to 1000000";
+            return Err(Failure::Traffic(ConfigError::Number { name: "density", bound, value: density }));
+        }
+        let Speed(speed_min, speed_max) = self.speed;
+        let stands = self.speed == Speed(0.0, 0.0);
+        let walk = Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 });
+        Ok(Terrain {
+            area: self.area.unwrap_or_else(|| square(self.nodes.unwrap_or(NODES), density)),
+            movement: if stands { Model::Uniform {} } else { walk },
+            radio: Radio::Written(Box::new(self.own_radio()?)),
+            ..Terrain::default()
+        })
+    }
+
+    fn own_radio(&self) -> Result<radio::Settings, Failure> {
+        let mut radio: radio::Settings =
+            self.radio.parse().map_err(|error: radio::SettingsError| Failure::Other(error.to_string()))?;
         if let Some(range) = self.range {
             match &mut radio.propagation {
                 Propagation::UnitDisk { range_m, .. } => *range_m = range,
@@ -153,35 +220,36 @@ impl Args {
                 }
             }
         }
-        let Speed(speed_min, speed_max) = self.speed;
-        let stands = self.speed == Speed(0.0, 0.0);
-        let walk = Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 });
-        Ok(Config {
-            nodes: self.nodes,
-            density: self.density,
-            area: self.area,
-            mobility: if stands { Model::Uniform {} } else { walk },
-            radio,
-            routing: aodv::Settings { net_diameter: self.diameter, ..self.routing.settings() },
-            period: self.period,
-            within: self.within,
-            seconds: self.seconds,
-            seed: self.seed,
-            ..Config::default()
-        })
+        Ok(radio)
     }
 }
 
-fn table(plan: &traffic::Plan, report: &Report) -> String {
-    let (config, area) = (&plan.config, plan.area);
+/// The square in which so many nodes have this density, to the square kilometre.
+fn square(nodes: u32, density: f64) -> Area {
+    const SQUARE_METRES_PER_SQUARE_KILOMETRE: f64 = 1e6;
+    let side = (f64::from(nodes) / density * SQUARE_METRES_PER_SQUARE_KILOMETRE).sqrt();
+    Area { width: side, height: side }
+}
+
+fn table(plan: &Plan, report: &Report) -> String {
+    let Config { nodes, field: Terrain { area, tracks, .. }, .. } = &plan.config;
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<28}{value}");
     };
-    row("nodes", format!("{} on {:.0} x {:.0} m", config.nodes, area.width, area.height));
+    row(
+        "nodes",
+        match tracks {
+            Some(path) => format!("{nodes} with the movements of {}", path.display()),
+            None => format!("{nodes} on {:.0} x {:.0} m", area.width, area.height),
+        },
+    );
     row("requests", format!("{}", report.requests));
     if report.nobody_near > 0 {
         row("not sent, nobody near", format!("{}", report.nobody_near));
+    }
+    if report.down > 0 {
+        row("not sent, node down", format!("{}", report.down));
     }
     row("answered", percent(report.delivery));
     row("arrived", percent(report.one_way));

@@ -1,7 +1,11 @@
 //! `driftlock traffic` from outside.
 
+mod outside;
+
+use std::fs;
 use std::process::{Command, Output};
 
+use outside::{Scratch, driftlock};
 use serde_json::Value;
 
 fn traffic(flags: &str) -> Output {
@@ -48,8 +52,10 @@ fn the_json_has_the_results_and_the_configuration() {
         assert!(value.is_some_and(Value::is_number), "{key} is {value:?}");
     }
     assert!(json["packets"]["hellos"].as_u64() > Some(100));
-    assert_eq!(json["config"]["radio"]["propagation"]["range-m"], 220.0);
-    assert_eq!(json["config"]["routing"]["hello"], "always");
+    let field = &json["config"]["field"];
+    assert_eq!(field["radio"]["propagation"]["range-m"], 220.0);
+    assert_eq!(field["layers"]["aodv"]["hello"], "always");
+    assert!(field["layers"]["link"].is_null(), "there are no links");
     assert_eq!(json["config"]["within"], 500.0);
 }
 
@@ -57,7 +63,7 @@ fn the_json_has_the_results_and_the_configuration() {
 fn who_stands_close_together_loses_nothing() {
     let json = json("--nodes 10 --area 100x50 --speed 0 --radio ideal --seconds 60");
     assert_eq!((&json["delivery"], &json["one-way"]), (&1.0.into(), &1.0.into()));
-    assert_eq!(json["config"]["mobility"]["model"], "uniform");
+    assert_eq!(json["config"]["field"]["movement"]["model"], "uniform");
 }
 
 #[test]
@@ -72,6 +78,13 @@ fn nonsense_is_refused_with_a_sentence_and_exit_code_2() {
         ("--radio cb", "possible values"),
         ("--period 0", "period must be"),
         ("--within -1", "within must be"),
+        ("--density 0", "density must be"),
+        ("--field walkers --speed 3", "cannot be used with"),
+        ("--field walkers --radio nfk", "cannot be used with"),
+        ("--tracks nowhere.ns2 --area 10x10", "cannot be used with"),
+        ("--tracks nowhere.ns2", "can not read nowhere.ns2: No such file"),
+        ("--field runners", "fields that need no file: walkers, nfk, cluster"),
+        ("--pcap nowhere/run.pcapng", "can not write nowhere/run.pcapng"),
     ] {
         let output = traffic(flags);
         let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
@@ -79,4 +92,62 @@ fn nonsense_is_refused_with_a_sentence_and_exit_code_2() {
         assert_eq!(said.matches(says).count(), 1, "{flags}: {said}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn it_runs_on_the_fields_of_sim_and_where_their_nodes_go() {
+    let scratch = Scratch::new("traffic-field");
+    let walk = scratch.path("walk.ns2");
+    let said = driftlock(&["tracks", "walkers", "--nodes", "30", "--seconds", "60", "--seed", "7", "--out", &walk]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let results = |flags: &str| {
+        let mut json = json(&format!("{flags} --nodes 30 --seconds 40 --seed 7"));
+        json["config"].take();
+        json
+    };
+    let field = results("--field walkers");
+    assert!(field["delivery"].as_f64() > Some(0.5), "{field:#}");
+    assert_eq!(field, results(&format!("--field walkers --tracks {walk}")), "the same movements, radios and routers");
+    assert_ne!(field, results("--field nfk"));
+    let on_tracks = json(&format!("--tracks {walk} --seconds 10"));
+    assert!(on_tracks["config"]["field"]["movement"].is_null() && on_tracks["config"]["field"]["area"].is_null());
+    assert_eq!(on_tracks["config"]["nodes"], 30, "as many as the file has");
+    let text = String::from_utf8(traffic(&format!("--tracks {walk} --seconds 10")).stdout).expect("text");
+    assert!(text.contains("30 with the movements of"), "{text}");
+    let other = traffic(&format!("--tracks {walk} --nodes 31"));
+    assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("give --nodes 30"));
+}
+
+#[test]
+fn faults_of_a_field_are_carried_out_and_refused_in_their_place() {
+    let scratch = Scratch::new("traffic-faults");
+    let crash = "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\n";
+    let file = scratch.write("crash.toml", crash);
+    let json = json(&format!("--field {file} --nodes 10 --seconds 60 --period 1"));
+    assert!(json["down"].as_u64() > Some(20), "{json:#}");
+    let said = traffic(&format!("--field {file} --nodes 3"));
+    let err = String::from_utf8_lossy(&said.stderr).replace("\n  │ ", " ");
+    assert!(said.status.code() == Some(2) && err.contains("crash.toml, line 1, column 1: fault 1"), "{err}");
+}
+
+#[test]
+fn packets_are_captured_and_are_as_long_as_the_radios_say() {
+    let scratch = Scratch::new("traffic-pcap");
+    let capture = scratch.path("run.pcapng");
+    let json = json(&format!("--nodes 10 --area 300x300 --seconds 20 --pcap {capture}"));
+    let capture = fs::read(capture).expect("written");
+    assert!(capture.starts_with(&[0x0A, 0x0D, 0x0D, 0x0A]), "a section header block comes first");
+    let word = |at: usize| u32::from_le_bytes(capture[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut sent, mut bytes) = (0, 0, 0);
+    while at < capture.len() {
+        if word(at) == 6 {
+            let length = word(at + 20) as usize;
+            // The first option has the direction, 2 for outbound; Ethernet takes 14 bytes.
+            let is_sent = word(at + 28 + length.next_multiple_of(4) + 4) & 3 == 2;
+            sent += u64::from(is_sent);
+            bytes += if is_sent { length as u64 - 14 } else { 0 };
+        }
+        at += word(at + 4) as usize;
+    }
+    assert_eq!((Some(sent), Some(bytes)), (json["radio"]["data-sent"].as_u64(), json["radio"]["bytes-sent"].as_u64()));
 }

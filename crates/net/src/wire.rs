@@ -41,7 +41,7 @@ pub const NODES_MAX: u32 = 1 << 24;
 
 /// Something with an encoding of our own.
 pub trait Payload: Serialize {
-    /// Tells it from the other payloads.
+    /// Tells it from the other payloads. Applications that are simulated have kinds from 4 on.
     const KIND: u8;
 }
 

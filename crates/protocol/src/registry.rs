@@ -226,14 +226,25 @@ registry! {
 mod tests {
     use super::*;
 
+    /// What is ours alone has rules of its own and nothing to repair. A paper's text may need no repair either.
+    fn fit_together(repairs: &[Repair], guards: &[Repair]) -> bool {
+        repairs.is_empty() || guards.is_empty()
+    }
+
+    #[test]
+    fn an_algorithm_of_a_paper_may_have_repairs_or_none_and_ours_has_none() {
+        let (repairs, guards) =
+            (Algorithm::named("krl").unwrap().repairs(), Algorithm::named("klme-ft").unwrap().guards());
+        assert!(fit_together(&[], &[]) && fit_together(repairs, &[]) && fit_together(&[], guards));
+        assert!(!fit_together(repairs, guards));
+    }
+
     #[test]
     fn every_tag_is_listed_once_and_leads_to_an_implementation() {
         for (at, algorithm) in ALGORITHMS.iter().enumerate() {
             assert!(ALGORITHMS[at + 1..].iter().all(|other| other.tag != algorithm.tag));
             assert_eq!(Algorithm::named(algorithm.tag), Some(algorithm));
-            // What is ours alone has nothing to repair, and rules of its own to show what each is for.
-            assert_eq!(algorithm.repairs().is_empty(), !algorithm.guards().is_empty());
-            assert_eq!(algorithm.repairs().is_empty(), algorithm.survives_crashes());
+            assert!(fit_together(algorithm.repairs(), algorithm.guards()), "{}", algorithm.tag);
         }
         assert_eq!(Algorithm::named("no such algorithm"), None);
     }
@@ -251,6 +262,7 @@ mod tests {
     #[test]
     fn rules_of_our_own_are_switched_off_in_searches_only() {
         let ours = Algorithm::named("klme-ft").unwrap();
+        assert!(ours.repairs().is_empty() && !ours.guards().is_empty() && ours.survives_crashes());
         for guard in ours.guards() {
             assert_eq!(ours.repairs_without([guard.name]), Err(guard.name));
             assert_eq!(ours.rules_without([guard.name]), Ok(Repairs::ALL.without(*guard)));

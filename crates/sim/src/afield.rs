@@ -8,7 +8,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use driftlock_field::capture::Capture;
 use driftlock_field::faults::{Action, Fault, FaultError, Faults, Memory};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
@@ -17,12 +16,12 @@ use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::neighbourhood::Point;
 use driftlock_net::stack::{self, Packet, Stack};
-use driftlock_net::wire::Datagram;
 use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 use serde::Serialize;
 
 use self::scenery::Scenery;
+use crate::capturing::Capturing;
 
 mod graph;
 mod scenery;
@@ -175,9 +174,7 @@ pub struct Afield<M> {
     actions: Vec<Action>,
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
     forgetful: bool,
-    capture: Option<Capture<Box<dyn Write>>>,
-    /// Why the capture ended before its time.
-    capture_error: Option<io::Error>,
+    capturing: Capturing,
     /// What a trace is told, if there is one.
     scenery: Option<Scenery>,
     /// What a message carries.
@@ -215,8 +212,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             fault_due: Time::END,
             actions: Vec::new(),
             forgetful,
-            capture: None,
-            capture_error: None,
+            capturing: Capturing::default(),
             scenery: None,
             permits,
             letter: None,
@@ -596,10 +592,12 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
                 radio::Effect::Heard { at, from, frame } => self.hear(now, at, from, frame),
                 radio::Effect::Failed { from, to, frame } => self.fail(now, from, to, frame),
                 radio::Effect::OnAir { from, to, frame, attempt } => {
-                    self.capture(&frame, from, to, |capture, datagram| capture.sent(now, from, to, attempt, datagram));
+                    let datagram = || frame.datagram(from, to);
+                    self.capturing.write(datagram, |file, datagram| file.sent(now, from, to, attempt, datagram));
                 }
                 radio::Effect::Received { at, from, to, frame, .. } => {
-                    self.capture(&frame, from, to, |capture, datagram| capture.heard(now, at, from, to, datagram));
+                    let datagram = || frame.datagram(from, to);
+                    self.capturing.write(datagram, |file, datagram| file.heard(now, at, from, to, datagram));
                 }
                 radio::Effect::Sent { .. } => {}
             }
@@ -615,33 +613,14 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     /// From now on every packet is written there, as Wireshark reads it.
     pub fn capture_to(&mut self, writer: Box<dyn Write>) -> io::Result<()> {
         let nodes = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
-        self.capture = Some(Capture::new(writer, nodes)?);
+        self.capturing = Capturing::to(writer, nodes)?;
         self.medium.air().set_watched(true);
         Ok(())
     }
 
     /// Ends the capture.
     pub fn finish(self) -> io::Result<()> {
-        match (self.capture_error, self.capture) {
-            (Some(error), _) => Err(error),
-            (None, Some(capture)) => capture.finish().map(drop),
-            (None, None) => Ok(()),
-        }
-    }
-
-    fn capture(
-        &mut self,
-        packet: &Packet<M>,
-        from: NodeId,
-        to: Option<NodeId>,
-        write: impl FnOnce(&mut Capture<Box<dyn Write>>, &Datagram) -> io::Result<()>,
-    ) {
-        let Some(capture) = &mut self.capture else { return };
-        let written =
-            packet.datagram(from, to).map_err(io::Error::other).and_then(|datagram| write(capture, &datagram));
-        if let Err(error) = written {
-            (self.capture, self.capture_error) = (None, Some(error));
-        }
+        self.capturing.finish()
     }
 
     fn expect(&mut self, node: NodeId) {

@@ -10,7 +10,7 @@ use crate::random::Spelling;
 /// How often each node leaves the neighbourhood it is in, per time unit. Written `light`, `medium`, `heavy`, `none`, or as a
 /// number.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Spelling", into = "Spelling")]
+#[serde(try_from = "Spelling", into = "String")]
 pub struct Churn(f64);
 
 /// The rates that have names. The paper that measures under light, medium and heavy mobility does not say what these are. Ours
@@ -68,9 +68,9 @@ impl TryFrom<Spelling> for Churn {
     }
 }
 
-impl From<Churn> for Spelling {
+impl From<Churn> for String {
     fn from(churn: Churn) -> Self {
-        Self::Text(churn.to_string())
+        churn.to_string()
     }
 }
 

@@ -20,6 +20,7 @@ use crate::random::Duration;
 use crate::topology::{links_at, possible_links};
 
 mod error;
+mod in_force;
 
 pub use error::ConfigError;
 
@@ -31,6 +32,10 @@ const PLACES_MAX: u64 = 4_000_000;
 /// The most replications, and entries in each.
 const REPLICATIONS_MAX: u64 = 10_000;
 const ENTRIES_MAX: u64 = 100_000_000;
+
+/// What is decreed of links, and of neighbourhoods: for algorithms that stand on them, and not on a field.
+const OF_LINKS: [&str; 4] = ["topology", "connectivity", "mobility", "link_failure"];
+const OF_NEIGHBOURHOODS: [&str; 7] = ["neighbourhoods", "churn", "absence", "speed", "areas", "spacing", "margin"];
 
 /// The repair behind [`LinkInfoRule`].
 const LINK_INFO: &str = driftlock_protocol::krl::repair::LINK_INFO.name;
@@ -85,7 +90,6 @@ pub struct Config {
     /// to say `load`.
     pub contention: Option<f64>,
     /// Which links are up at the start.
-    #[serde(skip_serializing_if = "Layout::is_random")]
     pub topology: Layout,
     /// The share of the possible links that are up, if they are random.
     pub connectivity: f64,
@@ -303,17 +307,20 @@ impl Config {
 
     /// Whether something is asked for that the layer below the algorithm does not have.
     fn check_layer(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
-        let (other, foreign): (_, &[&str]) = match algorithm.layer() {
-            Layer::Links => {
-                ("neighbourhoods", &["neighbourhoods", "churn", "absence", "speed", "areas", "spacing", "margin"])
-            }
-            Layer::Neighbourhood => ("links", &["topology", "connectivity", "mobility", "link_failure"]),
+        let (other, foreign): (_, &[&'static str]) = match algorithm.layer() {
+            Layer::Links => ("neighbourhoods", &OF_NEIGHBOURHOODS),
+            Layer::Neighbourhood => ("links", &OF_LINKS),
         };
-        let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
-        match foreign.iter().find(|name| given[**name] != default[**name]) {
+        match self.first_changed(foreign) {
             Some(name) => Err(ConfigError::NotOfThisLayer { algorithm: algorithm.tag, other, name }),
             None => Ok(()),
         }
+    }
+
+    /// The first of these parameters that is not as usual.
+    fn first_changed(&self, names: &[&'static str]) -> Option<&'static str> {
+        let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
+        names.iter().copied().find(|name| given[*name] != default[*name])
     }
 
     /// The load, which the contention may stand for: time in the CS by that and the pause
@@ -334,22 +341,8 @@ impl Config {
 
     /// On the field, links and neighbours are what radios make of it.
     fn check_field(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
-        const DECREED: [&str; 12] = [
-            "topology",
-            "connectivity",
-            "mobility",
-            "link_failure",
-            "neighbourhoods",
-            "churn",
-            "absence",
-            "speed",
-            "areas",
-            "spacing",
-            "margin",
-            "delay",
-        ];
-        let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
-        if let Some(name) = DECREED.iter().find(|name| given[**name] != default[**name]) {
+        let decreed = [&OF_LINKS[..], &OF_NEIGHBOURHOODS, &["delay"]].concat();
+        if let Some(name) = self.first_changed(&decreed) {
             return Err(ConfigError::NotOnTheField { name });
         }
         self.field.iter().try_for_each(|terrain| terrain.check(self.nodes, algorithm)).map_err(ConfigError::Field)

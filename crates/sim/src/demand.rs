@@ -16,7 +16,7 @@ const NUMBERS_MAX: usize = 64;
 /// Whole numbers, each as likely as it is listed often. Written `2`, `1..4` (both included) or `0,50,100`; in `1,1,2` the
 /// first is drawn twice as often as the second.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Spelling", into = "Spelling")]
+#[serde(try_from = "Spelling", into = "String")]
 pub struct Numbers {
     /// At least one, the smallest first, each as often as it is listed.
     listed: Vec<u32>,
@@ -121,8 +121,8 @@ impl FromStr for Numbers {
     }
 }
 
-/// In a file it is a number or a text.
-#[derive(Serialize, Deserialize)]
+/// In a file it is a number or a text; it is always written as a text.
+#[derive(Deserialize)]
 #[serde(untagged, expecting = "no choice of numbers: write a whole number such as 2, or a text such as \"1..4\"")]
 enum Spelling {
     Number(u32),
@@ -140,15 +140,15 @@ impl TryFrom<Spelling> for Numbers {
     }
 }
 
-impl From<Numbers> for Spelling {
+impl From<Numbers> for String {
     fn from(numbers: Numbers) -> Self {
-        if let [number] = numbers.listed[..] { Self::Number(number) } else { Self::Text(numbers.to_string()) }
+        numbers.to_string()
     }
 }
 
 /// How long after the request its deadline lies. Written as a [`Duration`], or `none`.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "random::Spelling", into = "random::Spelling")]
+#[serde(try_from = "random::Spelling", into = "String")]
 pub enum Deadlines {
     /// No request has one.
     #[default]
@@ -211,12 +211,9 @@ impl TryFrom<random::Spelling> for Deadlines {
     }
 }
 
-impl From<Deadlines> for random::Spelling {
+impl From<Deadlines> for String {
     fn from(deadlines: Deadlines) -> Self {
-        match deadlines {
-            Deadlines::None => Self::Text(deadlines.to_string()),
-            Deadlines::After(duration) => duration.into(),
-        }
+        deadlines.to_string()
     }
 }
 
@@ -281,10 +278,17 @@ mod tests {
     }
 
     #[test]
-    fn in_a_file_they_are_numbers_or_texts() {
-        let json = |demands: (Numbers, Deadlines)| serde_json::to_string(&demands).unwrap();
-        for text in ["[1,\"none\"]", "[\"1..4\",\"exponential:50\"]", "[2,10.0]"] {
-            assert_eq!(json(serde_json::from_str(text).unwrap()), text);
+    fn in_a_file_they_are_numbers_or_texts_and_are_written_as_texts() {
+        type Spelled = (Numbers, Deadlines, Duration);
+        let json = |spelled: Spelled| serde_json::to_string(&spelled).unwrap();
+        for (read, written) in [
+            (r#"[1,"none",2]"#, r#"["1","none","2"]"#),
+            (r#"["1..4","exponential:50","uniform:1..2"]"#, r#"["1..4","exponential:50","uniform:1..2"]"#),
+            (r"[2,10.0,0.5]", r#"["2","10","0.5"]"#),
+        ] {
+            let spelled: Spelled = serde_json::from_str(read).unwrap();
+            assert_eq!(json(spelled.clone()), written);
+            assert_eq!(serde_json::from_str::<Spelled>(written).unwrap(), spelled);
         }
         for text in ["-1", "1.5", "\"4..1\"", "true", "[1]"] {
             assert!(serde_json::from_str::<Numbers>(text).is_err(), "{text} should be refused");

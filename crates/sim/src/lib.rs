@@ -21,6 +21,7 @@
 pub mod afield;
 mod applications;
 pub mod areas;
+mod capturing;
 pub mod churn;
 pub mod config;
 pub mod demand;

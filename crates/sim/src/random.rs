@@ -57,7 +57,7 @@ pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
 /// How long something takes, in time units. Written `1`, `uniform:0.5..1.5` or `exponential:1`, which may
 /// be shortened to `exp:1`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Spelling", into = "Spelling")]
+#[serde(try_from = "Spelling", into = "String")]
 pub enum Duration {
     /// Always the same.
     Constant(f64),
@@ -142,8 +142,9 @@ impl FromStr for Duration {
     }
 }
 
-/// In a file a duration is a number or a text.
-#[derive(Serialize, Deserialize)]
+/// In a file a duration is a number or a text. It is always written as a text: what reads results should not find
+/// another type where there is another value.
+#[derive(Deserialize)]
 #[serde(untagged, expecting = "no duration: write a number such as 1, \"uniform:0.5..1.5\" or \"exponential:1\"")]
 pub(crate) enum Spelling {
     Number(f64),
@@ -161,12 +162,9 @@ impl TryFrom<Spelling> for Duration {
     }
 }
 
-impl From<Duration> for Spelling {
+impl From<Duration> for String {
     fn from(duration: Duration) -> Self {
-        match duration {
-            Duration::Constant(value) => Self::Number(value),
-            other => Self::Text(other.to_string()),
-        }
+        duration.to_string()
     }
 }
 

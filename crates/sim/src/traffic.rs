@@ -3,7 +3,7 @@
 //! ```text
 //! application   a request to somebody now and then, a reply to each
 //! router        AODV
-//! medium        a plane and the radios on it
+//! medium        a plane and the radios on it, and what goes wrong there
 //! ```
 //!
 //! - [`Config`]: what is simulated; [`Config::plan`] refuses nonsense.
@@ -15,22 +15,31 @@ mod queue;
 mod report;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 use std::hint;
+use std::io::{self, Write};
 use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use driftlock_field::faults::Faults;
 use driftlock_field::medium::Medium;
 use driftlock_field::radio;
+use driftlock_net::wire::{self, Datagram, WireError};
 use driftlock_net::{Time, aodv};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
+use serde::Serialize;
 
 pub use config::{Config, ConfigError, Plan};
 use queue::{Event, Queue};
+use report::Unsent;
 pub use report::{Packets, Report, Times};
+use trouble::{Condition, Held};
 
+use crate::afield::TerrainError;
+use crate::capturing::Capturing;
 use crate::random::{Stream, Subject, exponential, stream};
 
 type Packet = aodv::Packet<(), Letter>;
@@ -44,12 +53,16 @@ const UDP_BYTES: u32 = 8;
 const ROOM: u32 = 96;
 
 /// What applications send.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 enum Letter {
     /// The request of an exchange, by its number.
     Request(u32),
     /// And its reply.
     Reply(u32),
+}
+
+impl wire::Payload for Letter {
+    const KIND: u8 = 4;
 }
 
 /// A request and what became of it.
@@ -70,6 +83,9 @@ impl Exchange {
 struct Node {
     router: Router,
     wakes: Time,
+    condition: Condition,
+    /// How often it was switched on again.
+    boot: u32,
 }
 
 /// The field, the traffic on it and time.
@@ -79,10 +95,15 @@ struct World<'a> {
     queue: Queue,
     medium: Medium<Rc<Packet>>,
     nodes: Vec<Node>,
+    routing: Arc<aodv::Settings>,
+    faults: Faults,
+    /// What paused nodes should have done.
+    held: Vec<(NodeId, Held)>,
+    capturing: Capturing,
     workload: Stream,
     exchanges: Vec<Exchange>,
     packets: Packets,
-    nobody_near: u64,
+    unsent: Unsent,
     /// Effects that have not been carried out, and buffers that are used again.
     of_radio: Vec<radio::Effect<Rc<Packet>>>,
     of_router: Vec<aodv::Effect<(), Letter>>,
@@ -90,9 +111,14 @@ struct World<'a> {
     nearby: Vec<(NodeId, f64)>,
 }
 
-/// Runs it from the start to the end. The same plan gives the same report.
-pub fn run(plan: &Plan) -> Report {
-    let mut world = World::new(plan);
+/// Runs it from the start to the end, and writes every packet there, if told, as Wireshark reads it. The same plan
+/// gives the same report. Fails only if that can not be written, or if a file of movements is not any more what it was.
+pub fn run(plan: &Plan, capture: Option<Box<dyn Write>>) -> io::Result<Report> {
+    let mut world = World::new(plan).map_err(io::Error::other)?;
+    if let Some(writer) = capture {
+        world.capturing = Capturing::to(writer, plan.config.nodes)?;
+        world.medium.air().set_watched(true);
+    }
     let mut events = 0;
     while let Some((at, event)) = world.queue.pop(plan.end) {
         world.now = at;
@@ -101,37 +127,47 @@ pub fn run(plan: &Plan) -> Report {
     }
     let air = world.medium.air();
     let radio = (air.total(plan.end), air.joules(plan.end));
-    Report::new(&world.exchanges, world.packets, world.nobody_near, events, radio)
+    world.capturing.finish()?;
+    Ok(Report::new(&world.exchanges, world.packets, world.unsent, events, radio))
 }
 
 impl<'a> World<'a> {
-    fn new(plan: &'a Plan) -> Self {
+    fn new(plan: &'a Plan) -> Result<Self, TerrainError> {
         let config = &plan.config;
         // Nobody listens when routes expire.
-        let routing = Arc::new(aodv::Settings { sweep_interval: Time::END, ..config.routing.clone() });
+        let settings = config.field.layers.aodv.clone();
+        let routing = Arc::new(aodv::Settings { sweep_interval: Time::END, ..settings });
         let room = plan.config.nodes.min(ROOM) as usize;
-        let node =
-            |id| Node { router: Router::new(NodeId(id), Arc::clone(&routing)).with_room(room), wakes: Time::END };
+        let node = |id| {
+            let router = Router::new(NodeId(id), Arc::clone(&routing)).with_room(room);
+            Node { router, wakes: Time::END, condition: Condition::Up, boot: 0 }
+        };
+        let (medium, faults) = plan.ground()?;
         let mut world = Self {
             plan,
             now: Time::ZERO,
             queue: Queue::default(),
-            medium: Medium::new(plan.movement(), plan.rules.clone(), config.seed),
+            medium,
             nodes: (0..config.nodes).map(node).collect(),
+            routing,
+            faults,
+            held: Vec::new(),
+            capturing: Capturing::default(),
             workload: stream(config.seed, 0, Subject::Workload),
             exchanges: Vec::new(),
             packets: Packets::default(),
-            nobody_near: 0,
+            unsent: Unsent::default(),
             of_radio: Vec::new(),
             of_router: Vec::new(),
             answers: Vec::new(),
             nearby: Vec::new(),
         };
+        world.expect_fault();
         for id in (0..config.nodes).map(NodeId) {
             world.expect_wake(id);
             world.expect_request(id);
         }
-        world
+        Ok(world)
     }
 
     fn handle(&mut self, event: Event) {
@@ -141,8 +177,11 @@ impl<'a> World<'a> {
             Event::Transmit { from, to, packet } => self.transmit(from, to, packet),
             Event::Ask(node) => {
                 self.expect_request(node);
-                self.ask(node);
+                // Drawn whether or not there is anybody, so that the requests of others do not depend on it.
+                let luck = self.workload.random::<f64>();
+                self.ask(node, luck);
             }
+            Event::Fault => self.fault(),
         }
         while !self.of_radio.is_empty() {
             self.carry_out_radio();
@@ -156,11 +195,13 @@ impl<'a> World<'a> {
         }
     }
 
-    fn ask(&mut self, node: NodeId) {
-        // Drawn whether or not there is anybody, so that the requests of others do not depend on it.
-        let luck = self.workload.random::<f64>();
+    fn ask(&mut self, node: NodeId, luck: f64) {
+        if !self.does(node, || Held::Ask(luck)) {
+            self.unsent.down += u64::from(self.nodes[node.index()].condition == Condition::Down);
+            return;
+        }
         let Some(to) = self.destination(node, luck) else {
-            self.nobody_near += 1;
+            self.unsent.nobody_near += 1;
             return;
         };
         let number = u32::try_from(self.exchanges.len()).expect("memory ends before the numbers do");
@@ -190,6 +231,10 @@ impl<'a> World<'a> {
             return;
         }
         node.wakes = Time::END;
+        if !self.does(id, || Held::Wake) {
+            return;
+        }
+        let node = &mut self.nodes[id.index()];
         if node.router.wakes().is_some_and(|due| due <= self.now) {
             node.router.woken(self.now, &mut self.of_router);
             self.carry_out_router(id);
@@ -213,21 +258,39 @@ impl<'a> World<'a> {
         for effect in effects.drain(..) {
             match effect {
                 radio::Effect::At(at, event) => self.queue.schedule(at, Event::Radio(event)),
-                radio::Effect::Heard { at, from, frame } => {
-                    let packet = Rc::unwrap_or_clone(frame);
-                    self.nodes[at.index()].router.received(self.now, from, packet, &mut self.of_router);
-                    self.carry_out_router(at);
+                radio::Effect::Heard { at, from, frame } => self.hear(at, from, frame),
+                radio::Effect::Failed { from, to, frame } => self.fail(from, to, frame),
+                radio::Effect::OnAir { from, to, frame, attempt } => {
+                    let (now, bytes) = (self.now, self.plan.config.bytes);
+                    let datagram = || datagram(from, to, &frame, bytes);
+                    self.capturing.write(datagram, |file, datagram| file.sent(now, from, to, attempt, datagram));
                 }
-                radio::Effect::Failed { from, to, frame } => {
-                    let packet = Rc::unwrap_or_clone(frame);
-                    self.nodes[from.index()].router.unsent(self.now, to, packet, &mut self.of_router);
-                    self.carry_out_router(from);
+                radio::Effect::Received { at, from, to, frame, .. } => {
+                    let (now, bytes) = (self.now, self.plan.config.bytes);
+                    let datagram = || datagram(from, to, &frame, bytes);
+                    self.capturing.write(datagram, |file, datagram| file.heard(now, at, from, to, datagram));
                 }
-                radio::Effect::Sent { .. } | radio::Effect::OnAir { .. } | radio::Effect::Received { .. } => {}
+                radio::Effect::Sent { .. } => {}
             }
         }
         if self.of_radio.is_empty() {
             self.of_radio = effects;
+        }
+    }
+
+    fn hear(&mut self, at: NodeId, from: NodeId, frame: Rc<Packet>) {
+        if self.does(at, || Held::Heard(from, Rc::clone(&frame))) {
+            let packet = Rc::unwrap_or_clone(frame);
+            self.nodes[at.index()].router.received(self.now, from, packet, &mut self.of_router);
+            self.carry_out_router(at);
+        }
+    }
+
+    fn fail(&mut self, from: NodeId, to: NodeId, frame: Rc<Packet>) {
+        if self.does(from, || Held::Failed(to, Rc::clone(&frame))) {
+            let packet = Rc::unwrap_or_clone(frame);
+            self.nodes[from.index()].router.unsent(self.now, to, packet, &mut self.of_router);
+            self.carry_out_router(from);
         }
     }
 
@@ -298,6 +361,15 @@ fn length(packet: &Packet, bytes: u32) -> u32 {
     let length = u32::try_from(packet.len(|()| 0, data)).unwrap_or(u32::MAX);
     // The routers' own count has the IP header of data, and none of control messages.
     if matches!(packet, aodv::Packet::Data(_)) { length } else { length.saturating_add(IP_BYTES + UDP_BYTES) }
+}
+
+/// A packet as it would be sent by a node of a network of computers. A message says which it is, and zeros fill it up.
+fn datagram(from: NodeId, to: Option<NodeId>, packet: &Packet, bytes: u32) -> Result<Datagram, WireError> {
+    wire::aodv::datagram(from, to, packet, |letter| {
+        let mut payload = wire::encode(letter);
+        payload.resize(bytes as usize, 0);
+        payload
+    })
 }
 
 /// One of so many, by a number from 0 to less than 1.

@@ -8,7 +8,7 @@ impl Table {
     /// Writes the table as CSV: a header, then a line for each row, each ended by a line feed.
     pub fn write_csv(&self, to: impl Write) -> Result<(), TableError> {
         let mut writer = csv::Writer::from_writer(to);
-        writer.write_record(self.columns().iter().map(|(name, _)| name))?;
+        writer.write_record(self.columns().iter().map(|column| &column.name))?;
         for row in self.rows() {
             writer.write_record(row.iter().map(field))?;
         }
@@ -30,8 +30,8 @@ fn field(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
     use crate::tests::sample;
+    use crate::{Column, Kind};
 
     fn written(table: &Table) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -43,11 +43,11 @@ mod tests {
     fn read(bytes: &[u8], like: &Table) -> Table {
         let mut reader = csv::Reader::from_reader(bytes);
         let names: Vec<_> = reader.headers().unwrap().iter().map(String::from).collect();
-        let kinds = like.columns().iter().map(|(_, kind)| *kind);
-        let mut table = Table::new(names.into_iter().zip(kinds));
+        let kinds = like.columns().iter().map(|column| column.kind);
+        let mut table = Table::new(names.into_iter().zip(kinds).map(|(name, kind)| Column::new(name, kind)));
         for record in reader.records() {
             let record = record.unwrap();
-            let row = record.iter().zip(like.columns()).map(|(field, (_, kind))| parse(field, *kind));
+            let row = record.iter().zip(like.columns()).map(|(field, column)| parse(field, column.kind));
             table.push(row.collect()).unwrap();
         }
         table
@@ -76,12 +76,15 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_its_header() {
-        assert_eq!(written(&Table::new([("seed", Kind::Integer), ("a, b", Kind::Real)])), b"seed,\"a, b\"\n");
+        assert_eq!(
+            written(&Table::new([Column::new("seed", Kind::Integer), Column::new("a, b", Kind::Real)])),
+            b"seed,\"a, b\"\n"
+        );
     }
 
     #[test]
     fn a_real_number_is_its_shortest_decimal() {
-        let mut table = Table::new([("real", Kind::Real)]);
+        let mut table = Table::new([Column::new("real", Kind::Real)]);
         for real in [2.0, 0.1, 0.1 + 0.2, 1e-7] {
             table.push(vec![Value::Real(real)]).unwrap();
         }

@@ -3,6 +3,10 @@
 //! Both files are a function of the table alone. Neither holds a time stamp or a host name, so the same results give
 //! the same bytes and two runs can be compared with `cmp`.
 //!
+//! Units of measure and notes have no place in CSV. A Parquet file has each unit in the metadata of its column (`unit`,
+//! which Arrow's readers show), all of them as a JSON object in the metadata of the file (`units`, which every reader
+//! shows), and the notes beside it.
+//!
 //! | value              | CSV                                           | Parquet                 |
 //! | ------------------ | --------------------------------------------- | ----------------------- |
 //! | [`Value::Text`]    | as it is, quoted where needed                 | UTF-8 string            |
@@ -14,15 +18,16 @@
 //! CSV cannot tell an empty text from a missing value; Parquet can.
 //!
 //! ```
-//! use driftlock_table::{Kind, Table, Value};
+//! use driftlock_table::{Column, Kind, Table, Value};
 //!
-//! let mut table = Table::new([("algorithm", Kind::Text), ("delay_ms_mean", Kind::Real)]);
+//! let delay = Column::new("delay", Kind::Real).in_units_of("ms");
+//! let mut table = Table::new([Column::new("algorithm", Kind::Text), delay]);
 //! table.push(vec![Value::Text("flooding".into()), Value::Real(12.5)])?;
 //! table.push(vec![Value::Text("silence".into()), Value::Missing])?;
 //!
 //! let mut csv = Vec::new();
 //! table.write_csv(&mut csv)?;
-//! assert_eq!(csv, b"algorithm,delay_ms_mean\nflooding,12.5\nsilence,\n");
+//! assert_eq!(csv, b"algorithm,delay\nflooding,12.5\nsilence,\n");
 //! # Ok::<(), driftlock_table::TableError>(())
 //! ```
 
@@ -84,6 +89,30 @@ impl fmt::Display for Kind {
     }
 }
 
+/// A column: what it is called, what it holds, and in which unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// No other column of the table is called so.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// The unit of measure of its numbers, if they have one.
+    pub unit: Option<&'static str>,
+}
+
+impl Column {
+    /// A column without a unit.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, unit: None }
+    }
+
+    /// The same in a unit of measure.
+    #[must_use]
+    pub fn in_units_of(self, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..self }
+    }
+}
+
 /// Why a row was refused or a file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
@@ -120,8 +149,9 @@ pub enum TableError {
 /// Rows of values under typed columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    columns: Vec<(String, Kind)>,
+    columns: Vec<Column>,
     rows: Vec<Vec<Value>>,
+    notes: Vec<(String, String)>,
 }
 
 impl Table {
@@ -130,14 +160,21 @@ impl Table {
     /// # Panics
     ///
     /// If there is no column, or if two have the same name: neither format could be read back.
-    pub fn new(columns: impl IntoIterator<Item = (impl Into<String>, Kind)>) -> Self {
-        let columns: Vec<_> = columns.into_iter().map(|(name, kind)| (name.into(), kind)).collect();
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        let columns: Vec<_> = columns.into_iter().collect();
         assert!(!columns.is_empty(), "a table has at least one column");
         let mut names = BTreeSet::new();
-        for (name, _) in &columns {
+        for Column { name, .. } in &columns {
             assert!(names.insert(name), "two columns are named `{name}`");
         }
-        Self { columns, rows: Vec::new() }
+        Self { columns, rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// The same with something to say about all of it. CSV has no place for it.
+    #[must_use]
+    pub fn with_note(mut self, key: impl Into<String>, text: impl Into<String>) -> Self {
+        self.notes.push((key.into(), text.into()));
+        self
     }
 
     /// Adds a row, which has one value for each column, in order.
@@ -145,18 +182,18 @@ impl Table {
     /// A real number that is infinite or not a number is kept as [`Value::Missing`], because readers disagree about
     /// how a CSV file spells it. A refused row leaves the table as it was.
     pub fn push(&mut self, mut row: Vec<Value>) -> Result<(), TableError> {
-        if let Some((column, _)) = self.columns.get(row.len()) {
-            return Err(TableError::RowTooShort { column: column.clone() });
+        if let Some(column) = self.columns.get(row.len()) {
+            return Err(TableError::RowTooShort { column: column.name.clone() });
         }
         if row.len() > self.columns.len() {
-            let (column, _) = &self.columns[self.columns.len() - 1];
-            return Err(TableError::RowTooLong { column: column.clone() });
+            let column = &self.columns[self.columns.len() - 1];
+            return Err(TableError::RowTooLong { column: column.name.clone() });
         }
-        for ((column, expected), value) in self.columns.iter().zip(&mut row) {
+        for (column, value) in self.columns.iter().zip(&mut row) {
             if let Some(found) = value.kind()
-                && found != *expected
+                && found != column.kind
             {
-                return Err(TableError::WrongKind { column: column.clone(), expected: *expected, found });
+                return Err(TableError::WrongKind { column: column.name.clone(), expected: column.kind, found });
             }
             if matches!(value, Value::Real(real) if !real.is_finite()) {
                 *value = Value::Missing;
@@ -166,8 +203,8 @@ impl Table {
         Ok(())
     }
 
-    /// The name and kind of each column, from left to right.
-    pub fn columns(&self) -> &[(String, Kind)] {
+    /// The columns, from left to right.
+    pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
@@ -183,7 +220,7 @@ mod tests {
 
     /// One column of each kind, named after it.
     fn empty() -> Table {
-        Table::new([("text", Kind::Text), ("integer", Kind::Integer), ("real", Kind::Real), ("flag", Kind::Flag)])
+        Table::new([Kind::Text, Kind::Integer, Kind::Real, Kind::Flag].map(|kind| Column::new(kind.to_string(), kind)))
     }
 
     /// Every kind of value at its most awkward, in a table that both formats must survive.
@@ -236,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_finite_is_missing() {
-        let mut table = Table::new([("real", Kind::Real)]);
+        let mut table = Table::new([Column::new("real", Kind::Real)]);
         for real in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             table.push(vec![Value::Real(real)]).unwrap();
         }
@@ -246,12 +283,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "two columns are named `seed`")]
     fn two_columns_of_one_name_are_refused() {
-        Table::new([("seed", Kind::Integer), ("seed", Kind::Text)]);
+        Table::new([Column::new("seed", Kind::Integer), Column::new("seed", Kind::Text)]);
     }
 
     #[test]
     #[should_panic(expected = "at least one column")]
     fn a_table_without_columns_is_refused() {
-        Table::new([] as [(&str, Kind); 0]);
+        Table::new([]);
     }
 }

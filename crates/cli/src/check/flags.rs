@@ -163,6 +163,8 @@ pub(super) struct Plan {
     pub(super) menu: Menu,
     /// How many random walks, and their seed.
     pub(super) walks: Option<(u64, u64)>,
+    /// Whether no liveness is decided.
+    pub(super) safety_only: bool,
     /// For each network; its links are still to be filled in.
     pub(super) setup: Setup,
 }
@@ -186,7 +188,8 @@ impl Args {
         // Before anybody draws up links for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
         let walks = self.walks.map(|walks| (walks, self.seed));
-        Ok(Plan { algorithm, repairs, without, networks, walks, menu: self.menu.clone(), setup })
+        let (menu, safety_only) = (self.menu.clone(), self.safety_only);
+        Ok(Plan { algorithm, repairs, without, networks, menu, walks, safety_only, setup })
     }
 
     fn setup(&self, algorithm: &Algorithm) -> Result<Setup, Failure> {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Found;
 use super::flags::{Args, Format, Plan};
+use crate::shell::quoted;
 
 /// Everything that is to be said about the check of one network.
 pub(super) struct Told<'a> {
@@ -264,6 +265,9 @@ impl Told<'_> {
         if let Some((walks, seed)) = plan.walks {
             flag("walks", &format!("{walks} --seed {seed}"));
         }
+        if plan.safety_only {
+            flag("safety-only", "");
+        }
         command
     }
 
@@ -420,12 +424,17 @@ impl Told<'_> {
     }
 }
 
-/// What can be done with a counterexample.
-pub(super) fn advice(args: &Args) -> String {
+/// What can be done with a counterexample that this command finds.
+pub(super) fn advice(args: &Args, command: &str) -> String {
     match (&args.trace, args.chart.first()) {
-        (Some(trace), _) => format!("\ndriftlock replay {} plays it again\n", trace.display()),
+        (Some(trace), _) => {
+            format!("\nto play it again:\n  driftlock replay {}\n", quoted(&trace.display().to_string()))
+        }
         (None, Some(_)) => String::new(),
-        (None, None) => "\n--trace FILE keeps it for driftlock replay, --chart FILE.svg draws it\n".into(),
+        (None, None) => {
+            let files = "--trace violation.jsonl --chart violation.svg";
+            format!("\nto keep it for driftlock replay, and to draw it:\n  {command} {files}\n")
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The commands that do the same again.
 
+use crate::shell::quoted;
+
 /// The command for these experiments, with the flags that were given and, if told, a folder of its own.
 pub(crate) fn again(what: &[&str], overrides: &[(&str, i64)], out: Option<&str>) -> String {
     let mut command = String::from("driftlock reproduce");
@@ -10,15 +12,6 @@ pub(crate) fn again(what: &[&str], overrides: &[(&str, i64)], out: Option<&str>)
         command.push_str(&format!(" --{name} {value}"));
     }
     out.map_or(command.clone(), |folder| format!("{command} --out {}", quoted(folder)))
-}
-
-/// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

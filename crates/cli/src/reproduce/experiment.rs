@@ -1,5 +1,7 @@
 //! Experiment files: which simulations make up a figure, and how it is drawn.
 
+use std::path::Path;
+
 use driftlock_sim::config::{Config, Plan};
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -95,7 +97,12 @@ impl Experiment {
         let mut parameters = self.base.clone();
         parameters.extend(choice.clone());
         parameters.extend(overrides.clone());
-        let config: Config = parameters.try_into().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
+        let mut config: Config = parameters.try_into().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
+        // A file of movements is looked for from where the experiment is.
+        let tracks = config.field.as_mut().and_then(|terrain| terrain.tracks.as_mut());
+        if let (Some(tracks), Some(folder)) = (tracks, Path::new(name).parent()) {
+            *tracks = folder.join(&*tracks);
+        }
         let plan = config.plan().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
         Ok(Run { plan, choice })
     }

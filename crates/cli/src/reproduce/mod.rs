@@ -9,6 +9,7 @@ mod named;
 mod paper;
 mod parameters;
 mod report;
+mod violated;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ use driftlock_sim::sweep::run_all;
 use toml::Value;
 
 use crate::failure::{Failure, Outcome};
-use crate::progress;
 use crate::results::{print, to_table};
+use crate::{output, progress};
 use experiment::{Experiment, Run};
 use figure::{Figure, Inline};
 use named::Named;
@@ -89,17 +90,18 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let studies = studies(args)?;
+    let page = args.out.join("report.html");
+    fs::create_dir_all(&args.out).map_err(Failure::write(&args.out))?;
+    output::check([&page])?;
     for study in &studies {
         study.probe(args.threads)?;
     }
-    fs::create_dir_all(&args.out).map_err(Failure::write(&args.out))?;
     let results = simulate(&studies, args.threads);
     let what: Vec<&str> = args.what.iter().map(String::as_str).collect();
     let command = command::again(&what, &args.overrides(), None);
     let report = Report { command, sections: sections(&studies, &args.out, &results)? };
-    let path = args.out.join("report.html");
-    fs::write(&path, report.to_html()).map_err(Failure::write(&path))?;
-    print(&format!("{}report: {}\n", report.to_text(), path.display()))?;
+    fs::write(&page, report.to_html()).map_err(Failure::write(&page))?;
+    print(&format!("{}report: {}\n", report.to_text(), page.display()))?;
     let violations: u64 = results.iter().map(|(_, summary)| summary.violations).sum();
     if violations > 0 {
         eprintln!("{violations} replications were ended by a violation: the report names them");
@@ -189,7 +191,8 @@ fn sections<'a>(
         for study in of_paper {
             drawn.push(study.write(folder, &results)?);
         }
-        sections.push(Section { paper: study.paper, results, judged, drawn });
+        let violations = violated::keep(folder, &results)?;
+        sections.push(Section { paper: study.paper, results, violations, judged, drawn });
     }
     Ok(sections)
 }

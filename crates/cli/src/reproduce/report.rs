@@ -12,6 +12,7 @@ use super::figure::{Figure, Inline};
 use super::markup::text;
 use super::paper::Paper;
 use super::parameters::Parameters;
+use super::violated::Violated;
 use crate::check::grouped;
 
 mod contents;
@@ -48,6 +49,7 @@ pub(crate) struct Report<'a> {
 pub(crate) struct Section<'a> {
     pub paper: Option<&'static Paper>,
     pub results: Vec<&'a (Config, Summary)>,
+    pub violations: Vec<Violated>,
     pub judged: Vec<Judged>,
     pub drawn: Vec<Drawn>,
 }
@@ -142,15 +144,11 @@ impl Section<'_> {
     }
 
     fn violations(&self) -> String {
-        let mut html = String::new();
-        for (config, summary) in &self.results {
-            for violated in &summary.violation_details {
-                let flags = crate::sim::flags(config);
-                let at = format!("driftlock sim{flags}: replication {}: {}", violated.replication, violated.what);
-                let _ = writeln!(html, "<p class=\"violation\">{} Violation: {}</p>", page::DIAMOND, text(&at));
-            }
-        }
-        html
+        let paragraph = |violated: &Violated| {
+            let (what, command) = (text(&violated.what), page::command(&violated.command));
+            format!("<p class=\"violation\">{} Violation: {what}; to record it:</p>{command}\n", page::DIAMOND)
+        };
+        self.violations.iter().map(paragraph).collect()
     }
 }
 
@@ -187,7 +185,9 @@ mod tests {
     fn page(figures: usize) -> String {
         let judged = vec![judged("a < b", Verdict::Holds), judged(MARKUP, Verdict::Mixed)];
         let drawn = (0..figures).map(|at| drawn(&format!("mine-{at}"))).collect();
-        let section = Section { paper: Some(&PAPERS[0]), results: Vec::new(), judged, drawn };
+        let violated = Violated { what: MARKUP.into(), command: format!("driftlock sim --config '{MARKUP}'") };
+        let violations = vec![violated];
+        let section = Section { paper: Some(&PAPERS[0]), results: Vec::new(), violations, judged, drawn };
         Report { command: format!("driftlock reproduce '{MARKUP}'"), sections: vec![section] }.to_html()
     }
 

@@ -32,6 +32,7 @@ impl Scratch {
         self.0.join(file).display().to_string()
     }
 
+    #[allow(dead_code)] // not every test gives the binary a file
     pub(crate) fn write(&self, file: &str, text: &str) -> String {
         fs::write(self.0.join(file), text).expect("written");
         self.path(file)

@@ -17,6 +17,7 @@ use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::{Afield, Graph};
@@ -72,10 +73,11 @@ pub enum Radio {
 }
 
 impl Radio {
-    fn rules(&self) -> Result<radio::Rules, SettingsError> {
+    /// Every number of it.
+    pub fn settings(&self) -> Result<radio::Settings, SettingsError> {
         match self {
-            Self::Named(name) => name.parse::<radio::Settings>()?.rules(),
-            Self::Written(settings) => settings.rules(),
+            Self::Named(name) => name.parse(),
+            Self::Written(settings) => Ok((**settings).clone()),
         }
     }
 }
@@ -175,17 +177,22 @@ pub enum TerrainError {
 }
 
 impl Terrain {
-    /// Refuses what makes no sense.
-    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
+    /// Refuses what makes no sense, whatever the nodes do there.
+    pub fn check_ground(&self, nodes: u32) -> Result<(), TerrainError> {
         self.movement(nodes, 0)?;
-        let rules = self.radio.rules()?;
+        let rules = self.radio_rules()?;
         if self.tracks.is_none() {
             self.check_density(nodes, rules.reach())?;
         }
         if self.layers.link.hello_ms == 0 {
             return Err(TerrainError::Layers("link.hello-ms must be at least 1"));
         }
-        self.schedule(nodes, 0)?;
+        self.schedule(nodes, 0).map(drop)
+    }
+
+    /// Refuses what makes no sense, or not to this algorithm.
+    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
+        self.check_ground(nodes)?;
         if algorithm.survives_crashes() {
             return Ok(());
         }
@@ -201,6 +208,30 @@ impl Terrain {
         }
     }
 
+    /// The field as a file has it, with every number of its radio, and null where something had no say: what a file of
+    /// movements takes the place of, and these layers.
+    pub fn in_force(&self, idle_layers: &[&str]) -> Value {
+        let written = self.radio.settings().map(|settings| Radio::Written(Box::new(settings)));
+        let radio = written.unwrap_or_else(|_| self.radio.clone());
+        let mut field = serde_json::to_value(Self { radio, ..self.clone() }).unwrap_or_default();
+        if self.tracks.is_some() {
+            field["movement"] = Value::Null;
+            // Faults by chance are still drawn over the area.
+            if self.faults.is_none() {
+                field["area"] = Value::Null;
+            }
+        }
+        for layer in idle_layers {
+            field["layers"][layer] = Value::Null;
+        }
+        field
+    }
+
+    /// How radios work.
+    pub fn radio_rules(&self) -> Result<radio::Rules, SettingsError> {
+        self.radio.settings()?.rules()
+    }
+
     /// Every pair in reach of each other takes its place in memory.
     fn check_density(&self, nodes: u32, reach: f64) -> Result<(), TerrainError> {
         let share = (PI * reach * reach / (self.area.width * self.area.height)).min(1.0);
@@ -210,7 +241,7 @@ impl Terrain {
 
     /// The plane, as a trace tells of it.
     pub fn plane(&self) -> Plane {
-        let range = self.radio.rules().ok().and_then(|rules| rules.range());
+        let range = self.radio_rules().ok().and_then(|rules| rules.range());
         Plane { width: self.area.width, height: self.area.height, range, ..Plane::default() }
     }
 
@@ -238,13 +269,13 @@ impl Terrain {
 
     /// Who was in range of whom between two times in the run of this seed, if radios have a range.
     pub fn graph(&self, nodes: u32, seed: u64, since: Time, until: Time) -> Result<Option<Graph>, TerrainError> {
-        let Some(range) = self.radio.rules()?.range() else { return Ok(None) };
+        let Some(range) = self.radio_rules()?.range() else { return Ok(None) };
         Ok(Graph::between(Proximity::new(self.movement(nodes, seed)?, range), since, until))
     }
 
     /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
     pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
-        let medium = Medium::new(self.movement(nodes, seed)?, self.radio.rules()?, seed);
+        let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
         let layers = self.layers.clone();
         let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
@@ -322,6 +353,17 @@ mod tests {
         assert_eq!(losing.check(30, Algorithm::named("klme-ft").unwrap()), Ok(()));
         let without = read(&DRAWN.replace("memory-lost = 0.0", "").replace("crashes", "pauses"));
         assert_eq!(without.check(30, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
+    }
+
+    #[test]
+    fn tracks_take_the_place_of_a_model_and_of_an_area_unless_faults_need_it() {
+        let on_tracks = Terrain { tracks: Some("two.movements".into()), ..Terrain::default() };
+        let field = on_tracks.in_force(&["session"]);
+        assert!(field["movement"].is_null() && field["area"].is_null() && field["tracks"] == "two.movements");
+        assert!(field["layers"]["session"].is_null() && field["layers"]["link"].is_object());
+        let disturbed = Terrain { faults: Some(Ranges::default()), ..on_tracks };
+        assert!(disturbed.in_force(&[])["area"].is_object());
+        assert!(Terrain::default().in_force(&[])["movement"].is_object());
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// Nothing was published.
-    #[error("{algorithm} is not from a paper, so there is nothing as published: leave as-published out")]
+    /// Nothing was published, or it is in force as it was.
+    #[error("{algorithm} {}: leave as-published out", nothing_published(algorithm))]
     NothingPublished {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -204,6 +204,16 @@ fn tags_of(is_meant: impl Fn(&Algorithm) -> bool) -> String {
         .map(|algorithm| algorithm.tag)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// Why there is nothing as published.
+fn nothing_published(tag: &str) -> &'static str {
+    let is_ours = Algorithm::named(tag).is_some_and(|algorithm| !algorithm.guards().is_empty());
+    if is_ours {
+        "is not from a paper, so there is nothing as published"
+    } else {
+        "has no repairs of its paper's text, so it is as published anyway"
+    }
 }
 
 /// What can be switched off instead of this, or where this can be.

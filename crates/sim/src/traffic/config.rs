@@ -1,11 +1,16 @@
 //! What is simulated. Everything has a default; nonsense is refused in a sentence.
 
-use driftlock_field::mobility::{Area, Model, ModelError, Movement, RandomWaypoint};
+use driftlock_field::faults::Faults;
+use driftlock_field::medium::Medium;
+use driftlock_field::mobility::{Area, Model, Movement, RandomWaypoint};
+use driftlock_field::radio::Settings;
 use driftlock_field::radio::settings::{Access, Csma, Propagation};
-use driftlock_field::radio::{Rules, Settings, SettingsError};
-use driftlock_net::{Time, aodv};
+use driftlock_net::Time;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
+
+use crate::afield::{Radio, Terrain, TerrainError};
 
 /// The most nodes.
 const NODES_MAX: u32 = 1_000_000;
@@ -15,25 +20,18 @@ const BYTES_MAX: u32 = 65_507;
 const SECONDS_MAX: f64 = 1e6;
 const PERIOD_MIN: f64 = 1e-3;
 
-const SQUARE_METRES_PER_SQUARE_KILOMETRE: f64 = 1e6;
-
 /// Traffic on a field, as a person writes it down.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// How many nodes there are.
     pub nodes: u32,
-    /// How many to the square kilometre: the area is the square that fits.
-    pub density: f64,
-    /// Where they are, instead of that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub area: Option<Area>,
-    /// How they move.
-    pub mobility: Model,
-    /// Their radios.
-    pub radio: Settings,
-    /// Their routers.
-    pub routing: aodv::Settings,
+    /// Where they are and how they move, their radios and their routers, and what goes wrong.
+    pub field: Terrain,
+    /// Whether those who are neighbours at the start get numbers that are close together, and so places in memory: with
+    /// thousands of nodes that saves misses of the caches. Otherwise they have the numbers of the field, as in any
+    /// other run on it.
+    pub numbered_by_place: bool,
     /// How long a node waits from one request to the next on average, in seconds. Waits are exponential.
     pub period: f64,
     /// How long a message is, without headers.
@@ -52,17 +50,21 @@ pub struct Config {
 impl Default for Config {
     /// Fifty nodes that walk and drive about on a square kilometre, with 802.11b.
     fn default() -> Self {
+        let radio = Settings {
+            propagation: Propagation::UnitDisk { range_m: 200.0, sense: 2.2, interference: 1.78 },
+            access: Access::Csma(Csma { bitrate_bps: 11e6, ..Csma::default() }),
+            ..Settings::default()
+        };
+        let walk = RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 };
         Self {
             nodes: 50,
-            density: 50.0,
-            area: None,
-            mobility: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 }),
-            radio: Settings {
-                propagation: Propagation::UnitDisk { range_m: 200.0, sense: 2.2, interference: 1.78 },
-                access: Access::Csma(Csma { bitrate_bps: 11e6, ..Csma::default() }),
-                ..Settings::default()
+            field: Terrain {
+                area: Area { width: 1000.0, height: 1000.0 },
+                movement: Model::RandomWaypoint(walk),
+                radio: Radio::Written(Box::new(radio)),
+                ..Terrain::default()
             },
-            routing: aodv::Settings::default(),
+            numbered_by_place: true,
             period: 10.0,
             bytes: 64,
             within: None,
@@ -92,19 +94,9 @@ pub enum ConfigError {
         /// What it is.
         value: f64,
     },
-    /// A movement that makes no sense.
-    #[error(transparent)]
-    Mobility(#[from] ModelError),
-    /// A radio that makes no sense.
-    #[error("the radio's {0}")]
-    Radio(SettingsError),
-}
-
-/// Not as its source: what it says is said already.
-impl From<SettingsError> for ConfigError {
-    fn from(error: SettingsError) -> Self {
-        Self::Radio(error)
-    }
+    /// A field that makes none.
+    #[error("the field: {0}")]
+    Field(TerrainError),
 }
 
 /// Traffic that makes sense.
@@ -112,9 +104,6 @@ impl From<SettingsError> for ConfigError {
 pub struct Plan {
     /// What was asked for.
     pub config: Config,
-    /// Where the nodes are.
-    pub area: Area,
-    pub(super) rules: Rules,
     pub(super) until: Time,
     pub(super) end: Time,
 }
@@ -134,31 +123,35 @@ impl Config {
         number("period", "from 0.001 to 1000000", self.period, PERIOD_MIN, SECONDS_MAX)?;
         number("seconds", "from 0 to 1000000", self.seconds, 0.0, SECONDS_MAX)?;
         number("grace", "from 0 to 1000000", self.grace, 0.0, SECONDS_MAX)?;
-        number("density", "from 0.001 to 1000000", self.density, 1e-3, 1e6)?;
         if let Some(within) = self.within {
             number("within", "from 0 to 1000000000", within, 0.0, 1e9)?;
         }
-        let area = self.area.unwrap_or_else(|| square(self.nodes, self.density));
-        self.mobility.check(area, self.nodes)?;
+        self.field.check_ground(self.nodes).map_err(ConfigError::Field)?;
         let (until, end) = (Time::from_units(self.seconds), Time::from_units(self.seconds + self.grace));
-        Ok(Plan { rules: self.radio.rules()?, area, until, end, config: self })
+        Ok(Plan { until, end, config: self })
     }
 }
 
 impl Plan {
-    /// Neighbours mostly have numbers, and so places in memory, that are close together: with thousands of nodes that saves
-    /// misses of the caches.
-    pub(super) fn movement(&self) -> Movement {
-        let Config { mobility, nodes, seed, .. } = &self.config;
-        let movement = Movement::new(mobility, self.area, *nodes, *seed).expect("the model has been checked");
-        movement.in_order_of_place()
+    /// Every parameter as a file has it, and null if it had no say in the run. The radio is written out.
+    pub fn parameters(&self) -> Value {
+        let mut parameters = serde_json::to_value(&self.config).unwrap_or_default();
+        parameters["field"] = self.config.field.in_force(&["link", "session"]);
+        parameters
     }
-}
 
-/// The square in which so many nodes have this density.
-fn square(nodes: u32, density: f64) -> Area {
-    let side = (f64::from(nodes) / density * SQUARE_METRES_PER_SQUARE_KILOMETRE).sqrt();
-    Area { width: side, height: side }
+    /// The nodes on their way about the field, and what goes wrong on it. It was checked, but a file of movements may
+    /// have changed since.
+    pub(super) fn ground<F: Clone>(&self) -> Result<(Medium<F>, Faults), TerrainError> {
+        let Config { field, nodes, seed, .. } = &self.config;
+        let medium = Medium::new(self.movement()?, field.radio_rules()?, *seed);
+        Ok((medium, Faults::new(&field.schedule(*nodes, *seed)?, *nodes, Faults::STEP)?))
+    }
+
+    fn movement(&self) -> Result<Movement, TerrainError> {
+        let movement = self.config.field.movement(self.config.nodes, self.config.seed)?;
+        Ok(if self.config.numbered_by_place { movement.in_order_of_place() } else { movement })
+    }
 }
 
 #[cfg(test)]
@@ -176,18 +169,23 @@ mod tests {
         assert!(refused(|it| it.period = 0.0).starts_with("period must be"));
         assert!(refused(|it| it.seconds = f64::NAN).starts_with("seconds must be"));
         assert!(refused(|it| it.grace = -1.0).starts_with("grace must be"));
-        assert!(refused(|it| it.density = f64::INFINITY).starts_with("density must be"));
         assert!(refused(|it| it.within = Some(-1.0)).starts_with("within must be"));
         assert!(refused(|it| it.bytes = 70_000).starts_with("bytes must be"));
-        assert!(refused(|it| it.area = Some(Area { width: 0.0, height: 1.0 })).starts_with("the area must be"));
-        assert_eq!(refused(|it| it.radio.loss = 2.0), "the radio's loss is 2, but a probability is from 0 to 1");
+        let nowhere = Area { width: 0.0, height: 1.0 };
+        let area = Config { field: Terrain { area: nowhere, ..Terrain::default() }, ..Config::default() };
+        assert!(area.plan().unwrap_err().to_string().starts_with("the field: the area must be"));
+        let crowd = refused(|it| it.nodes = NODES_MAX);
+        assert!(crowd.contains("take fewer nodes, a larger area"), "{crowd}");
+        let deaf = refused(|it| it.field.radio = Radio::Named("cb".into()));
+        assert!(deaf.starts_with("the field: there is no radio preset \"cb\""), "{deaf}");
     }
 
     #[test]
-    fn the_area_follows_from_the_density_unless_it_is_given() {
-        let plan = Config { nodes: 200, ..Config::default() }.plan().unwrap();
-        assert!((plan.area.width - 2_000.0).abs() < 1e-9);
-        let area = Area { width: 10.0, height: 20.0 };
-        assert_eq!(Config { area: Some(area), ..Config::default() }.plan().unwrap().area, area);
+    fn results_have_the_radio_in_numbers_and_no_layers_that_were_not_there() {
+        let field = Terrain { radio: Radio::Named("nfk".into()), ..Terrain::default() };
+        let parameters = Config { field, ..Config::default() }.plan().unwrap().parameters();
+        assert_eq!(parameters["field"]["radio"]["propagation"]["range-m"], 200.0);
+        let layers = &parameters["field"]["layers"];
+        assert!(layers["link"].is_null() && layers["session"].is_null() && layers["aodv"].is_object());
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Event {
     Transmit { from: NodeId, to: Option<NodeId>, packet: Rc<Packet> },
     /// The application sends a request.
     Ask(NodeId),
+    /// Something goes wrong, or gets right again.
+    Fault,
 }
 
 /// What is soon due.
@@ -35,6 +37,7 @@ enum Soon {
 enum Later {
     Wake(NodeId),
     Ask(NodeId),
+    Fault,
 }
 
 /// An event and its place in the order.
@@ -65,7 +68,13 @@ impl Queue {
             }
             Event::Wake(node) => self.later.push(Scheduled { at, sequence, event: Later::Wake(node) }),
             Event::Ask(node) => self.later.push(Scheduled { at, sequence, event: Later::Ask(node) }),
+            Event::Fault => self.later.push(Scheduled { at, sequence, event: Later::Fault }),
         }
+    }
+
+    /// Drops the packets of this node that were put off.
+    pub(super) fn forget_packets_of(&mut self, node: NodeId) {
+        self.soon.retain(|next| !matches!(next.event, Soon::Transmit { from, .. } if from == node));
     }
 
     /// Takes the next event, unless it comes after the end.
@@ -100,6 +109,7 @@ impl From<Later> for Event {
         match event {
             Later::Wake(node) => Self::Wake(node),
             Later::Ask(node) => Self::Ask(node),
+            Later::Fault => Self::Fault,
         }
     }
 }
@@ -149,9 +159,23 @@ mod tests {
         let order: Vec<_> = std::iter::from_fn(|| queue.pop(Time(6)))
             .map(|(at, event)| match event {
                 Event::Ask(node) | Event::Wake(node) | Event::Transmit { from: node, .. } => (at.0, node.0),
-                Event::Radio(_) => unreachable!("there is none"),
+                Event::Radio(_) | Event::Fault => unreachable!("there is none"),
             })
             .collect();
         assert_eq!(order, [(3, 5), (4, 4), (5, 1), (5, 2), (5, 3)]);
+    }
+
+    #[test]
+    fn packets_of_a_node_that_were_put_off_are_dropped_and_no_others() {
+        let mut queue = Queue::default();
+        for from in [1, 2, 1] {
+            let packet = Rc::new(Packet::Acknowledgement);
+            queue.schedule(Time(5), Event::Transmit { from: NodeId(from), to: None, packet });
+        }
+        queue.schedule(Time(6), Event::Ask(NodeId(1)));
+        queue.forget_packets_of(NodeId(1));
+        assert!(matches!(queue.pop(Time::END), Some((_, Event::Transmit { from: NodeId(2), .. }))));
+        assert!(matches!(queue.pop(Time::END), Some((_, Event::Ask(NodeId(1))))));
+        assert!(queue.pop(Time::END).is_none());
     }
 }

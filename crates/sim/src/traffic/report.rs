@@ -14,6 +14,8 @@ pub struct Report {
     pub requests: u64,
     /// Requests that were not, because nobody was near enough.
     pub nobody_near: u64,
+    /// Requests that were not, because the node was down.
+    pub down: u64,
     /// Requests that arrived. Each is answered.
     pub requests_received: u64,
     /// Replies that arrived.
@@ -67,6 +69,15 @@ pub struct Packets {
     pub data: u64,
 }
 
+/// Requests that were not sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unsent {
+    /// Nobody was near enough.
+    pub(super) nobody_near: u64,
+    /// The node was down.
+    pub(super) down: u64,
+}
+
 impl Packets {
     pub(super) fn count<A, D>(&mut self, packet: &aodv::Packet<A, D>) {
         let count = match packet {
@@ -90,7 +101,7 @@ impl Report {
     pub(super) fn new(
         exchanges: &[Exchange],
         packets: Packets,
-        nobody_near: u64,
+        unsent: Unsent,
         events: u64,
         (radio, joules): (Meter, f64),
     ) -> Self {
@@ -103,7 +114,8 @@ impl Report {
         let by = |count: u64, of: u64| (of > 0).then(|| count as f64 / of as f64);
         Self {
             requests,
-            nobody_near,
+            nobody_near: unsent.nobody_near,
+            down: unsent.down,
             requests_received,
             replies_received,
             delivery: by(replies_received, requests),
