@@ -57,7 +57,7 @@ fn keep_own_a_request_that_was_dequeued_is_lost_in_14_steps() {
     assert!(stage.is_critical(2));
 }
 
-/// As published: "i is waiting for t >= h (within the giveTokenToFrontOfQ() procedure)", with its request dequeued.
+/// As published: "i is waiting for t >= h (within the `giveTokenToFrontOfQ()` procedure)", with its request dequeued.
 #[test]
 fn without_keep_own_a_holder_that_waits_enters_with_the_units_of_a_release() {
     let mut stage = without(&[repair::KEEP_OWN], LINE_3_2, "req 0; req 1.1; msg 1>0; msg 0>1");
