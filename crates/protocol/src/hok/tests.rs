@@ -196,10 +196,10 @@ fn as_published_a_release_ages_those_who_wait_here_and_next_is_told() {
         node
     };
     let mut published = node(Repairs::ALL.without(repair::AGE_BY_GRANTS));
-    assert_eq!(done(&mut published, super::super::protocol::Protocol::release), ["release 0", "update 0"]);
+    assert_eq!(done(&mut published, Protocol::release), ["release 0", "update 0"]);
     assert_eq!((published.queue.rank_of(NodeId(2)), published.told), (Some(rank(6)), Some(rank(6))));
     let mut repaired = node(Repairs::ALL);
-    assert_eq!(done(&mut repaired, super::super::protocol::Protocol::release), ["release 0"]);
+    assert_eq!(done(&mut repaired, Protocol::release), ["release 0"]);
     assert_eq!((repaired.state, repaired.in_use), (Section::Remainder, Permits::NONE));
     assert_eq!(repaired.queue.rank_of(NodeId(2)), Some(rank(5)));
 }
@@ -209,7 +209,7 @@ fn without_aging_a_release_makes_nobody_more_urgent_even_as_published() {
     let mut node = middle_with(Policy::Strict, Repairs::ALL.without(repair::AGE_BY_GRANTS));
     node.queue.put(NodeId(2), rank(5));
     (node.state, node.in_use, node.told) = (Section::Critical, unit(0), Some(rank(5)));
-    assert_eq!(done(&mut node, super::super::protocol::Protocol::release), ["release 0"]);
+    assert_eq!(done(&mut node, Protocol::release), ["release 0"]);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn units_that_were_kept_join_a_token_that_comes() {
 fn whoever_hands_the_token_over_says_in_it_what_it_wants_or_as_published_behind_it() {
     let given = |repairs, requests: &[_]| {
         let mut node = holder(repairs, requests);
-        let messages = told(&mut node, 2, super::Hok::give_token_to_front);
+        let messages = told(&mut node, 2, Hok::give_token_to_front);
         assert_eq!((node.token, node.next, node.told), (None, Some(NodeId(2)), messages_ask(&messages)));
         assert_eq!((view(&node, 2), node.queue.contains(NodeId(2))), (height(2, 0), false));
         messages
@@ -310,7 +310,7 @@ fn messages_ask(messages: &[Message]) -> Option<Rank> {
 fn whoever_was_handed_the_token_owes_an_acknowledgement_unless_as_published() {
     let owed = |repairs| {
         let mut node = holder(repairs, &[(2, 5)]);
-        done(&mut node, super::Hok::give_token_to_front);
+        done(&mut node, Hok::give_token_to_front);
         node.dag.neighbours[1].unacknowledged
     };
     assert_eq!((owed(Repairs::ALL), owed(Repairs::ALL.without(repair::RECEIVED_LINK))), (1, 0));

@@ -302,15 +302,15 @@ fn e_a_grant_of_a_later_leader_says_who_leads() {
 #[test]
 fn f_a_leader_that_leaves_its_cs_serves_the_next_and_another_node_tells_the_leader() {
     let mut node = busy_leader();
-    assert_eq!(done(&mut node.clone(), super::super::protocol::Protocol::release), [""; 0], "nobody waits");
+    assert_eq!(done(&mut node.clone(), Protocol::release), [""; 0], "nobody waits");
     for other in [2, 3] {
         heard(&mut node, other, Message::ReqCs { number: nth(other, 1) });
     }
-    assert_eq!(done(&mut node, super::super::protocol::Protocol::release), ["token 3", "leader_info *"]);
+    assert_eq!(done(&mut node, Protocol::release), ["token 3", "leader_info *"]);
     assert_eq!((node.state, node.in_use), (Section::Remainder, None));
     let mut node = waiter();
     heard(&mut node, 0, grant(1, 1));
-    let release = said(&mut node, super::super::protocol::Protocol::release);
+    let release = said(&mut node, Protocol::release);
     assert_eq!(release, [(NodeId(0), Message::Release { number: nth(1, 1) })]);
     assert_eq!((node.state, node.in_use), (Section::Remainder, None));
 }
@@ -318,7 +318,7 @@ fn f_a_leader_that_leaves_its_cs_serves_the_next_and_another_node_tells_the_lead
 #[test]
 fn f_a_leader_frees_its_own_unit() {
     let mut node = busy_leader();
-    done(&mut node, super::super::protocol::Protocol::release);
+    done(&mut node, Protocol::release);
     assert!(node.token().unwrap().allocated.is_empty() && node.token().unwrap().free == Permits::first(2));
 }
 

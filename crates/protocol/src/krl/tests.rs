@@ -161,7 +161,7 @@ fn whoever_waits_with_a_reversal_and_has_nobody_to_ask_asks_later() {
 #[test]
 fn a_token_that_is_released_goes_to_the_next_with_a_request_for_the_others() {
     let release = |mut node: Krl| {
-        let released = done(&mut node, super::super::protocol::Protocol::release);
+        let released = done(&mut node, Protocol::release);
         assert_eq!((node.status, node.in_use), (Section::Remainder, None));
         (released, node)
     };
@@ -179,12 +179,12 @@ fn a_token_that_is_released_goes_to_the_next_with_a_request_for_the_others() {
 /// Nodes 2 and 3 stand below, as node 0 does: requests have no way here.
 #[test]
 fn whoever_keeps_a_token_lowers_itself_when_no_request_could_reach_it() {
-    let release = |node: Krl| done(&mut using(highest(node)), super::super::protocol::Protocol::release);
+    let release = |node: Krl| done(&mut using(highest(node)), Protocol::release);
     assert_eq!(release(middle()), ["link_info 2", "link_info 3"], "those over whom it stands no more");
     assert_eq!(release(asked(middle(), &[2])), ["token 2"], "it keeps none");
     let published = release(asked(without(repair::RELEASE_HOLDS), &[2]));
     assert_eq!(published, ["token 2", "link_info 3"], "as published it lowers itself all the same");
-    assert_eq!(done(&mut using(middle()), super::super::protocol::Protocol::release), [""; 0], "there is a higher one");
+    assert_eq!(done(&mut using(middle()), Protocol::release), [""; 0], "there is a higher one");
     let forwarding = release(middle_with(Forwarding::Always, Repairs::ALL));
     assert_eq!(forwarding, ["token 0"], "it is sent on");
 }
@@ -318,7 +318,7 @@ fn the_load_counts_tokens_that_become_free_here_or_are_forwarded_to_here() {
         node.release(out);
     }));
     let mut always = asked(using(middle_with(Forwarding::Always, Repairs::ALL)), &[2]);
-    done(&mut always, super::super::protocol::Protocol::release);
+    done(&mut always, Protocol::release);
     assert_eq!(always.load, forwarding::PerceivedLoad::default(), "nothing depends on it");
 }
 

@@ -174,7 +174,7 @@ fn i_the_last_node_takes_the_token_to_its_end_and_while_all_others_leave_it_is_k
     let mut published = leader.clone();
     assert_eq!(parts(&mut leader, 1), ["depart"], "it is the last one now");
     published.repairs = without(repair::LAST_NODE);
-    assert_eq!(done(&mut published, super::super::Klme::hand_over), ["depart"], "as published it does not wait");
+    assert_eq!(done(&mut published, Klme::hand_over), ["depart"], "as published it does not wait");
 }
 
 #[test]
