@@ -238,5 +238,5 @@ fn a_run_ends_when_all_have_left_and_those_who_are_not_there_do_not_ask() {
     }
     assert!(count > 5, "{count} requests");
     let done = driftlock(&format!("{run} --entries 10 --warmup 1000"));
-    assert!(done.code == 2 && done.err.contains("lower --warmup (now 1000)"), "{} {}", done.code, done.err);
+    assert!(done.code == 2 && done.err.contains("lower --warmup"), "{} {}", done.code, done.err);
 }
