@@ -423,6 +423,21 @@ mod tests {
         assert_ne!(here, of(&heights([(0, -1, 0), (2, 1, 1)])), "and within a level");
     }
 
+    #[test]
+    fn where_a_relative_number_stands_and_of_which_kind_it_is_counts() {
+        let height = Height::new(0, 0, NodeId(0));
+        assert_ne!(of(&(height, 7_u32)), of(&(7_u32, height)));
+        assert_ne!(of(&Marked(Kind::Level, 5)), of(&Marked(Kind::Order, 5)));
+    }
+
+    #[test]
+    fn every_bit_of_a_word_reaches_both_halves_of_the_mixed_one() {
+        for bit in 0..u64::BITS {
+            let difference = mix(1 << bit, SALT) ^ mix(0, SALT);
+            assert!(difference >> 32 != 0 && difference << 32 != 0, "bit {bit}: {difference:x}");
+        }
+    }
+
     fn permit(number: u8) -> Permit {
         Permit::try_from(number).unwrap()
     }
@@ -461,6 +476,37 @@ mod tests {
         assert_ne!(of([3, 5], 4), of([3, 5], 9));
         let of_two_permits = |counter| fingerprint(&[grant(0, 3), grant(1, counter)], &[1, 1]);
         assert_eq!(of_two_permits(2), of_two_permits(5));
+        let renamed = fingerprint(&[grant(1, 3), grant(0, 5)], &[1, 1]);
+        assert_eq!(of_two_permits(5), renamed, "whatever the permits are called");
+    }
+
+    /// Three fences out of three, in every order and with every repetition.
+    #[test]
+    fn grants_count_as_one_exactly_if_their_order_is_the_same() {
+        let fences = [3, 5, 7];
+        let all = || (0..27).map(|at| [at / 9, at / 3 % 3, at % 3].map(|digit| fences[digit]));
+        let order = |counters: [u64; 3]| [(0, 1), (0, 2), (1, 2)].map(|(a, b)| counters[a].cmp(&counters[b]));
+        let print = |counters: [u64; 3]| fingerprint(&counters.map(|counter| grant(0, counter)), &[1]);
+        for (first, second) in all().flat_map(|first| all().map(move |second| (first, second))) {
+            assert_eq!(print(first) == print(second), order(first) == order(second), "{first:?} {second:?}");
+        }
+    }
+
+    /// Two parts of a network that are apart: the grants and stamps of one say nothing of those of the other.
+    #[test]
+    fn what_is_noted_together_counts_together_and_nothing_else() {
+        let apart = |first: &dyn Fn() -> Sketch, second: &dyn Fn() -> Sketch| {
+            let mut fingerprint = Fingerprint::new(&[1; 4], true);
+            for sketch in [first(), second()] {
+                fingerprint.note([&sketch].into_iter());
+                fingerprint.part(&sketch, Extents::default().with(&sketch));
+            }
+            fingerprint.finish()
+        };
+        let granted = |counter| move || Sketch::of(&grant(0, counter));
+        assert_eq!(apart(&granted(3), &granted(5)), apart(&granted(7), &granted(5)));
+        let stay = |number| move || Sketch::of(&stamp(Series::Stay, number));
+        assert_eq!(apart(&stay(3), &stay(5)), apart(&stay(7), &stay(5)));
     }
 
     #[test]
@@ -472,6 +518,9 @@ mod tests {
         let beside = |counter| fingerprint(&(grant(0, 5), token(counter)), &[1]);
         assert_eq!(beside(5), beside(7));
         assert_ne!(beside(5), beside(4), "a grant that was not used yet is later, too");
+        let behind = |counter| fingerprint(&(grant(0, 5), grant(0, 9), token(counter)), &[1]);
+        assert_ne!(behind(4), behind(5), "the next is one that was granted, or comes after it");
+        assert_eq!(behind(6), behind(7));
     }
 
     /// A number of a kind, as parts hash it.
@@ -495,6 +544,8 @@ mod tests {
         assert_eq!(counted(1, -2), counted(4, 1), "below zero too");
         assert_ne!(counted(5, 2), counted(5, 3));
         assert_ne!(counted(5, 2), counted(6, 2));
+        let ranks = Sketch::of(&[Marked(Kind::Count, 5), Marked(Kind::Rank, 2), Marked(Kind::Rank, 50)]);
+        assert_eq!(Extents::default().with(&ranks).spread(), 0, "and are not looked at for how far counts lie apart");
     }
 
     fn stamp(series: Series, number: u64) -> Marked {

@@ -285,6 +285,20 @@ mod tests {
     }
 
     #[test]
+    fn a_long_list_comes_in_pieces_none_of_which_has_to_move_to_grow() {
+        let mut list = Pieces::default();
+        let shape = |list: &Pieces<u8>| {
+            list.0.iter().map(|piece| (piece.len(), piece.capacity() >= Pieces::<u8>::LENGTH)).collect::<Vec<_>>()
+        };
+        list.push(0);
+        assert_eq!(shape(&list), [(1, false)], "a short list takes little");
+        (0..Pieces::<u8>::LENGTH).for_each(|_| list.push(1));
+        assert_eq!(shape(&list), [(Pieces::<u8>::LENGTH, true), (1, true)]);
+        *list.last_mut().unwrap() += 1;
+        assert_eq!(list.0[1], [2]);
+    }
+
+    #[test]
     fn the_depth_is_how_far_the_furthest_state_is_by_the_shortest_way() {
         assert_eq!(graph(0, &[]).depth(), 0);
         assert_eq!(graph(0, &[(0, A, 0), (0, B, CUT)]).depth(), 0);

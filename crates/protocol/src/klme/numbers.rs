@@ -115,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "by node")]
+    fn what_does_not_come_by_node_is_not_merged() {
+        let entry = |node| (NodeId(node), RequestNo::default());
+        Numbers::default().note_all([entry(3), entry(1)]);
+    }
+
+    #[test]
     fn a_later_stay_comes_after_every_request_of_an_earlier_one() {
         let mut list = Numbers::default();
         list.note(NodeId(1), RequestNo::gone(Stay(3)));

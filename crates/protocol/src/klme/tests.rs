@@ -381,7 +381,7 @@ fn h_a_node_that_does_not_wait_gives_back_the_unit_that_comes_with_the_token_and
     let passed = said(&mut published, |node, out| node.message(NodeId(0), Message::Token { token }, out));
     let [(NodeId(3), Message::Token { token })] = &passed[..] else { panic!("{passed:?}") };
     assert_eq!((token.allocated_numbers(), token.leader_no), (vec![(NodeId(3), nth(3, 1))], LeaderNo(2)));
-    assert_eq!(published.leader(), Some(NodeId(3)));
+    assert_eq!((published.leader(), &published.here().copy), (Some(NodeId(3)), &None));
 }
 
 #[test]
@@ -396,6 +396,28 @@ fn h_a_node_in_its_cs_keeps_its_unit_when_the_token_comes() {
     };
     assert!(in_cs(1));
     assert!(!in_cs(0), "that was for an earlier request");
+}
+
+#[test]
+fn h_as_published_whoever_passes_the_token_on_silently_keeps_a_copy() {
+    let mut token = on_its_way();
+    token.queue.push((NodeId(3), nth(3, 1)));
+    let mut node = member_with(without(repair::FORWARD_ANNOUNCED).without(repair::NO_COPY));
+    heard(&mut node, 0, Message::Token { token });
+    assert!(matches!(&node.here().copy, Some((NodeId(3), copy)) if copy.allocation(NodeId(3)).is_some()));
+}
+
+#[test]
+fn h_as_published_the_token_is_passed_on_silently_only_in_the_remainder_section_of_who_stays() {
+    let mut token = on_its_way();
+    let grant = token.allocate(NodeId(1), nth(1, 1));
+    token.queue.push((NodeId(3), nth(3, 1)));
+    let mut node = waiter_with(without(repair::FORWARD_ANNOUNCED));
+    let mut leaver = node.clone();
+    (node.state, node.in_use) = (Section::Critical, grant);
+    assert_eq!(heard(&mut node, 0, Message::Token { token: token.clone() }), ["per_grant 3"]);
+    leaver.here().leaving = true;
+    assert_eq!(heard(&mut leaver, 0, Message::Token { token }), ["token 3", "i_am_leaving 3"]);
 }
 
 #[test]

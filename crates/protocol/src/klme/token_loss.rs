@@ -114,6 +114,8 @@ mod tests {
     fn when_its_receiver_has_left_the_token_is_made_anew_without_it() {
         let mut node = sender(&[repair::FAREWELL]);
         assert!(sent(&mut node, |node, out| node.regenerate(NodeId(2), out)).is_empty(), "it went to node 1");
+        let queue = &mut node.here().copy.as_mut().unwrap().1.queue;
+        queue.insert(0, (NodeId(1), RequestNo { stay: Stay(1), number: 2 }));
         let again = sent(&mut node, |node, out| node.regenerate(NodeId(1), out));
         let [(NodeId(2), Message::Token { token })] = &again[..] else { panic!("node 2 is next: {again:?}") };
         assert_eq!(token.allocated_numbers().len(), 1, "the unit of node 1 was taken back");

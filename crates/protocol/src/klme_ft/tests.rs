@@ -204,6 +204,23 @@ fn a_newcomer_asks_all_others_for_what_it_wants_and_says_nothing_otherwise() {
 }
 
 #[test]
+fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
+    let mut node = nowhere();
+    crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![(NodeId(0), Stay(0))] });
+    assert!(!node.is_holder());
+    assert_eq!(crossed(&mut node, Crossing::Leaving), departure());
+}
+
+#[test]
+fn the_latest_beat_is_known_to_whoever_has_heard_one() {
+    let node = follower(3);
+    let (number, round) = copy_of(&node).age();
+    assert!(node.is_latest_beat(Some(number), round));
+    assert!(!node.is_latest_beat(Some(number), round.next()) && !node.is_latest_beat(None, round));
+    assert!(!nowhere().is_latest_beat(Some(number), round));
+}
+
+#[test]
 fn a_newcomer_learns_from_a_beat_who_leads() {
     let mut leader = node(0);
     let newcomer = || Crossing::Met { peer: NodeId(5), stay: Stay(5) };

@@ -233,6 +233,16 @@ fn farewell(stay: Stay) -> Message {
     Message::IAmLeaving { number: RequestNo { stay, number: 1 }, requests, releases }
 }
 
+/// Section 7: the token was on its way to it.
+#[test]
+fn j_as_published_the_token_is_made_anew_when_its_receiver_has_gone() {
+    let mut node = leader(without(repair::FAREWELL));
+    heard(&mut node, 1, Message::ReqCs { number: nth(1, 1) });
+    assert!(!node.has_token());
+    heard(&mut node, 1, farewell(Stay(1)));
+    assert!(node.has_token());
+}
+
 /// Node 2 uses a unit and node 3 waits for one, or the other way round.
 fn leader_with_two(user: u32, waits: u32) -> Klme {
     let mut leader = busy_leader();

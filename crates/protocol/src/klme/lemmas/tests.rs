@@ -126,6 +126,10 @@ fn a_leader_serves_whoever_it_can() {
 fn when_nothing_is_in_flight_the_books_are_true_everybody_knows_the_leader_and_who_is_queued_knows_it() {
     let gone = |nodes: &mut [Klme; 3]| (nodes[1].state, nodes[1].in_use) = (Section::Remainder, None);
     is_said("node 1 has left its CS, and nobody will tell the leader", gone);
+    is_said("node 9 has left its CS, and nobody will tell the leader", |nodes| {
+        gone(nodes);
+        nodes[0].books().allocated[1].node = NodeId(9);
+    });
     is_said("node 2 takes Some(1) for the leader, but it is Some(0)", |nodes| nodes[2].here().leader = Some(NodeId(1)));
     is_said("node 2 is in R_Queue, and will ask every new leader again", |nodes| nodes[2].here().acknowledged = false);
     let mut nodes = busy();
@@ -141,8 +145,9 @@ fn lent_is_what_is_allocated_and_not_in_use() {
     assert_eq!(lent_by(&nodes), Permits::NONE);
     let unit = nodes[1].in_use.take().unwrap().permits;
     assert_eq!(lent_by(&nodes), unit, "its grant, or its release, is on its way");
+    nodes[0].books().take_back(NodeId(1), |_| true);
     nodes[2].place = None;
-    assert_eq!(lent_by(&nodes), unit, "the token is where the others are");
+    assert_eq!(lent_by(&nodes), Permits::NONE, "the token has it, where the others are");
     for node in &mut nodes {
         (node.place, node.in_use) = (None, None);
     }

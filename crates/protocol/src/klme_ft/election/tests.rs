@@ -310,10 +310,12 @@ fn a_new_leader_waits_behind_all_others_but_those_of_whom_nothing_was_heard() {
     assert_eq!(books(&mut node).queue, queue);
     assert_eq!(node.usage, WAITING);
     assert_eq!(effects[..2], [disarm(Timer::Lease(false)), arm(Timer::Silence, BOND)]);
-    let (_, mut leaver) = begins(Repairs::ALL, &[], |node| {
+    assert!(effects.contains(&latest_beat(&node, false)));
+    let (effects, mut leaver) = begins(Repairs::ALL, &[], |node| {
         waits(node);
         node.leaving = true;
     });
+    assert!(effects.contains(&latest_beat(&leaver, true)), "who would keep a copy in its place? {effects:?}");
     assert_eq!(books(&mut leaver).queue.len(), 1);
     let leaving = |node: &mut KlmeFt| books(node).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
     assert_eq!((leaving(&mut node), leaving(&mut leaver)), (vec![false; 3], vec![false, true, false]));

@@ -60,9 +60,12 @@ fn a_sound_moment_is_sound() {
 fn the_algorithm_answers_by_its_lemmas() {
     let sound = busy();
     assert_eq!(KlmeFt::invariant(&moment(&sound, None)), Ok(()));
+    assert!(KlmeFt::is_ready_for_crash(&moment(&sound, None)));
     let mut wrong = busy();
     books(&mut wrong[0]).free = Permits::first(2);
+    books(&mut wrong[0]).settled = false;
     let moment = moment(&wrong, None);
+    assert!(!KlmeFt::is_ready_for_crash(&moment));
     assert_eq!(KlmeFt::invariant(&moment), hold(&moment));
     assert!(hold(&moment).is_err());
 }
@@ -102,6 +105,10 @@ fn nobody_is_in_the_books_twice_under_any_heading() {
         let waiter = books(&mut nodes[0]).queue[0];
         books(&mut nodes[0]).queue.push(waiter);
     });
+    is_said("leader 0 has node 2 in its books twice", |nodes| {
+        let (other, token) = (nodes[3].me(), books(&mut nodes[0]));
+        token.queue.extend([Waiter { member: other, missed: 0 }, token.queue[0]]);
+    });
 }
 
 #[test]
@@ -121,6 +128,9 @@ fn a_seal_is_of_one_unit_and_one_node_wherever_it_is_known() {
     let (nodes, Usage::Using { seal, .. }) = (busy(), busy()[1].usage) else { panic!("node 1 uses a unit") };
     is_said(same_seal, |nodes| nodes[3].usage = using(permit(0), seal));
     is_said(same_seal, |nodes| nodes[1].usage = using(permit(1), seal));
+    is_said(same_seal, |nodes| {
+        (nodes[2].usage, nodes[3].usage) = (using(permit(1), seal.next()), using(permit(0), seal));
+    });
     let number = books(&mut nodes.clone()[0]).number;
     let stranger = Allocation { member: nodes[3].me(), permit: permit(0), seal };
     is_said(same_seal, |nodes| {
