@@ -250,6 +250,16 @@ mod tests {
     }
 
     #[test]
+    fn the_algorithm_with_leases_alone_stands_crashes_and_messages_that_overtake_one_another() {
+        let those = |claim: fn(&Algorithm) -> bool| {
+            ALGORITHMS.iter().filter(|algorithm| claim(algorithm)).map(|algorithm| algorithm.tag).collect()
+        };
+        let [crashes, overtaking]: [alloc::vec::Vec<_>; 2] =
+            [those(Algorithm::survives_crashes), those(Algorithm::stands_overtaking)];
+        assert_eq!((&crashes[..], &overtaking[..]), (&["klme-ft"][..], &["klme-ft"][..]));
+    }
+
+    #[test]
     fn repairs_are_switched_off_by_name() {
         let krl = Algorithm::named("krl").unwrap();
         assert_eq!(krl.repairs_without([]), Ok(Repairs::ALL));

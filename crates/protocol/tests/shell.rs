@@ -1,10 +1,11 @@
 //! The shell turns away what an application or the network gets wrong, and the protocol never sees it.
 
 use driftlock_protocol::hok::{self, Hok, Policy};
+use driftlock_protocol::klme::Klme;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
-    Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Priority, Protocol,
-    Reach, Refusal, Repairs, Section, Units,
+    Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Priority,
+    Protocol, Reach, Refusal, Repairs, Section, Stay, Units,
 };
 
 type Effects = Vec<Effect<Message, Timer>>;
@@ -111,6 +112,32 @@ fn links_go_up_and_down_one_after_the_other() {
     assert_eq!(step(&mut holder, down(FIRST)).0, Ok(()));
     assert_eq!(refused(&mut holder, down(FIRST)), Refusal::NoSuchLink { peer });
     assert_eq!(step(&mut holder, up).0, Ok(()));
+}
+
+#[test]
+fn links_are_known_in_whatever_order_they_are_told() {
+    let [node, _] = pair();
+    let node = Node::new(NodeId(0), node.protocol().clone(), Reach::links([(NodeId(3), FIRST), (NodeId(1), FIRST)]));
+    assert_eq!([1, 2, 3].map(|peer| node.incarnation(NodeId(peer))), [Some(FIRST), None, Some(FIRST)]);
+}
+
+#[test]
+fn a_node_enters_from_outside_and_is_told_to_leave_once() {
+    let nowhere = Deployment { nodes: 1, k: 1, ..Deployment::default() };
+    let protocol = Klme::deploy(&nowhere, (), Repairs::ALL).remove(0);
+    let mut node = Node::new(NodeId(0), protocol, Reach::member(None));
+    let entered = || Crossing::Entered { stay: Stay(1), members: vec![(NodeId(1), Stay(0))] };
+    let mut told = |crossing| {
+        let before = node.clone();
+        let verdict = node.step(Input::Below(crossing), &mut Outbox::new());
+        assert_eq!(verdict.is_err(), before == node, "what is turned away changes nothing");
+        verdict
+    };
+    assert_eq!(told(Crossing::Leaving), Err(Refusal::Outside));
+    assert_eq!(told(entered()), Ok(()));
+    assert_eq!(told(entered()), Err(Refusal::AlreadyInside));
+    assert_eq!(told(Crossing::Leaving), Ok(()));
+    assert_eq!(told(Crossing::Leaving), Err(Refusal::AlreadyInside));
 }
 
 /// Delivers everything between the two nodes until both are silent, and collects the grants.

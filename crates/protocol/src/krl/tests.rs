@@ -344,6 +344,14 @@ fn a_token_travels_as_far_as_it_may_and_to_where_it_was_not() {
 }
 
 #[test]
+fn who_is_alone_keeps_a_token_that_would_travel() {
+    let mut node = holding(middle_with(Forwarding::Always, Repairs::ALL));
+    (node.dag.neighbours, node.next) = ([].into(), None);
+    assert_eq!(done(&mut node, |node, out| node.forward_idle_token(None, out)), [""; 0]);
+    assert_eq!((node.next, node.idle.len()), (Some(NodeId(1)), 1));
+}
+
+#[test]
 fn a_neighbour_whose_height_is_not_known_is_no_place_to_forward_to() {
     let mut node = holding(middle_with(Forwarding::Always, Repairs::ALL));
     for neighbour in &mut node.dag.neighbours {
@@ -565,6 +573,13 @@ fn a_message_tells_the_height_that_it_is_sent_under() {
     node.dag.my_height = height(1, -3);
     done(&mut node, |node, out| node.send(1, request(1, -3), out));
     assert_eq!([1, 2].map(|at| node.dag.neighbours[at].told), [height(1, -3), height(1, 1)]);
+}
+
+#[test]
+fn whoever_has_a_token_has_one_whether_it_uses_it_or_not_and_none_survives_a_crash() {
+    assert_eq!([middle(), holding(middle()), using(middle())].map(|node| node.has_token()), [false, true, true]);
+    assert_eq!([request(1, 1), handed(1, 1, None)].map(|message| Krl::is_token(&message)), [false, true]);
+    assert!(!Krl::is_ready_for_crash(&Moment { nodes: [].into(), flights: [].into() }));
 }
 
 #[test]

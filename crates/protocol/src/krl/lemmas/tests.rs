@@ -86,6 +86,16 @@ fn requests_have_a_way_in_unless_everybody_holds_a_token() {
 }
 
 #[test]
+fn a_holder_waits_with_its_way_in_while_any_neighbour_owes_an_acknowledgement() {
+    let [user, mut node, _] = busy();
+    node.in_use = user.in_use;
+    node.dag.neighbours[1].height.h1 = -9;
+    assert!(requests_have_a_way_in(&node).is_err());
+    node.dag.neighbours[1].unacknowledged = 1;
+    assert_eq!(requests_have_a_way_in(&node), Ok(()));
+}
+
+#[test]
 fn the_links_of_the_dag_are_looked_at() {
     is_said("node 2 holds no token and has no lower neighbour", |nodes| nodes[2].dag.neighbours[0].height.h1 = 9);
     is_said("node 1 has the direction of its link to 2 wrong", |nodes| nodes[1].dag.neighbours[1].height.h1 = -9);
