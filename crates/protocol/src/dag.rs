@@ -127,6 +127,15 @@ impl Dag {
         Some(lowered)
     }
 
+    /// A new height under all neighbours, if any of them is lower: that of a holder whom nobody has led to.
+    pub(crate) fn sink(&mut self) -> Option<Height> {
+        if self.has_no_lower_neighbour() {
+            return None;
+        }
+        self.my_height = self.my_height.below_all(self.known_heights())?;
+        Some(self.my_height)
+    }
+
     /// The neighbours of choice, who are told this height now.
     pub(crate) fn tell(&mut self, height: Height, choose: impl Fn(&Neighbour) -> bool) -> impl Iterator<Item = NodeId> {
         self.neighbours.iter_mut().filter(move |k| k.known && choose(k)).map(move |k| {
@@ -212,6 +221,14 @@ mod tests {
         assert_eq!(lowered.lower(&mut out()), Some(Height::new(-1, 5, NodeId(2))));
         assert_eq!((raised.my_height.h1, lowered.my_height.h1), (1, -1));
         assert!(raised.has_no_higher_neighbour() && lowered.has_no_lower_neighbour());
+    }
+
+    #[test]
+    fn a_sink_is_under_all_its_neighbours_and_stays_where_it_is_if_it_was() {
+        let mut dag = dag();
+        assert_eq!(dag.sink(), Some(Height::new(-1, 5, NodeId(2))));
+        assert!(dag.has_no_lower_neighbour());
+        assert_eq!((dag.sink(), dag.my_height.h1), (None, -1));
     }
 
     #[test]

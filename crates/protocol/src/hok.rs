@@ -82,6 +82,8 @@ pub struct Hok {
     in_use: Permits,
     /// Units that are to go to the token, and have no way yet.
     released: Permits,
+    /// Its token came late: as long as it keeps it, it goes below every neighbour.
+    sinks: bool,
     /// How many grants it has heard of.
     grants: Grants,
     policy: Policy,
@@ -117,6 +119,7 @@ impl Protocol for Hok {
                 wanted: None,
                 in_use: Permits::NONE,
                 released: Permits::NONE,
+                sinks: false,
                 grants: Grants::default(),
                 policy,
                 repairs,
@@ -159,7 +162,7 @@ impl Protocol for Hok {
             Message::Update { rank, .. } => self.on_update(from, rank, out),
             Message::Request { height, rank, .. } => self.on_request(from, height, rank, out),
             Message::Token { .. } | Message::Release { .. } if !self.dag.is_neighbour(from) => {
-                self.on_units_astray("token-late", &message, out);
+                self.on_units_astray(true, &message, out);
             }
             Message::Release { permits, .. } => self.on_release(permits, out),
             Message::Token { height, token, asks, .. } => self.on_token(from, height, token, asks, out),
@@ -171,7 +174,7 @@ impl Protocol for Hok {
     }
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
-        self.on_units_astray("undelivered", &message, out);
+        self.on_units_astray(false, &message, out);
         self.settle(out);
     }
 
@@ -378,14 +381,14 @@ impl Hok {
             out.clause("recv-link.2");
             self.queue.delete(j);
         }
-        if !self.token_holder() {
-            if self.dag.has_no_lower_neighbour() {
-                out.clause("recv-link.3");
-                self.raise_height(out);
-            } else if self.must_reroute() {
-                out.clause("recv-link.4");
-                self.forward_request(out);
-            }
+        if self.token_holder() {
+            self.sink(out);
+        } else if self.dag.has_no_lower_neighbour() {
+            out.clause("recv-link.3");
+            self.raise_height(out);
+        } else if self.must_reroute() {
+            out.clause("recv-link.4");
+            self.forward_request(out);
         }
     }
 
@@ -439,16 +442,20 @@ impl Hok {
     }
 
     /// Not in the paper, which assumes that it does not happen: the link failed under the token or a release, which turns up at one
-    /// of the two. The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more.
-    fn on_units_astray(&mut self, clause: &'static str, message: &Message, out: &mut Out<Self>) {
+    /// of the two. The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more. A receiver to
+    /// which the token comes late may be far above its neighbours, as it was not led to; unless it goes below them, everybody would
+    /// have to climb over it.
+    fn on_units_astray(&mut self, is_late: bool, message: &Message, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
             return;
         }
         match *message {
             Message::Token { token, .. } => {
-                out.clause(clause);
+                out.clause(if is_late { "token-late" } else { "undelivered" });
                 self.token = Some(token);
                 self.dag.reset_pace(out);
+                self.sinks |= is_late;
+                self.sink(out);
                 self.keep_or_give(out);
             }
             Message::Release { permits, .. } => self.on_release(permits, out),
@@ -483,7 +490,7 @@ impl Hok {
             self.dag.neighbours[at].unacknowledged = 0;
         }
         out.clause("give-token.8");
-        self.token = None;
+        (self.token, self.sinks) = (None, false);
         self.told = self.queue.front().map(|front| front.rank);
         let asks = self.told.filter(|_| self.repairs.has(repair::TOKEN_ASKS));
         self.send(at, |height, grants| Message::Token { height, grants, token, asks }, out);
@@ -607,6 +614,13 @@ impl Hok {
         if let Some(at) = next {
             self.told = Some(rank);
             self.send(at, |height, grants| Message::Update { height, grants, rank }, out);
+        }
+    }
+
+    /// A holder that nobody has led to goes below all its neighbours.
+    fn sink(&mut self, out: &mut Out<Self>) {
+        if self.sinks && self.dag.sink().is_some() {
+            self.tell_all(None, out);
         }
     }
 

@@ -139,7 +139,8 @@ impl Protocol for Krl {
     }
 
     fn over_radios(variant: Variant) -> Variant {
-        Variant { rest: forwarding::REST, ..variant }
+        let forwards = variant.forwarding == Forwarding::Always;
+        Variant { rest: if forwards { forwarding::REST } else { variant.rest }, ..variant }
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
@@ -158,7 +159,7 @@ impl Protocol for Krl {
         match message {
             Message::Request { height } => self.on_request(from, height, out),
             Message::Token { token, .. } if !self.dag.is_neighbour(from) => {
-                self.on_token_astray("token-late", token, out);
+                self.on_token_astray(true, token, out);
             }
             Message::Token { height, token, onward } => self.on_token(from, height, token, onward, out),
             Message::LinkInfo { height, acknowledges } => {
@@ -169,7 +170,7 @@ impl Protocol for Krl {
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
         if let Message::Token { token, .. } = message {
-            self.on_token_astray("undelivered", token, out);
+            self.on_token_astray(false, token, out);
         }
     }
 
@@ -414,14 +415,19 @@ impl Krl {
     }
 
     /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one of the two.
-    /// The height that it was sent under says nothing about any neighbour.
-    fn on_token_astray(&mut self, clause: &'static str, token: Token, out: &mut Out<Self>) {
+    /// The height that it was sent under says nothing about any neighbour. A receiver to which it comes late may be far above
+    /// its neighbours, as it was not led to; unless it goes below them, everybody would have to climb over it.
+    fn on_token_astray(&mut self, is_late: bool, token: Token, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
             return;
         }
-        out.clause(clause);
+        out.clause(if is_late { "token-late" } else { "undelivered" });
         self.idle.push(token);
         self.dag.reset_pace(out);
+        if is_late && let Some(lowered) = self.dag.sink() {
+            out.clause("lower-height.1");
+            self.tell_lowered(lowered, out);
+        }
         self.serve_or_keep(None, out);
         if self.token_holder() && self.dag.has_no_higher_neighbour() {
             self.lower_height(out);
@@ -518,6 +524,10 @@ impl Krl {
     fn lower_height(&mut self, out: &mut Out<Self>) {
         let Some(lowered) = self.dag.lower(out) else { return };
         out.clause("lower-height.1");
+        self.tell_lowered(lowered, out);
+    }
+
+    fn tell_lowered(&mut self, lowered: Height, out: &mut Out<Self>) {
         let told_if_crossed = self.repairs.has(repair::LINK_INFO);
         let turned = |k: &Neighbour| if told_if_crossed { k.has_crossed(lowered) } else { k.height > lowered };
         self.tell(lowered, None, turned, out);

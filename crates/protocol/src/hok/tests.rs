@@ -601,6 +601,24 @@ fn what_comes_back_is_kept_or_goes_another_way_unless_as_published() {
 }
 
 #[test]
+fn a_holder_to_which_the_token_came_late_goes_below_all_its_neighbours_before_it_serves_anybody() {
+    let mut node = asked(Repairs::ALL, &[(3, 1)]);
+    let told = done(&mut node, |node, out| node.message(NodeId(9), handed(9, 5, None), out));
+    assert_eq!(told, ["link 0", "link 2", "link 3", "token 3"]);
+    assert_eq!((node.dag.my_height.h1, node.sinks), (-1, false), "the next holder was led to");
+    let mut alone = middle(Repairs::ALL);
+    alone.dag.neighbours.clear();
+    alone.dag.my_height.h1 = 250;
+    done(&mut alone, |node, out| node.message(NodeId(9), handed(9, 5, None), out));
+    done(&mut alone, |node, out| node.below(up(2), out));
+    assert_eq!(done(&mut alone, |node, out| node.message(NodeId(2), link(2, 7, None), out)), ["link 2"]);
+    assert_eq!(alone.dag.my_height.h1, -1, "it goes below those that come later, too");
+    let mut published = middle(Repairs::ALL.without(repair::RECLAIM));
+    done(&mut published, |node, out| node.message(NodeId(9), handed(9, 5, None), out));
+    assert_eq!((published.token, published.dag.my_height), (None, height(1, 1)));
+}
+
+#[test]
 fn a_status_tells_who_waits_for_whom() {
     let of = |node: Hok| (node.status().queue, node.status().waits_on);
     assert_eq!(of(asked(Repairs::ALL, &[(3, 1), (2, 5)])), (vec![NodeId(2), NodeId(3)], Some(NodeId(0))));

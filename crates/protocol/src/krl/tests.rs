@@ -561,6 +561,17 @@ fn a_token_that_comes_back_is_kept_and_can_be_reached_unless_as_published() {
 }
 
 #[test]
+fn a_holder_to_which_its_token_came_late_goes_below_all_its_neighbours_before_it_serves_anybody() {
+    let mut node = asked(middle(), &[3]);
+    assert_eq!(heard(&mut node, handed(9, 5, None)), ["link_info 0", "token 3"], "2 and 3 are higher as it is");
+    assert_eq!(node.dag.my_height.h1, -1);
+    let mut lowest = lowest(middle());
+    assert_eq!((heard(&mut lowest, handed(9, 5, None)).len(), lowest.dag.my_height), (0, height(1, 1)));
+    let mut published = without(repair::RECLAIM);
+    assert_eq!((heard(&mut published, handed(9, 5, None)).len(), published.dag.my_height), (0, height(1, 1)));
+}
+
+#[test]
 fn whoever_speaks_of_another_nodes_height_is_not_listened_to() {
     let mut node = middle();
     assert_eq!(done(&mut node, |node, out| node.message(NodeId(2), request(3, 2), out)), [""; 0]);
