@@ -4,23 +4,35 @@ use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
-use crate::mobility::{Area, Course, Model, ModelError, Movement, Proximity};
-use crate::radio::{Air, Effect, Event, Rules};
+use crate::mobility::{Area, Course, Model, ModelError, Movement, Presence, Proximity};
+use crate::radio::{Air, Effect, Event, Meter, Rules};
 
 /// Nodes that move, and what their radios carry. Time does not go back from call to call.
 #[derive(Clone, Debug)]
 pub struct Medium<F> {
     proximity: Proximity,
     air: Air<F>,
+    /// What those who have left did not send any more, until somebody can be told.
+    given_up: Vec<Effect<F>>,
 }
 
 impl<F: Clone> Medium<F> {
-    /// Radios at all nodes of a movement.
+    /// Radios at all nodes of a movement. That of a node that is absent is off.
     pub fn new(movement: Movement, rules: Rules, seed: u64) -> Self {
         let nodes = u32::try_from(movement.len()).expect("node numbers are 32 bits");
         // Cells as wide as a transmission can be sensed: a transmission then looks at nine of them.
         let proximity = Proximity::new(movement, rules.reach());
-        Self { proximity, air: Air::new(nodes, rules, seed) }
+        let mut medium = Self { proximity, air: Air::new(nodes, rules, seed), given_up: Vec::new() };
+        medium.compare_presences(Time::ZERO);
+        medium
+    }
+
+    /// Has every radio be off if its node is absent now.
+    fn compare_presences(&mut self, now: Time) {
+        for node in self.proximity.movement().nodes() {
+            let is_absent = !self.proximity.movement().is_present(node);
+            self.air.set_absent(now, node, is_absent, &mut self.given_up);
+        }
     }
 
     /// As [`Air::send`].
@@ -34,7 +46,8 @@ impl<F: Clone> Medium<F> {
         out: &mut Vec<Effect<F>>,
     ) {
         self.advance(now);
-        let Self { proximity, air } = self;
+        let Self { proximity, air, given_up } = self;
+        out.append(given_up);
         let mut surroundings = |node: NodeId, radius: f64, found: &mut _| proximity.within(node, radius, now, found);
         air.send(now, from, to, bytes, frame, &mut surroundings, out);
     }
@@ -42,9 +55,15 @@ impl<F: Clone> Medium<F> {
     /// As [`Air::handle`].
     pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Effect<F>>) {
         self.advance(now);
-        let Self { proximity, air } = self;
+        let Self { proximity, air, given_up } = self;
+        out.append(given_up);
         let mut surroundings = |node: NodeId, radius: f64, found: &mut _| proximity.within(node, radius, now, found);
         air.handle(now, event, &mut surroundings, out);
+    }
+
+    /// Lets time pass.
+    pub fn pass(&mut self, now: Time) {
+        self.advance(now);
     }
 
     /// Where a node is.
@@ -57,6 +76,11 @@ impl<F: Clone> Medium<F> {
     pub fn is_present(&mut self, now: Time, node: NodeId) -> bool {
         self.advance(now);
         self.proximity.movement().is_present(node)
+    }
+
+    /// As [`Movement::begins`].
+    pub fn begins(&self) -> Time {
+        self.proximity.movement().begins()
     }
 
     /// As [`Movement::ends`].
@@ -89,6 +113,7 @@ impl<F: Clone> Medium<F> {
         if is_watched {
             self.proximity.watch();
         }
+        self.compare_presences(now);
         self.advance(now);
         Ok(())
     }
@@ -104,6 +129,12 @@ impl<F: Clone> Medium<F> {
         self.proximity.take_set_out()
     }
 
+    /// What all radios have done until now, and what energy they have spent, as [`Air::total`] and [`Air::joules`] tell.
+    pub fn effort(&mut self, now: Time) -> (Meter, f64) {
+        self.advance(now);
+        (self.air.total(now), self.air.joules(now))
+    }
+
     /// The air, to disturb it or to read its meters.
     pub fn air(&mut self) -> &mut Air<F> {
         &mut self.air
@@ -111,5 +142,8 @@ impl<F: Clone> Medium<F> {
 
     fn advance(&mut self, now: Time) {
         while self.proximity.next(now).is_some() {}
+        for Presence { at, node, is_present } in self.proximity.take_presences() {
+            self.air.set_absent(at, node, !is_present, &mut self.given_up);
+        }
     }
 }

@@ -28,6 +28,6 @@ pub use group::ReferencePointGroup;
 pub use model::{Area, Model, ModelError};
 pub use movement::{Course, Movement};
 pub use placement::Grid;
-pub use proximity::{Change, Proximity};
+pub use proximity::{Change, Presence, Proximity};
 pub use tracks::{Stay, Track, Tracks, Waypoint};
 pub use waypoint::RandomWaypoint;

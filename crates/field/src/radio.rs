@@ -170,7 +170,8 @@ impl<F: Clone> Air<F> {
     }
 
     /// Wants a frame of so many bytes sent, to one neighbour or to all. A unicast gets exactly one [`Effect::Sent`] or
-    /// [`Effect::Failed`], unless its sender crashes; a broadcast for which there is no place in the queue gets nothing.
+    /// [`Effect::Failed`], unless its sender crashes; a broadcast for which there is no place in the queue, or of a node that is
+    /// absent, gets nothing.
     #[allow(clippy::too_many_arguments)] // a frame has no fewer sides
     pub fn send(
         &mut self,
@@ -183,6 +184,10 @@ impl<F: Clone> Air<F> {
         out: &mut Vec<Effect<F>>,
     ) {
         let station = &mut self.stations[from.index()];
+        if station.absent {
+            out.extend(to.map(|to| Effect::Failed { from, to, frame }));
+            return;
+        }
         if station.down || station.queue.len() >= self.rules.queue_max {
             station.meter.dropped += 1;
             if let Some(to) = to {
@@ -232,9 +237,23 @@ impl<F: Clone> Air<F> {
         station.keep_meter(now);
         station.down = down;
         if down {
-            station.life = station.life.wrapping_add(1);
-            station.go_deaf();
+            station.begin_life();
             self.forget(node);
+        }
+    }
+
+    /// A node leaves the plane, or appears on it. Its radio is off while it is away: what it is sending is cut off, what it has queued
+    /// fails, and so does what it is told to send later.
+    pub fn set_absent(&mut self, now: Time, node: NodeId, absent: bool, out: &mut Vec<Effect<F>>) {
+        let station = &mut self.stations[node.index()];
+        if station.absent == absent {
+            return;
+        }
+        station.keep_meter(now);
+        station.absent = absent;
+        if absent {
+            station.begin_life();
+            self.give_up(node, out);
         }
     }
 

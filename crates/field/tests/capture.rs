@@ -165,8 +165,8 @@ impl World {
 
     fn of_link(&mut self, at: NodeId, effects: Vec<link::Effect<u64>>) {
         for effect in effects {
-            if let link::Effect::Transmit { to, frame } = effect {
-                self.put(self.now, Due::Send(at, to, Said::Link(frame)));
+            if let link::Effect::Transmit { to, frame, delay } = effect {
+                self.put(self.now + delay, Due::Send(at, to, Said::Link(frame)));
             }
         }
     }

@@ -329,6 +329,9 @@ fn sumo_in_degrees_is_never_read_as_metres() {
         said.starts_with("fcd.xml:6: the nodes move, and keep within 0.001 of one another: these are long"),
         "{said}"
     );
+    let header = "<!-- <configuration><output><fcd-output value=\"fcd.xml\"/></output></configuration> -->\n";
+    let said_so = traced("fcd.xml", &format!("{header}{GEO_STEPS}"));
+    assert_eq!(at(&said_so, 0, 0.0), (13.4, 52.5), "SUMO's own configuration is believed");
     let slow = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0;a;20;13;52\n1;a;20;33;52\n2;a;0;33;52\n";
     assert_eq!(at(&traced("fcd.csv", slow), 0, 1.0), (33.0, 52.0), "a place can be that small");
 }
@@ -453,7 +456,19 @@ fn tables_that_say_too_little_are_refused_where_they_do() {
         ("time (ms),id,x,y\n0,a,1,1\n", 1, "a time in seconds"),
         ("time,id,x (km),y (km)\n0,a,1,1\n", 1, "x and y in metres"),
         ("time,id,x,y\n0,a,1,1\n0,a,2,2\n", 3, "\"a\" is at two places at the same time"),
-        ("time,id,x,y\n0,a,1\n", 2, "y must be a number, not \"\""),
+        ("time,id,x,y\n0,a,1\n", 2, "too few columns: this row has 3 fields, and the first line names 4"),
+        ("time,id,x,y\n0,a,1,\n", 2, "y must be a number, not \"\""),
+        ("y,x,id,time\n1,1,a\n", 2, "too few columns"),
+        (
+            "time,id,x,y\n0,a,1,1\n1,a,1,5,2,5\n",
+            3,
+            "this row has 6 fields, and the first line names 4 columns; write 1.5",
+        ),
+        ("timestep_time;vehicle_id;vehicle_x;vehicle_y\n0;a;1;1;9\n", 2, "this row has 5 fields"),
+        ("time,id,x,y\n0,a,1,1\n1,,2,2\n", 3, "this row has no id"),
+        ("time,id,x,y\n0,a,1,1\n1\n", 3, "this row has no id"),
+        ("timestep_time;vehicle_id;vehicle_x;vehicle_y\n0;;1;1\n", 2, "this row has no id"),
+        ("time,id,x,y\n5,a,1,1\n5,a,2,2\n0,b,1,1\n0,b,2,2\n", 3, "\"a\" is at two places at the same time"),
         ("time,id,x,y\n-1,a,1,1\n", 2, "a time must be from 0"),
         ("time,id,lon,lat\n0,a,1,95\n", 2, "a latitude is from -89 to 89 degrees, not \"95\""),
         ("time,id,x,y\n2020-02-30T00:00:00Z,a,1,1\n", 2, "a date must be"),
@@ -462,6 +477,73 @@ fn tables_that_say_too_little_are_refused_where_they_do() {
         let said = refusal("t.csv", text);
         assert!(said.starts_with(&format!("t.csv:{line}: ")) && said.contains(reason), "{text}: {said}");
     }
+}
+
+#[test]
+fn columns_that_could_be_the_same_thing_are_refused_by_their_names() {
+    for (header, one, other) in [
+        ("time,id,Vehicle_ID,x,y", "id", "Vehicle_ID"),
+        ("time,name,x,y,track_id", "name", "track_id"),
+        ("t,time,id,x,y", "t", "time"),
+        ("time,id,x,x,y", "x", "x"),
+        ("time,id,x,y,pos_y", "y", "pos_y"),
+        ("time,id,lon,lat,longitude", "lon", "longitude"),
+    ] {
+        let said = refusal("t.csv", &format!("# mine\n{header}\n0,1,2,3,4\n"));
+        let expected = format!("t.csv:2: the columns \"{one}\" and \"{other}\" could be the same thing");
+        assert!(said.starts_with(&expected), "{header}: {said}");
+    }
+    let both = traced("t.csv", "time,id,x,y,lon,lat,speed,vehicle_speed\n0,a,7,8,13.4,52.5,1,1\n");
+    assert_eq!(at(&both, 0, 0.0), (7.0, 8.0), "metres are metres, also where there are degrees");
+    let empty = traced("t.csv", "time,id,x,y\n0,a,7,8,,\n");
+    assert_eq!(at(&empty, 0, 0.0), (7.0, 8.0), "what is empty is no field too many");
+}
+
+#[test]
+fn movements_end_with_the_last_way_point_or_departure_and_a_placement_has_no_end() {
+    let absent = "<timestep time=\"30\"/>";
+    let seen =
+        |time: u32, x: u32| format!("<timestep time=\"{time}\"><vehicle id=\"a\" x=\"{x}\" y=\"0\"/></timestep>");
+    let fcd = |steps: &[String]| format!("<fcd-export>{}</fcd-export>", steps.concat());
+    for (name, text, end) in [
+        ("walk.ns2", WALK.to_owned(), Some(3.0)),
+        ("off.ns2", "$node_(0) set X_ 1\n$ns_ at 9.0 \"$node_(0) off\"\n".into(), Some(9.0)),
+        (
+            "back.ns2",
+            "$node_(0) set X_ 1\n$ns_ at 9 \"$node_(0) off\"\n$ns_ at 11 \"$node_(0) on\"\n".into(),
+            Some(11.0),
+        ),
+        ("stands.ns2", "$node_(0) set X_ 1\n$node_(1) set X_ 2\n".into(), None),
+        ("set.ns2", "$node_(0) set X_ 1\n$ns_ at 0.0 \"$node_(0) set X_ 5\"\n".into(), None),
+        ("walk.movements", "0 0 0 40 9 9\n0 5 5 70 5 5\n".into(), Some(70.0)),
+        ("stands.movements", "0 5 5 70 5 5\n".into(), None),
+        ("left.xml", fcd(&[seen(10, 50), seen(20, 50), absent.into()]), Some(30.0)),
+        ("stays.xml", fcd(&[seen(10, 50), seen(20, 60), seen(40, 60)]), Some(40.0)),
+        ("own.csv", "time,id,x,y\n0,a,0,0\n7,b,1,1\n25,a,3,3\n".into(), Some(25.0)),
+        ("walk.one", "0 100 0 9 0 9\n0 a 1 1\n8 a 2 2\n".into(), Some(8.0)),
+    ] {
+        let tracks = traced(name, &text);
+        assert_eq!(tracks.ends(), end.map(seconds), "{name}");
+        let begins = if name.ends_with("xml") { seconds(10.0) } else { Time::ZERO };
+        assert_eq!(tracks.begins(), begins, "{name}");
+    }
+}
+
+#[test]
+fn absence_is_written_for_ns2_and_read_again() {
+    let text = "time,id,x,y\n0,a,0,0\n1,a,1,0\n1,b,5,5\n2,a,2,0\n2,b,6,5\n3,b,7,5\n4,b,7,5\n5,a,9,9\n5,b,7,5\n";
+    let tracks = traced("t.csv", text);
+    let written = Format::Ns2.write(&tracks, Time::ZERO).unwrap();
+    assert!(written.contains("$ns_ at 3 \"$node_(0) switch OFF\"\n$ns_ at 5 \"$node_(0) switch ON\"\n"), "{written}");
+    let again = traced("t.ns2", &written);
+    let times = [0.0, 0.5, 1.0, 2.9, 3.0, 4.9, 5.0, 99.0];
+    for node in [0, 1] {
+        assert_eq!(presence(&again, node, &times), presence(&tracks, node, &times), "{written}");
+        for second in times {
+            assert_eq!(at(&again, node, second), at(&tracks, node, second), "node {node} at {second} s");
+        }
+    }
+    assert_eq!((again.absent(), traced("walk.ns2", WALK).absent()), (2, 0));
 }
 
 /// Second, longitude and latitude of each point.

@@ -270,7 +270,7 @@ fn what_is_malformed_is_refused_with_file_line_and_reason() {
         ),
         (Format::SumoXml, "<fcd-export/>", "has no node"),
         (Format::Csv, "time,x,y\n", "some.trace:1: the first line must name the columns"),
-        (Format::Csv, "time;id;x;y\n1;a;1\n", "some.trace:2: y must be a number, not \"\""),
+        (Format::Csv, "time;id;x;y\n1;a;1\n", "some.trace:2: too few columns"),
         (Format::One, "0 1 2\n", "some.trace:1: the first line must be `minTime"),
         (Format::One, "0 9 0 9 0 9\n5 a 1 1\n4 a 1 1\n", "some.trace:3: times must not go back"),
         (Format::One, "0 9 0 9 0 9\n5 a 1\n", "expected `time id x y`"),

@@ -180,6 +180,11 @@ impl Format {
         (is_of_triples || !is_whole).then_some(Self::BonnMotion)
     }
 
+    /// Whether a file of this format can tell who is absent when.
+    pub fn knows_absence(self) -> bool {
+        !matches!(self, Self::BonnMotion | Self::One)
+    }
+
     /// Reads a trace that is unpacked. The name is that of the file, for errors.
     pub fn read(self, name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
         match self {
@@ -192,8 +197,8 @@ impl Format {
         }
     }
 
-    /// The trace in this format, if it is one that we write. None of these knows absence: a node stands where it will
-    /// appear, or where it was last. The ONE gets a place of every node at every step; the others need no steps.
+    /// The trace in this format, if it is one that we write. Only ns-2 [knows absence](Self::knows_absence): in the
+    /// others a node stands where it will appear, or where it was last. The ONE gets a place of every node at every step; the others need no steps.
     pub fn write(self, tracks: &Tracks, step: Time) -> Option<String> {
         match self {
             Self::Ns2 => Some(ns2::write(tracks)),

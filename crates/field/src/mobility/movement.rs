@@ -109,7 +109,9 @@ pub struct Movement {
     /// Where a node can be put: anywhere, if there are tracks.
     area: Option<Area>,
     bounds: (Point, Point),
-    /// When the last one leaves for good, if there are tracks and all of them do.
+    /// When the first one is there: at the start, unless there are tracks.
+    begins: Time,
+    /// When the last one comes to its end, if there are tracks on which any moves or leaves.
     ends: Option<Time>,
 }
 
@@ -123,12 +125,17 @@ impl Movement {
 
     /// Nodes that repeat what a file says, numbered in its order.
     pub fn from_tracks(tracks: Tracks) -> Self {
-        let (bounds, ends) = (tracks.bounds(), tracks.ends());
+        let (bounds, begins, ends) = (tracks.bounds(), tracks.begins(), tracks.ends());
         let starts = tracks.into_walks().map(|(from, walk)| (from, Walker::Track(walk)));
-        Self { ends, ..Self::start(starts, None, bounds) }
+        Self { begins, ends, ..Self::start(starts, None, bounds) }
     }
 
-    /// When the last node leaves for good, if all of them do.
+    /// When the first node is there.
+    pub fn begins(&self) -> Time {
+        self.begins
+    }
+
+    /// From when on everybody stands, or is gone, for ever: as [`Tracks::ends`].
     pub fn ends(&self) -> Option<Time> {
         self.ends
     }
@@ -143,7 +150,7 @@ impl Movement {
             courses.push(course);
             walkers.push(walker);
         }
-        Self { courses, walkers, turns, area, bounds, ends: None }
+        Self { courses, walkers, turns, area, bounds, begins: Time::ZERO, ends: None }
     }
 
     /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who start close

@@ -93,6 +93,19 @@ pub struct Proximity {
     prospects: Agenda<Prospect>,
     /// Who has set out, and on which course, if somebody watches.
     set_out: Option<Vec<(NodeId, Course)>>,
+    /// Who has come or gone, and when, until somebody asks.
+    presences: Vec<Presence>,
+}
+
+/// A node is there from now on, or is so no more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Presence {
+    /// When.
+    pub at: Time,
+    /// Who.
+    pub node: NodeId,
+    /// Whether it is there.
+    pub is_present: bool,
 }
 
 impl Proximity {
@@ -106,11 +119,13 @@ impl Proximity {
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
         let (crossings, prospects) = (Agenda::new(), Agenda::new());
-        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out: None };
+        let (set_out, presences) = (None, Vec::new());
+        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out, presences };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
         }
+        proximity.presences.clear();
         proximity
     }
 
@@ -147,6 +162,11 @@ impl Proximity {
     /// Who has set out since one last asked, and on which course, in their order; a node may have done so more than once.
     pub fn take_set_out(&mut self) -> Vec<(NodeId, Course)> {
         self.set_out.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Who has come or gone since one last asked, in the order of time.
+    pub fn take_presences(&mut self) -> std::vec::Drain<'_, Presence> {
+        self.presences.drain(..)
     }
 
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
@@ -218,6 +238,9 @@ impl Proximity {
             watched.push((node, course));
         }
         body.leg = body.leg.wrapping_add(1);
+        if body.cell.is_some() != course.is_present {
+            self.presences.push(Presence { at: now, node, is_present: course.is_present });
+        }
         if let Some(former) = body.cell.take() {
             self.cells.leave(node, former);
         }

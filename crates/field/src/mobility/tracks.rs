@@ -114,6 +114,16 @@ impl Track {
         self.stays.iter().flat_map(|stay| stay.points.iter().copied())
     }
 
+    /// When it leaves, whether it comes back or not.
+    pub(super) fn departures(&self) -> impl Iterator<Item = Time> {
+        self.stays.iter().map(Stay::until).filter(|&until| until < Time::END)
+    }
+
+    /// Whether it is at one place only.
+    fn stands(&self) -> bool {
+        self.points().all(|waypoint| waypoint.point == self.stays[0].points[0].point)
+    }
+
     /// The way points as if the node were always there: while it is absent it stands where it will appear.
     pub(super) fn without_absence(&self) -> Vec<Waypoint> {
         let mut points: Vec<Waypoint> = Vec::new();
@@ -177,9 +187,22 @@ impl Tracks {
         self.iter().flat_map(Track::points).map(|waypoint| waypoint.at).max().unwrap_or_default()
     }
 
-    /// When the last node leaves, if all of them do.
+    /// When the first node is there.
+    pub fn begins(&self) -> Time {
+        self.iter().map(|track| track.stays[0].from).min().unwrap_or_default()
+    }
+
+    /// When the last way point is reached, or the last node leaves: from then on everybody stands for ever. Where nobody
+    /// ever moves or leaves there is no such time: that is a placement.
     pub fn ends(&self) -> Option<Time> {
-        self.iter().filter_map(|track| track.stays.last()).map(Stay::until).max().filter(|&until| until < Time::END)
+        let departures = self.iter().flat_map(Track::departures).max();
+        let is_placement = departures.is_none() && self.iter().all(Track::stands);
+        (!is_placement).then(|| self.last().max(departures.unwrap_or_default())).filter(|&end| end > Time::ZERO)
+    }
+
+    /// How many nodes are absent at some time.
+    pub fn absent(&self) -> usize {
+        self.iter().filter(|track| track.stays[0].from > Time::ZERO || track.departures().next().is_some()).count()
     }
 
     /// The corners of the smallest rectangle that holds all way points.

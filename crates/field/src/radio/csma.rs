@@ -6,7 +6,7 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;
 
-use super::reception::{Content, Head, Outcome, Signal};
+use super::reception::{Content, Head, Job, Outcome, Signal};
 use super::station::Phase;
 use super::{Air, Effect, Event};
 
@@ -293,14 +293,22 @@ impl<F: Clone> Air<F> {
         }
     }
 
-    /// The station forgets all it wanted to send.
-    pub(super) fn forget(&mut self, node: NodeId) {
+    /// The station gives up all it wanted to send.
+    pub(super) fn give_up(&mut self, node: NodeId, out: &mut Vec<Effect<F>>) {
+        for job in self.forget(node) {
+            if let Some(to) = job.to {
+                self.stations[node.index()].meter.failed += 1;
+                out.push(Effect::Failed { from: node, to, frame: job.frame });
+            }
+        }
+    }
+
+    /// The station forgets all it wanted to send: this.
+    pub(super) fn forget(&mut self, node: NodeId) -> Vec<Job<F>> {
         let station = &mut self.stations[node.index()];
         station.phase = Phase::Quiet;
         station.turn = station.turn.wrapping_add(1);
         station.backoff.slots = None;
-        for job in mem::take(&mut station.queue) {
-            self.jobs.remove(job);
-        }
+        mem::take(&mut station.queue).into_iter().filter_map(|job| self.jobs.remove(job)).collect()
     }
 }

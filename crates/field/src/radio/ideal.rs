@@ -61,7 +61,7 @@ impl<F: Clone> Air<F> {
         let mut received = false;
         for &node in &reach {
             let station = &mut self.stations[node.index()];
-            if station.down || station.jammed {
+            if station.is_off() || station.jammed {
                 station.meter.missed += 1;
             } else {
                 received = true;
@@ -72,11 +72,11 @@ impl<F: Clone> Air<F> {
         self.spare.push(reach);
         let sender = &mut self.stations[head.from.index()];
         let Some(job) = self.jobs.remove(job) else { return };
-        if sender.life != head.life {
+        if sender.life != head.life && !sender.absent {
             return;
         }
         match head.to {
-            Some(to) if !received || sender.jammed => {
+            Some(to) if !received || sender.is_off() || sender.jammed => {
                 sender.meter.failed += 1;
                 out.push(Effect::Failed { from: head.from, to, frame: job.frame });
             }

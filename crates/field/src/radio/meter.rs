@@ -33,7 +33,7 @@ pub struct Meter {
     pub collisions: u64,
     /// Frames for this node that the weather or the noise spoiled.
     pub faded: u64,
-    /// Frames for this node that came while it was sending, jammed or down.
+    /// Frames for this node that came while it was sending, jammed, down or absent.
     pub missed: u64,
     /// For how long it sent, in nanoseconds.
     pub transmitting_ns: u64,
@@ -76,7 +76,7 @@ impl Spans {
     /// The radio has done this until now.
     pub(super) fn spend(&mut self, now: Time, mode: Mode) {
         let span = now.0.saturating_sub(self.until.0);
-        self.until = now;
+        self.until = self.until.max(now);
         match mode {
             Mode::Off => {}
             Mode::Transmitting => self.transmitting_ns += span,

@@ -20,12 +20,14 @@ pub(super) struct Station {
     busy: u32,
     /// Nodes of different groups do not hear each other.
     pub group: u32,
-    /// Grows with every crash, so that what was meant for a former life is known.
+    /// Grows with every crash, and when the node leaves, so that what was meant for a former life is known.
     pub life: u32,
     /// The one event that may still come for the phase carries this number; those with older ones are stale.
     pub turn: u32,
     pub phase: Phase,
     pub down: bool,
+    /// It is not there.
+    pub absent: bool,
     pub jammed: bool,
     pub on_air: bool,
     pub backoff: Backoff,
@@ -94,6 +96,7 @@ impl Station {
             turn: 0,
             phase: Phase::Quiet,
             down: false,
+            absent: false,
             jammed: false,
             on_air: false,
             backoff: Backoff { from: Time::ZERO, slots: None },
@@ -109,6 +112,11 @@ impl Station {
     /// is of no use otherwise.
     pub(super) fn look_ahead(&self) -> u64 {
         u64::from(self.busy) + self.spans.idle_ns + u64::from(self.arriving.one.is_some())
+    }
+
+    /// Whether its radio neither sends nor hears nor spends anything.
+    pub(super) fn is_off(&self) -> bool {
+        self.down || self.absent
     }
 
     pub(super) fn senses_nothing(&self) -> bool {
@@ -127,7 +135,7 @@ impl Station {
             interference: self.power - path.power,
             decodable: path.decodable,
             sensed: path.sensed,
-            deaf: self.on_air || self.down || self.jammed,
+            deaf: self.on_air || self.is_off() || self.jammed,
         });
         if path.sensed {
             self.sense(now, csma);
@@ -140,6 +148,12 @@ impl Station {
         // Sums of what comes and goes drift; silence is zero.
         self.power = if self.arriving.is_empty() { 0.0 } else { self.power - arrival.power };
         Some(arrival)
+    }
+
+    /// What was meant for it before, or is arriving now, is lost on it.
+    pub(super) fn begin_life(&mut self) {
+        self.life = self.life.wrapping_add(1);
+        self.go_deaf();
     }
 
     /// What is arriving is lost on this node.
@@ -195,7 +209,7 @@ impl Station {
     }
 
     fn mode(&self) -> Mode {
-        if self.down {
+        if self.is_off() {
             Mode::Off
         } else if self.on_air {
             Mode::Transmitting

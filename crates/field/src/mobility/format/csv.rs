@@ -6,7 +6,7 @@
 //! ```
 //! Columns may come in any order, separated by commas, semicolons, tabs or blanks. Other names that mean the same will
 //! do (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are skipped. With `lon` and `lat` instead of x
-//! and y places are projected. Rows may come in any order.
+//! and y places are projected. Two columns that could be the same thing are refused. Rows may come in any order.
 //!
 //! Where nodes are seen at the same times, as a simulator writes it, these are time steps, and a node that is not seen
 //! at one of them is absent. Where each has times of its own, as of GPS, nodes are always there. Tables of SUMO
@@ -72,10 +72,15 @@ const Y: &[&str] =
 const LONGITUDE: &[&str] = &["longitude", "lon", "lng", "long"];
 const LATITUDE: &[&str] = &["latitude", "lat"];
 const SPEED: &[&str] = &["vehicle_speed", "speed"];
+const PERSON: [&[&str]; 4] = [&["person_id"], &["person_x"], &["person_y"], &["person_speed"]];
 
 /// Where the table has what we need.
 struct Columns {
     separator: char,
+    /// How many there are.
+    count: usize,
+    /// Two that could be the same thing, by their names.
+    rivals: Option<[String; 2]>,
     time: usize,
     /// Whether the time is that of a time step for all.
     has_steps: bool,
@@ -102,7 +107,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
         match &columns {
             _ if line.trim().is_empty() => {}
             None if line.trim_start().starts_with('#') && columns_of(line).is_none() => {}
-            None => columns = Some(columns_of(line).ok_or_else(|| here(no_columns(line)))?),
+            None => columns = Some(header(line).map_err(here)?),
             Some(columns) if columns.has_steps => take_step(line, columns, &mut sightings).map_err(here)?,
             Some(columns) => take_row(number, line, columns, &mut table).map_err(here)?,
         }
@@ -128,26 +133,45 @@ pub(super) fn is_header(line: &str) -> bool {
     columns_of(line).is_some()
 }
 
+/// Where the first line says that everything is.
+fn header(line: &str) -> Result<Columns, String> {
+    let columns = columns_of(line).ok_or_else(|| no_columns(line))?;
+    match &columns.rivals {
+        Some([one, other]) => Err(format!(
+            "the columns {} and {} could be the same thing, and only one is read: take the other one out, or call it \
+             something else",
+            shown(one),
+            shown(other)
+        )),
+        None => Ok(columns),
+    }
+}
+
 fn columns_of(header: &str) -> Option<Columns> {
     let header = header.trim().trim_start_matches('#');
     SEPARATORS.into_iter().find_map(|separator| columns_between(header, separator))
 }
 
 fn columns_between(header: &str, separator: char) -> Option<Columns> {
-    let titles: Vec<String> = cells(header, separator).iter().map(|cell| title(cell)).collect();
-    // What is earlier in the list is more likely to be meant.
-    let column = |names: &[&str]| names.iter().find_map(|name| titles.iter().position(|title| title == name));
-    let subject = |name: &[&str], x: &[&str], y: &[&str], speed: &[&str]| {
+    let cells = cells(header, separator);
+    let titles: Vec<String> = cells.iter().map(|cell| title(cell)).collect();
+    let all = |names: &[&str]| (0..titles.len()).filter(|&at| names.contains(&titles[at].as_str())).collect::<Vec<_>>();
+    let column = |names: &[&str]| all(names).first().copied();
+    let subject = |[name, x, y, speed]: [&[&str]; 4]| {
         Some(Subject { name: column(name)?, x: column(x)?, y: column(y)?, speed: column(speed) })
     };
-    let (time, has_steps) = column(STEP).map(|time| (time, true)).or_else(|| Some((column(TIME)?, false)))?;
-    let person = subject(&["person_id"], &["person_x"], &["person_y"], &["person_speed"]);
-    let metres: Vec<_> = [subject(NAME, X, Y, SPEED), person].into_iter().flatten().collect();
-    if !metres.is_empty() {
-        return Some(Columns { separator, time, has_steps, subjects: metres, is_geographic: false });
-    }
-    let subjects = vec![subject(NAME, LONGITUDE, LATITUDE, SPEED)?];
-    Some(Columns { separator, time, has_steps, subjects, is_geographic: true })
+    let (times, has_steps) = if column(STEP).is_some() { (STEP, true) } else { (TIME, false) };
+    let time = column(times)?;
+    let in_metres = [[NAME, X, Y, SPEED], PERSON];
+    let is_geographic = !in_metres.into_iter().any(|names| subject(names).is_some());
+    let read: Vec<_> = if is_geographic { vec![[NAME, LONGITUDE, LATITUDE, SPEED]] } else { in_metres.into() };
+    let (read, subjects): (Vec<_>, Vec<_>) =
+        read.into_iter().filter_map(|names| Some((names, subject(names)?))).unzip();
+    let one_each = read.iter().flat_map(|[name, x, y, _]| [name, x, y]).chain([&times]);
+    let rivals = one_each.map(|names| all(names)).find(|found| found.len() > 1);
+    let rivals = rivals.map(|found| [cells[found[0]].clone(), cells[found[1]].clone()]);
+    let count = cells.len();
+    (!subjects.is_empty()).then_some(Columns { separator, count, rivals, time, has_steps, subjects, is_geographic })
 }
 
 fn no_columns(line: &str) -> String {
@@ -171,8 +195,8 @@ fn title(cell: &str) -> String {
 
 /// A row of a table with time steps.
 fn take_step(line: &str, columns: &Columns, sightings: &mut Sightings) -> Result<(), String> {
-    let cells = cells(line, columns.separator);
-    sightings.step(span(cell(&cells, columns.time))?)?;
+    let cells = row(line, columns)?;
+    sightings.step(span(needed(&cells, columns, columns.time)?)?)?;
     for subject in &columns.subjects {
         if let Some((name, place)) = seen(&cells, columns, subject)? {
             let speed = subject.speed.and_then(|speed| cell(&cells, speed).parse().ok());
@@ -184,23 +208,52 @@ fn take_step(line: &str, columns: &Columns, sightings: &mut Sightings) -> Result
 
 /// A row of any other table.
 fn take_row(number: u64, line: &str, columns: &Columns, table: &mut Table) -> Result<(), String> {
-    let cells = cells(line, columns.separator);
-    let at = cell(&cells, columns.time);
+    let cells = row(line, columns)?;
+    let at = needed(&cells, columns, columns.time)?;
     let at = if at.contains('-') && at.contains(':') { date(at)? } else { span(at)? };
+    let mut is_of_somebody = false;
     for subject in &columns.subjects {
         if let Some((name, point)) = seen(&cells, columns, subject)? {
             table.push(number, name, Waypoint { at, point });
+            is_of_somebody = true;
         }
     }
-    Ok(())
+    if is_of_somebody { Ok(()) } else { Err(NO_ID.to_owned()) }
+}
+
+/// What is said of a row that is of nobody.
+const NO_ID: &str = "this row has no id, so nobody knows who was there";
+
+/// The cells of a row. There may be no more than there are columns, but for empty ones at the end.
+fn row(line: &str, columns: &Columns) -> Result<Vec<String>, String> {
+    let cells = cells(line, columns.separator);
+    if cells.iter().skip(columns.count).all(String::is_empty) {
+        return Ok(cells);
+    }
+    Err(format!(
+        "this row has {} fields, and the first line names {} columns; write 1.5 and not 1,5, and put a text with the \
+         separator in it into quotes",
+        cells.len(),
+        columns.count
+    ))
+}
+
+/// A cell that must be there.
+fn needed<'a>(cells: &'a [String], columns: &Columns, column: usize) -> Result<&'a str, String> {
+    cells.get(column).map(String::as_str).ok_or_else(|| {
+        format!("too few columns: this row has {} fields, and the first line names {}", cells.len(), columns.count)
+    })
 }
 
 /// Who is seen where, if somebody is.
 fn seen<'a>(cells: &'a [String], columns: &Columns, subject: &Subject) -> Result<Option<(&'a str, Point)>, String> {
-    let (name, x, y) = (cell(cells, subject.name), cell(cells, subject.x), cell(cells, subject.y));
-    if name.is_empty() {
-        return Ok(None);
+    let [name, x, y] = [subject.name, subject.x, subject.y].map(|column| cell(cells, column));
+    match (name, x, y) {
+        ("", "", "") => return Ok(None),
+        ("", ..) => return Err(NO_ID.to_owned()),
+        _ => {}
     }
+    let (x, y) = (needed(cells, columns, subject.x)?, needed(cells, columns, subject.y)?);
     let place = if columns.is_geographic { geographic::place(x, y)? } else { point(x, y)? };
     Ok(Some((name, place)))
 }
@@ -273,14 +326,17 @@ impl Table {
     /// What is said twice counts once; nobody is at two places at the same time.
     fn drop_repetitions(&mut self) -> Result<(), Refusal> {
         let mut latest: Vec<Option<Waypoint>> = vec![None; self.names.len()];
-        let mut twice = None;
+        let mut twice: Option<Refusal> = None;
         let names = &self.names;
         self.rows.retain(|&Row { node, waypoint, line }| {
             let before = latest[node].replace(waypoint).filter(|before| before.at == waypoint.at);
             if before.is_some_and(|before| before.point != waypoint.point) {
                 let reason =
                     format!("{} is at two places at the same time, here and in another row", shown(&names[node]));
-                twice.get_or_insert(Refusal { line, reason });
+                // Rows are in the order of time; people read from the first line.
+                if twice.as_ref().is_none_or(|first| line < first.line) {
+                    twice = Some(Refusal { line, reason });
+                }
             }
             before.is_none()
         });

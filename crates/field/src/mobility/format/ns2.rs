@@ -409,6 +409,13 @@ pub fn write(tracks: &Tracks) -> String {
         for pair in points.windows(2) {
             go(&mut text, node, pair[0], pair[1]);
         }
+        for stay in track.stays() {
+            let switches =
+                [(stay.from() > Time::ZERO, stay.from(), "ON"), (stay.until() < Time::END, stay.until(), "OFF")];
+            for (_, at, to) in switches.into_iter().filter(|(is_one, ..)| *is_one) {
+                put(&mut text, format_args!("$ns_ at {} \"$node_({node}) switch {to}\"\n", at.units()));
+            }
+        }
     }
     text
 }

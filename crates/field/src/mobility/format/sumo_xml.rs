@@ -9,7 +9,7 @@
 //! first time step that lists it to the first that does not, and stands between its last sighting and that.
 //!
 //! Coordinates are metres, unless the configuration that SUMO writes into the file as a comment has `fcd-output.geo`:
-//! then they are degrees, and are projected. Where that comment is missing, the speeds tell.
+//! then they are degrees, and are projected. Where that comment is missing, the speeds tell that they are.
 
 use std::io::BufRead;
 
@@ -25,11 +25,11 @@ use crate::mobility::tracks::Tracks;
 
 /// Reads a trace. Nodes are numbered in the order in which they appear.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
-    let (mut sightings, mut is_geographic) = (Sightings::default(), false);
+    let (mut sightings, mut says) = (Sightings::default(), None);
     let (lines, outermost) = xml::each(Lines::new(name, reader), |node| {
         match node {
-            Node::Open(element) => take(element, is_geographic, &mut sightings)?,
-            Node::Comment(text) => is_geographic |= says_geographic(text),
+            Node::Open(element) => take(element, says == Some(true), &mut sightings)?,
+            Node::Comment(text) => says = says.max(says_geographic(text)),
             Node::Close | Node::Text(_) => {}
         }
         Ok(())
@@ -40,24 +40,28 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
              <fcd-export>, that of GPX <gpx>"
         )));
     }
-    if !is_geographic {
+    if says.is_none() {
         sightings
             .check_metres("write it without --fcd-output.geo, or put <!-- <fcd-output.geo value=\"true\"/> --> on top")
             .map_err(|reason| lines.error(reason))?;
     }
     let tracks = sightings.tracks().map_err(|error| lines.error(error.to_string()))?;
     let tracks = lines.tracks(tracks)?;
-    if is_geographic { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
+    if says == Some(true) { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
 }
 
-/// Whether a comment is SUMO's configuration and has coordinates in degrees.
-fn says_geographic(comment: &str) -> bool {
-    let Some((_, after)) = comment.split_once("fcd-output.geo") else { return false };
+/// Whether coordinates are in degrees, if a comment is SUMO's configuration and so says it.
+fn says_geographic(comment: &str) -> Option<bool> {
+    let Some((_, after)) = comment.split_once("fcd-output.geo") else {
+        // It has all that is not as usual, and metres are.
+        return comment.contains("<fcd-output").then_some(false);
+    };
     let value = after.split_once("value=\"").and_then(|(_, value)| value.split_once('"')).map(|(value, _)| value);
-    !matches!(
+    let is_off = matches!(
         value.map(|value| value.trim().to_ascii_lowercase()).as_deref(),
         Some("false" | "0" | "no" | "off" | "f" | "n" | "-")
-    )
+    );
+    Some(!is_off)
 }
 
 fn take(element: &BytesStart<'_>, is_geographic: bool, sightings: &mut Sightings) -> Result<(), String> {
