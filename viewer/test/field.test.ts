@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { cutsOf, isDown, linkedTo } from "../src/model/state";
 import { whyWaits } from "../src/model/why";
 import { Camera } from "../src/view/camera";
-import { project } from "../src/view/scene";
+import { lookOf } from "../src/view/draw-nodes";
+import { sectionWords } from "../src/view/node-panel";
+import { extent, project } from "../src/view/scene";
 import { tell } from "../src/model/words";
 import { header, readLines, step } from "./reading";
 
@@ -122,4 +124,22 @@ test("before anything has happened a node is drawn where it is first said to be"
   camera.fit({ left: 0, top: 0, right: 100, bottom: 100 });
   project(trace, trace.stateAt(-1), 0, camera, [], x, y);
   assert.deepEqual([x[1], y[1]], [camera.screenX(30), camera.screenY(40)]);
+});
+
+test("a node that is absent is drawn as one that is not there, also before anything has happened", () => {
+  const field = { field: { width: 100, height: 100, range: null } };
+  const here = { at: [30, 40], velocity: [1, 0] };
+  const waits = step(1, 2e9, { status: { section: "waiting", waits_on: [0], queue: [1] } });
+  const trace = readLines(header(2, field), { t: 0, move: 0, ...here, absent: true }, { t: 0, move: 1, ...here }, { t: 1e9, move: 0, ...here }, waits, { t: 3e9, move: 1, ...here, absent: true });
+  const looks = [-1, 1, 2, 3, 4].map((index) => trace.stateAt(index).nodes.map(lookOf));
+  assert.deepEqual(looks, [["outside", "remainder"], ["outside", "remainder"], ["remainder", "remainder"], ["remainder", "waiting"], ["remainder", "outside"]]);
+  assert.equal(sectionWords(trace.stateAt(4), 1), "not there");
+  assert.equal(tell(trace.line(4)).what, "Node 1 is not there");
+  assert.deepEqual(trace.problems, []);
+});
+
+test("the plane that is in sight begins at its corner, which need not be the origin", () => {
+  const at = (field: object) => extent(readLines(header(2, { field: { width: 30, height: 20, range: null, ...field } })));
+  assert.deepEqual(at({ origin: [-500, 7e6] }), { left: -500, top: 7e6, right: -470, bottom: 7e6 + 20 });
+  assert.deepEqual(at({}), { left: 0, top: 0, right: 30, bottom: 20 });
 });

@@ -56,10 +56,11 @@ impl<P: Protocol> Model<P> {
             Timing::Untimed => None,
             Timing::Timed { tick, .. } => Some(tick),
         };
+        let variant = if setup.small_scale { P::at_small_scale(variant) } else { variant };
         let mut model = Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick, setup.demands.clone()),
-            variant: if setup.small_scale { P::at_small_scale(variant) } else { variant },
+            variant: if setup.over_radios { P::over_radios(variant) } else { variant },
             setup,
             repairs,
             remains: Vec::new(),
@@ -75,6 +76,11 @@ impl<P: Protocol> Model<P> {
         model.remains = model.blank();
         let (_, spread) = model.fingerprint(&model.initial());
         if spread > model.setup.spread { Err(SetupError::Spread(spread)) } else { Ok(model) }
+    }
+
+    /// The same, which has not met any state yet.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(self.setup.clone(), self.variant, self.repairs).expect("it made sense before")
     }
 
     /// The bounds.

@@ -85,6 +85,8 @@ pub struct Setup {
     pub stay: u8,
     /// Whether the algorithm's own constants are as small as they can be, so that everything happens sooner.
     pub small_scale: bool,
+    /// Whether the algorithm is as it is where radios carry its messages: krlf's idle tokens rest at each node.
+    pub over_radios: bool,
     /// What must hold.
     pub properties: Properties,
 }
@@ -152,6 +154,7 @@ impl Setup {
             timing: Timing::Untimed,
             stay: 0,
             small_scale: true,
+            over_radios: false,
             properties: Properties::USUAL,
         };
         setup.spread = setup.usual_spread();

@@ -14,6 +14,8 @@ use crate::{Action, Model, Pace, Property};
 
 /// A walk takes no more steps than this before it is left in peace.
 const STEPS_MAX: u32 = 400;
+/// Walks meet ever new states, and a model keeps the parts of all it has met: so many walks share one.
+const WALKS_OF_A_MODEL: u64 = 10_000;
 /// Left in peace, every waiter must be served within so many steps.
 const SETTLING_MAX: u32 = 20_000;
 
@@ -42,7 +44,7 @@ pub fn walk<P: Protocol>(
     progress: &(dyn Fn(u64) -> Pace + Sync),
 ) -> Walked {
     let (made, steps, grants) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let violation = walks.into_par_iter().find_map_first(|number| {
+    let walk = |model: &Model<P>, number| {
         if progress(made.fetch_add(1, Ordering::Relaxed)) == Pace::Enough {
             made.fetch_sub(1, Ordering::Relaxed);
             return None;
@@ -53,6 +55,11 @@ pub fn walk<P: Protocol>(
         grants.fetch_add(walker.grants, Ordering::Relaxed);
         let actions = walker.actions;
         outcome.err().map(|violation| (number, Counterexample { violation: *violation, actions, cycle: Vec::new() }))
+    };
+    let starts = walks.clone().step_by(usize::try_from(WALKS_OF_A_MODEL).unwrap_or(usize::MAX));
+    let violation = starts.into_iter().find_map(|start| {
+        let (model, end) = (model.anew(), walks.end.min(start + WALKS_OF_A_MODEL));
+        (start..end).into_par_iter().find_map_first(|number| walk(&model, number))
     });
     Walked { walks: made.into_inner(), steps: steps.into_inner(), grants: grants.into_inner(), violation }
 }

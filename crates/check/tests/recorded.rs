@@ -34,7 +34,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// The lines of the trace of these actions, and then of the cycle, but for the steps of nodes; it replays.
 fn recorded<P: Protocol>(tag: &str, deployment: Deployment, variant: P::Variant, actions: [&[Action]; 2]) -> Vec<Line> {
-    let world = Origin::Check { command: String::new(), actions: Vec::new(), small_scale: true };
+    let world = Origin::Check { command: String::new(), actions: Vec::new(), small_scale: true, over_radios: false };
     let header = Header::new(Algorithm::named(tag).unwrap(), Vec::new(), deployment.clone(), world);
     let model = Model::<P>::new(Setup::still(deployment, Bound::Any), variant, Repairs::ALL).unwrap();
     let [actions, cycle] = actions.map(<[Action]>::to_vec);

@@ -217,6 +217,7 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
         command: command.into(),
         actions: found.actions.iter().chain(&found.cycle).map(ToString::to_string).collect(),
         small_scale: setup.small_scale,
+        over_radios: setup.over_radios,
     };
     let header = Header::new(plan.algorithm, plan.without.clone(), setup.deployment.clone(), origin);
     let bytes = Bytes::default();

@@ -1,12 +1,12 @@
 //! Files of movements, which other programs write; and where they lie, as seen from a trace: so the two can be moved
 //! together, and a run can be done again from any folder.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use driftlock_field::mobility::Tracks;
 use driftlock_field::mobility::format::{self, Format};
+use driftlock_sim::afield::open_tracks;
 use driftlock_sim::config::{Config, Plan};
 
 use crate::failure::Failure;
@@ -15,21 +15,21 @@ use crate::field;
 /// How movements are written down in this file, if they are: its name tells, or its first lines do.
 pub(crate) fn format(path: &Path) -> Option<Format> {
     let name = path.display().to_string();
-    match File::open(path) {
-        Ok(file) => format::sniff(&name, BufReader::new(file)),
+    match open_tracks(path) {
+        Ok(file) => format::sniff(&name, file),
         Err(_) => Format::of(&name, b""),
     }
 }
 
 /// The movements in this file.
 pub(crate) fn read(path: &Path) -> Result<Tracks, Failure> {
-    let file = File::open(path).map_err(|error| {
+    let file = open_tracks(path).map_err(|error| {
         let name = path.display();
         let hint =
             if field::is_name(path) { format!("; a field has that name: --field {name}") } else { String::new() };
         Failure::Other(format!("can not read {name}: {error}{hint}"))
     })?;
-    let read = format::read(&path.display().to_string(), BufReader::new(file));
+    let read = format::read(&path.display().to_string(), file);
     read.map_err(|error| Failure::Other(error.to_string()))
 }
 

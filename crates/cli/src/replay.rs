@@ -123,15 +123,12 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
                 path.display()
             )));
         }
-        Origin::Soak { seed, crowded, afield } => {
+        Origin::Soak { seed, crowded, afield, nodes } => {
             let algorithm = list::named(&header.algorithm)?;
             let names = header.without.iter().map(String::as_str);
             let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-            let crowd = match (crowded, afield) {
-                (true, _) => Crowd::FewerNodesThanUnits,
-                (false, true) => Crowd::Afield,
-                (false, false) => Crowd::Usual,
-            };
+            let crowd = Crowd::of(*crowded, *afield, *nodes)
+                .map_err(|error| Failure::Other(format!("{}: its first line is damaged: {error}", path.display())))?;
             let case = Case::draw(*seed, crowd, algorithm);
             let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));
             case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;

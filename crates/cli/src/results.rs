@@ -15,7 +15,7 @@ use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
 use driftlock_sim::layout::Layout;
-use driftlock_sim::summary::{Connectedness, Crossings, Radio, Summary, Wait, WaitOfClass};
+use driftlock_sim::summary::{Connectedness, Crossings, Links, Radio, Summary, Wait, WaitOfClass};
 use serde_json::Value as Json;
 
 use self::identity::VERSION;
@@ -53,12 +53,12 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}{}, {}\n\
          CS time {}{}{}{}{}\n{}\
-         {} replications of {} entries after {} of warm-up, seed {}{}\n\n",
+         {} replications of {} entries after {} of warm-up{}, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
         config.k,
         config.load,
-        config.contention.map(|percent| format!(" ({percent}% contention)")).unwrap_or_default(),
+        load_in_other_words(config),
         ground(plan),
         config.cs_time,
         if config.field.is_some() { String::new() } else { format!(", message delay {}", config.delay) },
@@ -69,6 +69,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         config.replications,
         config.entries,
         config.warmup,
+        if config.warmup_time > 0.0 { format!(" and not before {}", config.warmup_time) } else { String::new() },
         config.seed,
         if config.check { ", every invariant checked after every event" } else { "" },
     );
@@ -79,6 +80,12 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         let _ = writeln!(text, "  replication {}: {}", violated.replication, violated.what);
     }
     text
+}
+
+/// How the load was given, if it was given otherwise.
+fn load_in_other_words(config: &Config) -> String {
+    let contention = config.contention.map(|percent| format!(" ({percent}% contention)"));
+    contention.or_else(|| config.load_of_all.map(|all| format!(" ({all} of all)"))).unwrap_or_default()
 }
 
 /// What the nodes stand on, and how it changes.
@@ -144,6 +151,7 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
     add("entries", summary.entries.to_string());
+    add("entries per time unit", with_ci(summary.throughput.mean, summary.throughput.ci95));
     add("waiting time, mean", with_ci(wait.mean, wait.ci95));
     add("  50, 90, 95, 99%, longest", quantiles(wait));
     add("  no wait at all", format!("{:.1}%", 100.0 * wait.zero_share));
@@ -182,6 +190,9 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     for (name, value) in summary.radio.iter().flat_map(radio_lines) {
         add(name, value);
     }
+    for (name, value) in summary.links.iter().flat_map(link_lines) {
+        add(name, value);
+    }
     for (name, value) in summary.graph.iter().flat_map(graph_lines) {
         add(name, value);
     }
@@ -216,6 +227,17 @@ fn radio_lines(radio: &Radio) -> Vec<(&'static str, String)> {
         ("  bytes sent", format!("{:.0}", radio.bytes)),
         ("  airtime", format!("{:.2} ms", 1e3 * radio.airtime)),
         ("  energy", format!("{:.3} J", radio.joules)),
+        ("radios sending at once", format!("{:.4}", radio.sending)),
+    ]
+}
+
+/// Which links there were.
+fn link_lines(links: &Links) -> Vec<(&'static str, String)> {
+    let Links { degree, formed, broken } = links;
+    vec![
+        ("links of a node", with_ci(degree.mean, degree.ci95)),
+        ("  formed per time unit", format!("{:.4}", formed.mean)),
+        ("  broken per time unit", format!("{:.4}", broken.mean)),
     ]
 }
 

@@ -25,7 +25,7 @@ use driftlock_sim::random::Duration;
 use driftlock_sim::run::{Records, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
-use driftlock_trace::Writer;
+use driftlock_trace::{Header, Writer};
 
 use crate::failure::{Failure, Outcome};
 use crate::field::{self, FieldFlags, Source};
@@ -62,6 +62,9 @@ has a default: area, movement or tracks, radio, layers, [[fault]] for what goes 
   pauses = { per-minute = 2.0, lasts = [1.0, 20.0] }
 
 Such faults follow from the seed: they are other ones in each replication, and the same for every algorithm.
+
+With --tracks, or tracks in a field, nodes go where a file says. Such a run begins when the first node is there and ends \
+when the movements do: if fewer entries were counted by then, it says so. A file in which nobody moves or leaves has no end.
 
 Examples on a field:
   driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
@@ -139,6 +142,9 @@ struct Parameters {
     /// The load in another way: time in the CS by that and the pause after it, in per cent
     #[arg(long, value_name = "PERCENT", conflicts_with = "load", allow_hyphen_values = true)]
     contention: Option<f64>,
+    /// The load in another way: of all nodes together, of which each has the same part
+    #[arg(long, value_name = "LOAD", conflicts_with_all = ["load", "contention", "load_of"], allow_hyphen_values = true)]
+    load_of_all: Option<f64>,
     /// The links at the start: random, complete, line, ring or star, links such as 0-1,1-2, or a file of such links
     /// [default: random]
     #[arg(long, value_name = "LINKS", allow_hyphen_values = true)]
@@ -204,6 +210,9 @@ struct Parameters {
     /// Entries before counting begins, in each replication [default: 500]
     #[arg(long, allow_hyphen_values = true)]
     warmup: Option<u64>,
+    /// Counting does not begin before this time either: links on a field take their time to form [default: 0]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    warmup_time: Option<f64>,
     /// Entries that are counted, in each replication [default: 5000]
     #[arg(long, allow_hyphen_values = true)]
     entries: Option<u64>,
@@ -244,11 +253,12 @@ impl From<FateFlag> for Fate {
 impl Parameters {
     /// The file's parameters, with the flags on top.
     fn over(&self, file: Config) -> Config {
-        let (load, contention) = self.load_over(&file);
+        let (load, contention, load_of_all) = self.load_over(&file);
         Config {
             load,
             load_of: with(file.load_of, &self.load_of),
             contention,
+            load_of_all,
             neighbourhoods: self.neighbourhoods.unwrap_or(file.neighbourhoods),
             churn: self.churn.unwrap_or(file.churn),
             absence: self.absence.unwrap_or(file.absence),
@@ -275,6 +285,7 @@ impl Parameters {
             without: if self.without.is_empty() { file.without } else { self.without.clone() },
             as_published: self.as_published || file.as_published,
             warmup: self.warmup.unwrap_or(file.warmup),
+            warmup_time: self.warmup_time.unwrap_or(file.warmup_time),
             entries: self.entries.unwrap_or(file.entries),
             replications: self.replications.unwrap_or(file.replications),
             seed: self.seed.unwrap_or(file.seed),
@@ -282,12 +293,11 @@ impl Parameters {
         }
     }
 
-    /// Either of the two flags takes the place of both keys of the file.
-    fn load_over(&self, file: &Config) -> (f64, Option<f64>) {
-        match (self.load, self.contention) {
-            (Some(load), _) => (load, None),
-            (None, Some(contention)) => (Config::default().load, Some(contention)),
-            (None, None) => (file.load, file.contention),
+    /// Any of the three flags takes the place of all three keys of the file.
+    fn load_over(&self, file: &Config) -> (f64, Option<f64>, Option<f64>) {
+        match (self.load, self.contention, self.load_of_all) {
+            (None, None, None) => (file.load, file.contention, file.load_of_all),
+            (load, contention, all) => (load.unwrap_or(Config::default().load), contention, all),
         }
     }
 }
@@ -345,12 +355,12 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let bar = progress::bar(u64::from(plan.config.replications), "replications");
     let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
     bar.finish_and_clear();
-    let left_early = movements_ended(&plan, &summary);
-    if summary.entries == 0 && summary.violations == 0 && left_early.is_some() {
-        return Err(Failure::Other(left_early.unwrap_or_default()));
+    let over_early = movements_over(&plan, &summary);
+    if let Some(note) = over_early.as_ref().filter(|_| summary.entries == 0) {
+        return Err(Failure::Other(note.clone()));
     }
     write(args, &plan, &summary)?;
-    if let Some(note) = left_early {
+    if let Some(note) = over_early {
         eprintln!("{note}");
     }
     if summary.violations > 0 {
@@ -360,19 +370,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to say of a run that was over before it had counted enough, because all nodes had left.
-fn movements_ended(plan: &Plan, summary: &Summary) -> Option<String> {
-    let path = plan.config.field.as_ref()?.tracks.as_ref()?;
-    let asked = plan.config.entries * u64::from(plan.config.replications);
-    let entries = summary.entries;
-    (entries < asked && summary.violations == 0).then(|| {
-        format!(
-            "{}: all nodes have left before {asked} entries were counted; the results are of {entries}. Raise --load, or \
-             lower --warmup (now {}) or --entries.",
-            path.display(),
-            plan.config.warmup
-        )
-    })
+/// What to say of a run that was over before it had counted enough, because its movements were.
+fn movements_over(plan: &Plan, summary: &Summary) -> Option<String> {
+    let path = plan.config.field.as_ref()?.tracks.as_ref()?.display();
+    let over = summary.over.filter(|_| summary.violations == 0)?.units();
+    let &Config { warmup, warmup_time, entries, replications, .. } = &plan.config;
+    let (counted, asked) = (summary.entries, entries * u64::from(replications));
+    let time = if warmup_time > 0.0 { format!(", --warmup-time (now {warmup_time})") } else { String::new() };
+    Some(format!(
+        "{path}: the movements are over at {over} s; {counted} entries were counted of {asked}. Raise --load, or lower \
+         --warmup (now {warmup}){time} or --entries (now {entries})."
+    ))
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
@@ -463,7 +471,8 @@ fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failu
 }
 
 fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
-    let header = trace_header(&movements::told_by(path, plan), replication);
+    let Header { world, .. } = trace_header(&movements::told_by(path, plan), replication);
+    let header = Header { world, ..trace_header(plan, replication) };
     let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
     replicate(plan, replication, writer.into()).map_err(Failure::write(path))?;
     Ok(())

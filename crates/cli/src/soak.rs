@@ -33,11 +33,15 @@ are jammed, the field is cut in two, and there are bursts of loss, each for 1 to
 held or under way, once. At the end everybody stands where neighbours hear one another. klme-ft's node that crashes and \
 forgets is drawn there too.
 
+With --nodes every network has that many nodes instead of 3 to 12, and on the field half of the runs take place in a \
+hall so small that each node hears all others, which is where crowds weigh on the air.
+
 Examples:
   driftlock soak krl                        1,000 runs
   driftlock soak krlf --runs 1000000        a long soak
   driftlock soak krl --without pending-request
   driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses, crashes
+  driftlock soak krl --field --nodes 50     crowds, half of them in a hall
   driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
   driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
 
@@ -59,6 +63,9 @@ pub(crate) struct Args {
     /// Draw nodes that move about a field, with the real link layer over radios that lose a tenth of all frames
     #[arg(long, conflicts_with = "crowded")]
     field: bool,
+    /// Let every network have so many nodes, 3 to 200; with --field, half of them in a hall in which all hear all
+    #[arg(long, value_name = "NUMBER", conflicts_with = "crowded")]
+    nodes: Option<u32>,
     /// Switch a repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
@@ -83,11 +90,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.crowded && algorithm.units == UnitsRule::One {
         return Err(Failure::Other(format!("{} shares a single unit: it can not be crowded", algorithm.tag)));
     }
-    let crowd = match (args.crowded, args.field) {
-        (true, _) => Crowd::FewerNodesThanUnits,
-        (false, true) => Crowd::Afield,
-        (false, false) => Crowd::Usual,
-    };
+    let crowd =
+        Crowd::of(args.crowded, args.field, args.nodes).map_err(|error| Failure::Other(format!("--nodes: {error}")))?;
     if let Some(path) = &args.trace {
         let case = Case::draw(args.seed, crowd, algorithm);
         let header = case.trace_header(algorithm, args.without.clone());
@@ -110,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let failed = soak(algorithm, repairs, crowd, args.seed..end, args.threads, &count);
     bar.finish_and_clear();
     if let Some((seed, violation)) = failed {
-        let command = command(args, algorithm, seed);
+        let command = command(args, crowd, algorithm, seed);
         print(&format!("{}: violated with seed {seed}: {violation}\nto record it:\n  {command}\n", algorithm.tag))?;
         return Ok(ExitCode::from(1));
     }
@@ -125,7 +129,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         entries.into_inner(),
         vacuous.into_inner(),
     ))?;
-    if crowd != Crowd::Afield {
+    if !crowd.is_afield() {
         let restless = restless.into_inner();
         print(&format!("at rest in the end, with no message under way and no timer: all but {restless} runs\n"))?;
     }
@@ -138,12 +142,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(1))
 }
 
-fn command(args: &Args, algorithm: &Algorithm, seed: u64) -> String {
+fn command(args: &Args, crowd: Crowd, algorithm: &Algorithm, seed: u64) -> String {
     let without: String = args.without.iter().map(|name| format!(" --without {name}")).collect();
-    let crowd = match (args.crowded, args.field) {
-        (true, _) => " --crowded",
-        (false, true) => " --field",
-        (false, false) => "",
-    };
     format!("driftlock soak {}{crowd}{without} --seed {seed} --runs 1 --trace violation.jsonl", algorithm.tag)
 }

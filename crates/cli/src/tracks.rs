@@ -89,11 +89,25 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let text = format
         .write(&tracks, step)
         .ok_or_else(|| Failure::Other(format!("{format} is read only: take --format ns-2, bonnmotion or one")))?;
+    if let Some(note) = absence_lost(args, format, &tracks) {
+        eprintln!("{note}");
+    }
     match &args.out {
         Some(path) => fs::write(path, text).map_err(|error| Failure::Write { path: path.clone(), error })?,
         None => print(&text)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to say if the format has no words for something that the tracks tell.
+fn absence_lost(args: &Args, format: Format, tracks: &Tracks) -> Option<String> {
+    let (absent, source) = (tracks.absent(), args.source.display());
+    (absent > 0 && !format.knows_absence()).then(|| {
+        format!(
+            "{source}: of {absent} nodes it is lost when they are absent: {format} has no words for that, and they stand \
+             where they will appear, or were last. --format ns-2 has."
+        )
+    })
 }
 
 fn format(args: &Args) -> Result<Format, Failure> {
@@ -132,9 +146,10 @@ fn check_samples(samples: u64, step: Time) -> Result<(), Failure> {
     )))
 }
 
-/// Whether it is a file of movements, and not a field.
+/// Whether it is to be read as a file of movements, and not as a field. What is no file at all is refused there.
 fn is_of_movements(path: &Path) -> bool {
-    !field::is_name(path) && movements::format(path).is_some()
+    let is_no_file = || path.exists() && !path.is_file();
+    !field::is_name(path) && (movements::format(path).is_some() || is_no_file())
 }
 
 fn read(args: &Args) -> Result<Tracks, Failure> {
@@ -162,6 +177,8 @@ fn record(args: &Args) -> Result<Tracks, Failure> {
 fn neither(path: &Path, failure: Failure) -> Failure {
     let is_toml = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
     match (&failure, movements::read(path)) {
+        // No text at all: compressed, or in the middle of being so.
+        (Failure::Other(_), Err(none)) if !is_toml && path.exists() => none,
         (Failure::Toml(bad), Err(none)) if !is_toml => {
             Failure::Other(format!("this is neither movements nor a field. As movements: {none}. As a field: {bad}"))
         }

@@ -33,7 +33,7 @@ the constants and hellos of that simulator (docs/routing.md, docs/field-benchmar
 With --field it is the field of driftlock sim --field with the same seed and nodes: its area, movement, radio, \
 constants of AODV and faults. A node that is down sends nothing, and finds its routes anew when it is back; one that \
 pauses does later what it should have done. With --tracks nodes go where a file says, on the field or with the \
-radio of the flags.
+radio of the flags; all begins when the first node is there, and ends with the movements if they end before --seconds do.
 
 Examples:
   driftlock traffic                                       50 nodes on a square kilometre for 300 s
@@ -160,7 +160,20 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     };
     print(&text)?;
+    if let Some(note) = movements_over(&plan, &report) {
+        eprintln!("{note}");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to say of traffic that ended before its time, because its movements were over.
+fn movements_over(plan: &Plan, report: &Report) -> Option<String> {
+    let (path, over) = (plan.config.field.tracks.as_ref()?.display(), report.over?);
+    let ([from, until], Config { seconds, .. }) = (report.sent, &plan.config);
+    Some(format!(
+        "{path}: the movements are over at {over} s, and with them the traffic; requests were sent from {from} s to {until} s, \
+         and --seconds is {seconds}"
+    ))
 }
 
 impl Args {
@@ -250,6 +263,9 @@ fn table(plan: &Plan, report: &Report) -> String {
     }
     if report.down > 0 {
         row("not sent, node down", format!("{}", report.down));
+    }
+    if report.absent > 0 {
+        row("not sent, node absent", format!("{}", report.absent));
     }
     row("answered", percent(report.delivery));
     row("arrived", percent(report.one_way));

@@ -94,6 +94,7 @@ fn what_soak_and_check_print_after_a_violation_can_be_copied() {
         "check hok --as-published --k 2 --units 1,2 --priorities 0,1 --topology all",
         "check klme --without stale-leader --crossings 1 --walks 20000 --seed 3",
         "check krl --as-published --also calm --topology line --timed --tick 20s --drift 1",
+        "check krlf --over-radios --without acknowledge --k 2 --link-changes 0",
     ] {
         let said = within(folder, &words.split(' ').collect::<Vec<_>>());
         assert_eq!(said.code, 1, "{words}: {}{}", said.out, said.err);

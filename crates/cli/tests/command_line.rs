@@ -689,6 +689,7 @@ fn check_turns_bad_input_away() {
         (&["hok", "--deadlines", "1,2"], "hok does not go by deadline: leave --deadlines 1..2 out, or check hok-edf"),
         (&["klme", "--timed"], "klme has no timers"),
         (&["klme", "--usual-constants"], "klme has no constants"),
+        (&["krl", "--over-radios"], "krl is the same over radios: leave --over-radios out"),
         (&["klme", "--lateness", "0"], "--timed"),
         (&["klme-ft", "--as-published"], "klme-ft is not from a paper"),
         (&["krl", "--link-changes", "0", "--link-failure", "lost"], "no link fails"),

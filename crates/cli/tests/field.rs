@@ -149,11 +149,37 @@ fn soak_holds_on_the_field_and_its_trace_is_rerun() {
 }
 
 #[test]
+fn soak_takes_as_many_nodes_as_it_is_given_and_its_trace_is_rerun() {
+    let scratch = Scratch::new("field-crowd");
+    for place in [&["--field"][..], &[]] {
+        let trace = scratch.path("crowd.jsonl.zst");
+        let more = ["--nodes", "30", "--runs", "2", "--trace", &trace];
+        let said = driftlock(&[&["soak", "krlf"], place, &more].concat());
+        assert!(said.code == 0 && said.out.contains("2 runs held, seeds 0 to 1"), "{}{}", said.out, said.err);
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 0 && said.out.contains("the same trace again"), "{}{}", said.out, said.err);
+    }
+    for nodes in ["2", "201"] {
+        let said = driftlock(&["soak", "krl", "--field", "--nodes", nodes]);
+        assert!(said.code == 2 && said.err.contains("fault-and-heal runs take 3 to 200"), "{}", said.err);
+    }
+    let said = driftlock(&["soak", "krl", "--nodes", "20", "--crowded"]);
+    assert!(said.code == 2 && said.err.contains("cannot be used with"), "{}", said.err);
+}
+
+#[test]
 fn what_is_broken_is_noticed_on_the_field_and_can_be_recorded() {
-    let said = driftlock(&["soak", "krl", "--field", "--without", "reclaim", "--runs", "300"]);
+    is_noticed("--field");
+    is_noticed("--field --nodes 20");
+}
+
+/// krl without one of its repairs is violated in some such run; the command that is printed records it.
+fn is_noticed(crowd: &str) {
+    let flags: Vec<_> = crowd.split_whitespace().collect();
+    let said = driftlock(&[&["soak", "krl"], &flags[..], &["--without", "reclaim", "--runs", "300"]].concat());
     assert!(said.code == 1 && said.out.contains("violated with seed"), "{}{}", said.out, said.err);
     let command = said.out.lines().find(|line| line.contains("--trace")).expect("the command");
-    assert!(command.contains("soak krl --field --without reclaim --seed"), "{command}");
+    assert!(command.contains(&format!("soak krl {crowd} --without reclaim --seed")), "{command}");
     let scratch = Scratch::new("field-violation");
     let trace = scratch.path("violation.jsonl");
     let words: Vec<_> =
@@ -354,7 +380,7 @@ fn flags_that_make_no_sense_on_a_field_are_refused() {
 fn help_teaches_the_field() {
     for (command, parts) in [
         ("sim", &["--field walkers", "[faults]", "--pcap run.pcapng", "the same for every algorithm"][..]),
-        ("soak", &["--field", "a tenth of all frames", "klme-ft", "crash"]),
+        ("soak", &["--field", "--nodes", "a tenth of all frames", "klme-ft", "crash"]),
         ("traffic", &["AODV", "Examples:", "Exit codes"]),
     ] {
         let said = driftlock(&[command, "--help"]);

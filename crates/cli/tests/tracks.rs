@@ -5,7 +5,7 @@ mod outside;
 use std::fs;
 
 use outside::{Said, Scratch};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn driftlock(line: &str) -> Said {
     outside::driftlock(&line.split_whitespace().collect::<Vec<_>>())
@@ -57,17 +57,16 @@ fn a_file_of_movements_is_known_by_its_first_lines_and_run_on_as_it_is() {
         let written = driftlock(&format!("tracks {file}"));
         assert_eq!(written.code, 0, "{name}: {}", written.err);
         assert!(written.out.contains("$node_(1) set X_ 60\n"), "{}", written.out);
-        let run = "--k 1 --load 0.05 --entries 10 --warmup 0 --replications 1 --format json";
+        let run = "--k 1 --load 20 --cs-time 0.01 --entries 5 --warmup 0 --replications 1 --format json";
         let done = driftlock(&format!("sim --tracks {file} {run}"));
         assert_eq!(done.code, 0, "{name}: {}", done.err);
         let json: Value = serde_json::from_str(&done.out).unwrap();
         assert_eq!((&json["config"]["nodes"], &json["config"]["field"]["tracks"]), (&2.into(), &file.into()));
     }
     let cars = scratch.path("cars.scen");
-    let said = driftlock(&format!("sim --tracks {cars} --k 1 --load 0.05 --entries 10 --warmup 0 --replications 1"));
-    assert!(
-        said.out.contains(&format!("krl on 2 nodes with k = 1: load 0.05, a field with the movements of {cars}\n"))
-    );
+    let run = "--k 1 --load 20 --cs-time 0.01 --entries 5 --warmup 0 --replications 1";
+    let said = driftlock(&format!("sim --tracks {cars} {run}"));
+    assert!(said.out.contains(&format!("krl on 2 nodes with k = 1: load 20, a field with the movements of {cars}\n")));
     let field = scratch.write("field", "movement = { model = \"grid\" }\n");
     assert_eq!(driftlock(&format!("tracks {field}")).code, 0, "a field needs no suffix");
 }
@@ -204,11 +203,11 @@ fn positions_rebuilt_from_a_trace_are_those_of_the_tracks() {
     }
 }
 
-/// Three vehicles that come at 0, 10 and 20 s and leave a minute later, in steps of a second.
-fn vehicles() -> String {
+/// Three vehicles that come at 0, 10 and 20 s and leave a minute later, in steps of a second, of which there are so many.
+fn vehicles(steps: u32, start: u32) -> String {
     let mut fcd = String::from("<fcd-export>\n");
-    for time in 0..90 {
-        fcd += &format!("<timestep time=\"{time}.00\">\n");
+    for time in 0..steps {
+        fcd += &format!("<timestep time=\"{}.00\">\n", start + time);
         for (number, comes) in [(0, 0), (1, 10), (2, 20)] {
             if (comes..comes + 60).contains(&time) {
                 let x = 10 * number + time;
@@ -221,13 +220,140 @@ fn vehicles() -> String {
 }
 
 #[test]
+fn a_run_ends_when_the_movements_do_also_if_nodes_stay() {
+    let scratch = Scratch::new("over");
+    let (file, trace) = (scratch.write("cars.xml", &vehicles(50, 0)), scratch.path("run.jsonl"));
+    let run = "--k 1 --load 0.2 --cs-time 0.1 --replications 1 --entries 1000 --warmup 0 --format json";
+    let done = driftlock(&format!("sim --tracks {file} {run} --trace {trace}"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let json: Value = serde_json::from_str(&done.out).unwrap();
+    let said = format!("cars.xml: the movements are over at 49 s; {} entries were counted of 1000", json["entries"]);
+    assert!(
+        done.err.contains(&said) && done.err.contains("lower --warmup (now 0) or --entries (now 1000)"),
+        "{}",
+        done.err
+    );
+    assert_eq!(json["span"], 49.0);
+    let text = fs::read_to_string(&trace).unwrap();
+    let end: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(end["end"]["t"], 49_000_000_000_u64);
+
+    let stands = scratch.write("stands.ns2", "$node_(0) set X_ 10\n$node_(1) set X_ 60\n");
+    let done = driftlock(&format!("sim --tracks {stands} --k 1 --load 0.2 --replications 1 --entries 40 --warmup 0"));
+    assert_eq!((done.code, done.err.as_str()), (0, ""), "a placement has no end");
+}
+
+#[test]
+fn nobody_is_said_to_wait_in_vain_while_all_are_absent() {
+    // For two and a half hours, and patience lasts 7,052 s. One of them waits when they leave.
+    let mut gap = String::from("$node_(0) set X_ 10\n$node_(1) set X_ 60\n");
+    for node in [0, 1] {
+        gap += &format!("$ns_ at 20 \"$node_({node}) off\"\n$ns_ at 9000 \"$node_({node}) on\"\n");
+    }
+    gap += "$ns_ at 9000 \"$node_(0) setdest 110 0 1\"\n";
+    let scratch = Scratch::new("gap");
+    let file = scratch.write("gap.tcl", &gap);
+    let run = "--k 1 --load 10 --cs-time 5 --replications 1 --entries 5000 --warmup 0";
+    let done = driftlock(&format!("sim --tracks {file} {run}"));
+    assert_eq!(done.code, 0, "{}", done.out);
+    assert!(done.err.contains("the movements are over at 9100 s"), "{}", done.err);
+}
+
+#[test]
+fn a_trace_tells_who_is_absent_and_its_plane_holds_all_places() {
+    let scratch = Scratch::new("absent");
+    let cars = "$node_(0) set X_ -70\n$node_(0) set Y_ 9000\n$node_(1) set X_ -40\n$node_(1) set Y_ 9010\n\
+                $ns_ at 5 \"$node_(0) setdest -20 9000 1\"\n$ns_ at 10 \"$node_(1) off\"\n$ns_ at 20 \"$node_(1) on\"\n";
+    let (file, trace) = (scratch.write("cars.tcl", cars), scratch.path("run.jsonl"));
+    let done = driftlock(&format!(
+        "sim --tracks {file} --k 1 --load 1 --entries 1000 --warmup 0 --replications 1 --trace {trace}"
+    ));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let text = fs::read_to_string(&trace).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let plane = &lines[0]["field"];
+    assert_eq!(
+        (&plane["origin"], &plane["width"], &plane["height"]),
+        (&json!([-70.0, 9000.0]), &50.0.into(), &10.0.into())
+    );
+    let told = |line: &&Value| line["move"] == 1;
+    let told: Vec<_> =
+        lines.iter().filter(told).map(|line| (line["t"].as_u64().unwrap() / 1_000_000_000, &line["absent"])).collect();
+    assert_eq!(told, [(0, &Value::Null), (10, &true.into()), (20, &Value::Null)]);
+}
+
+#[test]
+fn a_file_that_begins_late_is_run_on_from_when_the_first_node_is_there() {
+    let scratch = Scratch::new("late");
+    let (file, trace) = (scratch.write("cars.xml", &vehicles(90, 25_200)), scratch.path("run.jsonl"));
+    let run = "--k 1 --load 1 --cs-time 0.1 --replications 1 --entries 20 --warmup 0 --warmup-time 5 --format json";
+    let done = driftlock(&format!("sim --tracks {file} {run} --trace {trace}"));
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let json: Value = serde_json::from_str(&done.out).unwrap();
+    assert!(json["span"].as_f64().unwrap() < 80.0, "{}", json["span"]);
+    let text = fs::read_to_string(&trace).unwrap();
+    let times = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["t"].as_u64());
+    assert_eq!(times.min(), Some(25_200_000_000_000), "times are those of the file");
+    let again = driftlock(&format!("replay --rerun {trace}"));
+    assert_eq!(again.code, 0, "{} {}", again.out, again.err);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_of_movements_is_said_by_tracks_as_by_sim() {
+    let scratch = Scratch::new("causes");
+    let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x88, 0x41];
+    for (name, bytes, cause) in [
+        ("walk.bz2", &b"BZh91AY&SY\xff\xfe"[..], "compressed by bzip2"),
+        ("fcd.xml.xz", b"\xfd7zXZ\x00\x00\xff", "compressed by xz"),
+        ("cut.zst", &zstd, "the file can not be read"),
+        ("some.bin", b"\xff\xfe\x00\x01", "none of the known kinds"),
+    ] {
+        let file = scratch.path(name);
+        fs::write(&file, bytes).unwrap();
+        for command in ["tracks", "sim --tracks"] {
+            let said = driftlock(&format!("{command} {file}"));
+            let words: Vec<_> = said.err.split_whitespace().filter(|word| *word != "│").collect();
+            assert!(said.code == 2 && words.join(" ").contains(cause), "{command} {name}: {}", said.err);
+            assert!(!said.err.contains("UTF-8"), "{command} {name}: {}", said.err);
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_refused_before_it_is_opened() {
+    let scratch = Scratch::new("pipe");
+    let pipe = scratch.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["tracks", "sim --tracks", "traffic --tracks"] {
+        let said = driftlock(&format!("{command} {pipe}"));
+        assert!(said.code == 2 && said.err.contains("no regular file"), "{command}: {}", said.err);
+    }
+}
+
+#[test]
+fn absence_is_lost_with_a_warning_in_formats_that_have_no_words_for_it() {
+    let scratch = Scratch::new("lost");
+    let file = scratch.write("cars.xml", &vehicles(90, 0));
+    for (format, warned) in [("bonnmotion", true), ("one", true), ("ns-2", false)] {
+        let said = driftlock(&format!("tracks {file} --format {format}"));
+        assert_eq!(said.code, 0);
+        assert_eq!(said.err.contains("of 3 nodes it is lost when they are absent"), warned, "{format}: {}", said.err);
+    }
+}
+
+#[test]
 fn a_run_ends_when_all_have_left_and_those_who_are_not_there_do_not_ask() {
     let scratch = Scratch::new("left");
-    let (file, trace) = (scratch.write("cars.xml", &vehicles()), scratch.path("run.jsonl"));
+    let (file, trace) = (scratch.write("cars.xml", &vehicles(90, 0)), scratch.path("run.jsonl"));
     let run = format!("sim --tracks {file} --k 1 --load 0.2 --cs-time 0.1 --replications 1");
     let done = driftlock(&format!("{run} --entries 1000 --warmup 0 --trace {trace} --format json"));
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(done.err.contains("all nodes have left before 1000 entries were counted"), "{}", done.err);
+    assert!(done.err.contains("the movements are over at 80 s"), "{}", done.err);
+    let json: Value = serde_json::from_str(&done.out).unwrap();
+    for open in ["waiting_at_end", "longest_open_wait", "overdue_at_end"] {
+        assert_eq!(json[open].as_f64(), Some(0.0), "{open}: nobody is there any more");
+    }
     let asked = fs::read_to_string(&trace).unwrap();
     let asked = asked.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut count = 0;

@@ -151,3 +151,37 @@ fn packets_are_captured_and_are_as_long_as_the_radios_say() {
     }
     assert_eq!((Some(sent), Some(bytes)), (json["radio"]["data-sent"].as_u64(), json["radio"]["bytes-sent"].as_u64()));
 }
+
+/// Three cars close together, the second and the third of which come 20 s and 40 s after the first, and leave after a
+/// minute.
+fn cars(start: u32) -> String {
+    let mut table = String::from("time,id,x,y\n");
+    for time in 0..=100 {
+        for (id, comes) in [(0, 0), (1, 20), (2, 40)] {
+            if (comes..comes + 60).contains(&time) {
+                table += &format!("{},{id},{},{}\n", start + time, time, 10 * id);
+            }
+        }
+    }
+    table
+}
+
+#[test]
+fn those_who_are_absent_neither_send_nor_get_requests_and_traffic_ends_with_its_movements() {
+    let scratch = Scratch::new("absent-traffic");
+    for start in [0, 25_200] {
+        let file = scratch.write(&format!("cars-{start}.csv"), &cars(start));
+        let output = traffic(&format!("--tracks {file} --radio ideal --period 1 --format json"));
+        assert_eq!(output.status.code(), Some(0));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let over = f64::from(start) + 99.0;
+        assert_eq!((&json["over"], &json["sent"]), (&over.into(), &serde_json::json!([f64::from(start), over])));
+        // Of 99 seconds each is there for 60, and the first is alone for 20.
+        let count = |key: &str| json[key].as_u64().unwrap();
+        assert!((120..180).contains(&count("requests")), "{json}");
+        assert!(count("absent") > 80 && count("nobody-near") > 5, "{json}");
+        assert!(json["delivery"].as_f64() > Some(0.95), "{}", json["delivery"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(&format!("the movements are over at {over} s")), "{said}");
+    }
+}

@@ -174,6 +174,8 @@ pub(crate) struct Hearing {
     interval: Time,
     /// The last sign of life.
     heard_at: Time,
+    /// How often it was asked something since, and when first: each transmission that wants an answer is a question.
+    asked: Option<(u32, Time)>,
     /// Enough hellos were heard, and it has not fallen silent since.
     well: bool,
     /// When it said last that it hears this node well.
@@ -196,6 +198,7 @@ impl Hearing {
             crowd: hello.crowd,
             interval: from_ms(hello.interval_ms),
             heard_at: now,
+            asked: None,
             well: settings.hellos_up <= 1,
             listed_at: None,
             round: 1,
@@ -225,14 +228,20 @@ impl Hearing {
                 self.listed(now);
             }
         }
-        self.heard_at = now;
+        self.sign_of_life(now);
         let window = u32::MAX >> (32 - settings.hellos_window.clamp(1, 32));
         self.well |= (self.recent & window).count_ones() >= settings.hellos_up.min(settings.hellos_window.clamp(1, 32));
     }
 
     /// Another frame of it was heard.
     pub(crate) fn sign_of_life(&mut self, now: Time) {
-        self.heard_at = now;
+        (self.heard_at, self.asked) = (now, None);
+    }
+
+    /// It is asked something, once more if it has not been heard since.
+    pub(crate) fn ask(&mut self, now: Time) {
+        let (count, first) = self.asked.unwrap_or((0, now));
+        self.asked = Some((count.saturating_add(1), first));
     }
 
     /// It has shown that it hears this node well.
@@ -250,15 +259,18 @@ impl Hearing {
         self.well && now < self.deaf_at(settings)
     }
 
-    /// When it is gone, unless it is heard before.
+    /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough, after as
+    /// many of the shortest ones, however rarely a crowd lets it speak.
     pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
-        self.heard_at + Time(self.interval.0.saturating_mul(u64::from(settings.hellos_down)))
+        let silence = |interval: Time| Time(interval.0.saturating_mul(u64::from(settings.hellos_down)));
+        let unasked = self.heard_at + silence(self.interval);
+        let enough = self.asked.filter(|(count, _)| *count >= settings.questions_min);
+        enough.map_or(unasked, |(_, first)| unasked.min(first + silence(from_ms(settings.hello_ms))))
     }
 
-    /// When to ask whether it is there, before it counts as gone; and so often.
+    /// When to ask whether it is there: when it has not spoken in time, and then as often as few nodes would say hello.
     pub(crate) fn probe_at(&self, probed_at: Time, settings: &Settings) -> Time {
-        let half = self.interval.0.saturating_mul(u64::from(settings.hellos_down)) / 2;
-        (self.heard_at + Time(half)).max(probed_at + Time(self.interval.0 / 2))
+        (self.heard_at + self.interval).max(probed_at + from_ms(settings.hello_ms))
     }
 
     /// The longest time between two of its hellos.
@@ -312,6 +324,23 @@ mod tests {
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
         assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
+    }
+
+    #[test]
+    fn who_speaks_rarely_is_given_time_but_not_once_it_was_asked_often_enough() {
+        let settings = Settings::default();
+        let mut hearing = Hearing::new(Time::ZERO, &Hello { interval_ms: 6_000, ..hello(0, &[7]) }, &settings);
+        assert_eq!(hearing.probe_at(Time::ZERO, &settings), from_ms(6_000), "it has not spoken in time");
+        for asked_at in [7_000, 8_000, 9_000] {
+            hearing.ask(from_ms(asked_at));
+            assert_eq!(hearing.silent_at(&settings), from_ms(24_000));
+        }
+        let mut answers = hearing.clone();
+        hearing.ask(from_ms(10_000));
+        assert_eq!(hearing.silent_at(&settings), from_ms(11_000), "four seconds after the first of four questions");
+        answers.sign_of_life(from_ms(9_500));
+        answers.ask(from_ms(10_000));
+        assert_eq!(answers.silent_at(&settings), from_ms(33_500), "what was asked before is answered");
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub enum Effect<M> {
         to: Option<NodeId>,
         /// What.
         frame: Frame<M>,
+        /// How long to put it off, so that neighbours do not all speak at once.
+        delay: Time,
     },
     /// Over whatever path there is, if there is any. It may be lost.
     Route {
@@ -113,6 +115,12 @@ pub enum Effect<M> {
         /// The content.
         message: M,
     },
+}
+
+impl<M> Effect<M> {
+    fn now(to: Option<NodeId>, frame: Frame<M>) -> Self {
+        Self::Transmit { to, frame, delay: Time::ZERO }
+    }
 }
 
 /// The link layer of one node.
@@ -243,9 +251,9 @@ impl<M: Clone> Link<M> {
         let told = |id: &NodeId| self.peers.get_mut(id).and_then(Peer::acknowledges);
         let heads: Vec<_> = owed.iter().filter_map(told).collect();
         if heads.len() >= TOGETHER_MIN {
-            out.push(Effect::Transmit { to: None, frame: Frame::Acks(heads) });
+            out.push(Effect::now(None, Frame::Acks(heads)));
         } else {
-            out.extend(heads.into_iter().map(|(to, head)| Effect::Transmit { to: Some(to), frame: Frame::Ack(head) }));
+            out.extend(heads.into_iter().map(|(to, head)| Effect::now(Some(to), Frame::Ack(head))));
         }
         for id in owed {
             self.note_changes(id);
@@ -256,7 +264,7 @@ impl<M: Clone> Link<M> {
         let (crowd, crowd_max) = self.crowd();
         if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
             let links = self.links().map(|(peer, _)| peer).collect();
-            out.push(Effect::Transmit { to: None, frame: Frame::Hello(Hello { links, ..hello }) });
+            out.push(Effect::now(None, Frame::Hello(Hello { links, ..hello })));
         }
     }
 
@@ -327,11 +335,13 @@ impl<M: Clone> Link<M> {
             self.note_changes(to);
         }
         if parts.len() >= TOGETHER_MIN {
-            out.push(Effect::Transmit { to: None, frame: Frame::Shared { parts, message: message.clone() } });
+            // No radio repeats it if it collides, and those who have heard the same message react to it at the same time.
+            let delay = self.own.patience.part_of(from_ms(self.own.settings.share_jitter_ms));
+            out.push(Effect::Transmit { to: None, frame: Frame::Shared { parts, message: message.clone() }, delay });
         } else {
             out.extend(parts.into_iter().map(|Part { to, head, sequence }| {
                 let frame = Frame::Data { head, sequence, transfer: None, message: message.clone() };
-                Effect::Transmit { to: Some(to), frame }
+                Effect::now(Some(to), frame)
             }));
         }
     }
@@ -449,7 +459,7 @@ fn turn_away<M>(from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
     | Frame::Ack(Head { incarnation, .. })
     | Frame::Probe(Head { incarnation, .. }) = *frame
     {
-        out.push(Effect::Transmit { to: Some(from), frame: Frame::Reset { incarnation } });
+        out.push(Effect::now(Some(from), Frame::Reset { incarnation }));
     }
 }
 

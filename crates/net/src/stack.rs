@@ -295,8 +295,8 @@ impl<M: Clone> Stack<M> {
 
     fn for_link(&mut self, now: Time, effect: link::Effect<M>, out: &mut Vec<Effect<M>>) {
         match effect {
-            link::Effect::Transmit { to, frame } => {
-                out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay: Time::ZERO });
+            link::Effect::Transmit { to, frame, delay } => {
+                out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
             }
             link::Effect::Route { to, frame } => {
                 self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);

@@ -20,17 +20,20 @@ use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 use serde::Serialize;
 
+use self::bonds::Ends;
 use self::scenery::Scenery;
 use crate::capturing::Capturing;
 
+mod bonds;
 mod graph;
 mod scenery;
 mod terrain;
 #[cfg(test)]
 mod tests;
 
+pub use bonds::Bonds;
 pub use graph::Graph;
-pub use terrain::{Radio, Terrain, TerrainError};
+pub use terrain::{Radio, Terrain, TerrainError, open_tracks};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;
@@ -175,6 +178,7 @@ pub struct Afield<M> {
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
     forgetful: bool,
     capturing: Capturing,
+    ends: Ends,
     /// What a trace is told, if there is one.
     scenery: Option<Scenery>,
     /// What a message carries.
@@ -186,7 +190,8 @@ pub struct Afield<M> {
 }
 
 impl<M: Clone + Eq + Serialize> Afield<M> {
-    /// Stacks that `life` makes, all switched on at time zero. Where nodes are not `forgetful`, every crash leaves them their memory.
+    /// Stacks that `life` makes, all switched on when the first node is there. Where nodes are not `forgetful`, every crash leaves
+    /// them their memory.
     fn new(
         nodes: u32,
         medium: Medium<Rc<Packet<M>>>,
@@ -196,9 +201,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         life: Life<M>,
     ) -> Self {
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
+        let start = medium.begins();
         let mut afield = Self {
             medium,
-            stacks: (0..nodes).map(|id| life(Time::ZERO, NodeId(id), Boot(0), None)).collect(),
+            stacks: (0..nodes).map(|id| life(start, NodeId(id), Boot(0), None)).collect(),
             life,
             queue: BinaryHeap::new(),
             due: Vec::new(),
@@ -213,6 +219,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             actions: Vec::new(),
             forgetful,
             capturing: Capturing::default(),
+            ends: Ends::default(),
             scenery: None,
             permits,
             letter: None,
@@ -480,7 +487,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
 
     /// What all radios have done until now.
     pub fn effort(&mut self, now: Time) -> Effort {
-        let (total, joules) = (self.medium.air().total(now), self.medium.air().joules(now));
+        let (total, joules) = self.medium.effort(now);
         Effort {
             transmissions: total.data_sent,
             acknowledgements: total.acks_sent,
@@ -501,7 +508,12 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.medium.is_present(now, node)
     }
 
-    /// When the last node leaves for good, if all follow a file and leave.
+    /// When the first node is there.
+    pub fn begins(&self) -> Time {
+        self.medium.begins()
+    }
+
+    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
     pub fn ends(&self) -> Option<Time> {
         self.medium.ends()
     }
@@ -553,8 +565,11 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
 
     /// From now on remembers what a trace should tell.
     pub fn watch(&mut self) {
+        let start = self.medium.begins();
+        // Before that there is nothing to tell: nobody is there.
+        self.medium.pass(start);
         self.medium.watch();
-        self.scenery = Some(Scenery::default());
+        self.scenery = Some(Scenery::since(start));
     }
 
     /// What is new on the field since one last asked.
@@ -566,9 +581,14 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         scenery.take()
     }
 
-    /// A node has been told of a link. Tells whether a trace should say so: now that both ends, or no longer both, are told.
-    pub fn is_link_change(&mut self, node: NodeId, peer: NodeId, up: bool) -> bool {
-        self.scenery.as_mut().is_some_and(|scenery| scenery.link(node, peer, up))
+    /// A node is told of a link. Tells whether a trace should say so: now that both ends, or no longer both, are told.
+    pub fn told_of_link(&mut self, now: Time, node: NodeId, peer: NodeId, up: bool) -> bool {
+        self.ends.told(now, node, peer, up)
+    }
+
+    /// What became of links until now.
+    pub fn bonds(&self, now: Time) -> Bonds {
+        self.ends.bonds(now)
     }
 
     /// A message has arrived, or never will. Tells whether it was on its way.

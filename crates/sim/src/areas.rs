@@ -74,7 +74,7 @@ pub fn traced(neighbourhoods: u32, areas: Areas, spacing: f64) -> Plane {
     let middle = |number: u32| spacing * (f64::from(number) + 0.5);
     let sites = (0..rows).flat_map(|row| (0..columns).map(move |column| [middle(column), middle(row)])).collect();
     let reach = if let Areas::Discs(range) = areas { Some(range) } else { None };
-    Plane { width: f64::from(columns) * spacing, height: f64::from(rows) * spacing, range: None, sites, reach }
+    Plane { width: f64::from(columns) * spacing, height: f64::from(rows) * spacing, sites, reach, ..Plane::default() }
 }
 
 /// The rectangle of so many squares that is closest to a square itself, as columns and rows.

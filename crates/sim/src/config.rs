@@ -21,6 +21,7 @@ use crate::topology::{links_at, possible_links};
 
 mod error;
 mod in_force;
+mod load;
 
 pub use error::ConfigError;
 
@@ -89,6 +90,9 @@ pub struct Config {
     /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it. Another way
     /// to say `load`.
     pub contention: Option<f64>,
+    /// The load of all nodes together, of which each has the same part. Another way to say `load`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_of_all: Option<f64>,
     /// Which links are up at the start.
     pub topology: Layout,
     /// The share of the possible links that are up, if they are random.
@@ -135,6 +139,9 @@ pub struct Config {
     pub as_published: bool,
     /// Entries before counting begins, in each replication.
     pub warmup: u64,
+    /// Counting does not begin before this time, however many entries there were: on a field links take their time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub warmup_time: f64,
     /// Entries that are counted, in each replication.
     pub entries: u64,
     /// Independent repetitions.
@@ -155,6 +162,7 @@ impl Default for Config {
             load: 0.1,
             load_of: BTreeMap::new(),
             contention: None,
+            load_of_all: None,
             topology: Layout::Random,
             connectivity: 0.2,
             mobility: 0.0,
@@ -177,12 +185,18 @@ impl Default for Config {
             without: Vec::new(),
             as_published: false,
             warmup: 500,
+            warmup_time: 0.0,
             entries: 5_000,
             replications: 5,
             seed: 1,
             check: false,
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks like this
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// Reads a table by the numbers of nodes. Its keys are texts in TOML, and not every reader makes numbers of them.
@@ -218,7 +232,7 @@ impl Config {
         self.check_demands(algorithm)?;
         self.check_single_nodes(algorithm)?;
         self.check_layer(algorithm)?;
-        let load = self.load_of_contention()?;
+        let load = self.load_in_other_words()?;
         let this = Self { load, ..self };
         this.check_numbers()?;
         let links = match algorithm.layer() {
@@ -301,6 +315,7 @@ impl Config {
         number("connectivity", "from 0 to 1", self.connectivity, 0.0..=1.0)?;
         number("the mean delay", "from 0.000001 to 1000000", self.delay.mean(), 1e-6..=1e6)?;
         let deadline = self.deadlines.mean().unwrap_or_default();
+        number("warmup_time", "from 0 to 1000000", self.warmup_time, 0.0..=1e6)?;
         number("the mean time until a deadline", "from 0 to 1000000", deadline, 0.0..=1e6)?;
         number("the mean CS time", "from 0 to 1000000", self.cs_time.mean(), 0.0..=1e6)
     }
@@ -321,22 +336,6 @@ impl Config {
     fn first_changed(&self, names: &[&'static str]) -> Option<&'static str> {
         let [given, default] = [self, &Self::default()].map(|config| serde_json::to_value(config).unwrap_or_default());
         names.iter().copied().find(|name| given[*name] != default[*name])
-    }
-
-    /// The load, which the contention may stand for: time in the CS by that and the pause
-    /// after it, of which the load is the inverse.
-    fn load_of_contention(&self) -> Result<f64, ConfigError> {
-        let Some(contention) = self.contention else { return Ok(self.load) };
-        if !(contention > 0.0 && contention < 100.0) {
-            let bound = "above 0 and below 100";
-            return Err(ConfigError::Number { name: "contention", bound, value: contention });
-        }
-        let cs_time = self.cs_time.mean();
-        let share = contention / 100.0;
-        let means = share / (cs_time * (1.0 - share));
-        // What was planned once may be planned again.
-        let untouched = [Self::default().load, means].iter().any(|load| load.to_bits() == self.load.to_bits());
-        if untouched { Ok(means) } else { Err(ConfigError::TwoLoads { contention, means, cs_time, load: self.load }) }
     }
 
     /// On the field, links and neighbours are what radios make of it.
@@ -399,8 +398,8 @@ impl Config {
         Ok(links)
     }
 
-    /// The rate at which all nodes ask together if nobody waits, per time unit.
-    pub(crate) fn load_of_all(&self) -> f64 {
+    /// The rate at which all nodes would ask together if entries took no time, per time unit.
+    pub(crate) fn rate_of_all(&self) -> f64 {
         let others = f64::from(self.nodes) - self.load_of.len() as f64;
         others * self.load + self.load_of.values().sum::<f64>()
     }
@@ -563,33 +562,6 @@ mod tests {
             let says = format!("krl has no {name}: that is for algorithms that stand on neighbourhoods");
             assert_eq!(refusal(change), says);
         }
-    }
-
-    #[test]
-    fn contention_is_another_way_to_say_load() {
-        let config = |contention| Config {
-            contention: Some(contention),
-            cs_time: Duration::Exponential(0.5),
-            ..Config::default()
-        };
-        for (contention, load) in [(2.0, 1.0 / 24.5), (50.0, 2.0), (98.0, 98.0)] {
-            let plan = config(contention).plan().unwrap();
-            assert!((plan.config.load / load - 1.0).abs() < 1e-12, "{contention}%: {}", plan.config.load);
-            assert_eq!(plan.config.clone().plan().unwrap(), plan, "what was planned can be planned again");
-        }
-        for contention in [0.0, 100.0, -3.0, f64::NAN] {
-            let says = config(contention).plan().unwrap_err().to_string();
-            assert!(says.starts_with("contention must be a finite number above 0 and below 100"), "{says}");
-        }
-        assert_eq!(
-            Config { load: 3.0, ..config(50.0) }.plan().unwrap_err().to_string(),
-            "a contention of 50% is a load of 2 if the CS takes 0.5 on average, not 3: give one of them"
-        );
-        let instant = Config { cs_time: Duration::Constant(0.0), ..config(50.0) };
-        assert!(
-            instant.plan().unwrap_err().to_string().contains("load must be"),
-            "no load makes up for no time at all"
-        );
     }
 
     #[test]

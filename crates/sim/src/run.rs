@@ -9,7 +9,7 @@ use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
-use crate::afield::{Effort, Graph, Terrain};
+use crate::afield::{Afield, Bonds, Effort, Graph, Terrain};
 use crate::applications::Applications;
 use crate::areas::traced;
 use crate::config::{Config, Plan};
@@ -37,8 +37,12 @@ pub struct Replication {
     pub waiting_at_end: OpenWaits,
     /// What the radios did meanwhile, on a field.
     pub effort: Option<Effort>,
+    /// What became of links meanwhile, on a field, if the algorithm stands on links.
+    pub bonds: Option<Bonds>,
     /// Who was in range of whom meanwhile, on a field whose radios have a range.
     pub graph: Option<Graph>,
+    /// When the movements of a file were over, if that ended the run.
+    pub over: Option<Time>,
     /// What the oracles objected to: it ended the run.
     pub violation: Option<Violation>,
 }
@@ -55,9 +59,9 @@ pub struct OpenWaits {
 }
 
 impl OpenWaits {
-    /// Everybody who waits in this world.
+    /// Everybody who waits in this world, and is there.
     pub(crate) fn add_all<P: Protocol>(&mut self, world: &mut World<P>) {
-        let waiting: Vec<_> = world.oracle().owed().collect();
+        let waiting = present_and_owed(world);
         let now = world.now();
         let meter = world.meter();
         for node in waiting {
@@ -71,6 +75,12 @@ impl OpenWaits {
         self.longest = self.longest.max(wait);
         self.overdue += u64::from(overdue);
     }
+}
+
+/// Who waits, and is there.
+fn present_and_owed<P: Protocol>(world: &mut World<P>) -> Vec<NodeId> {
+    let owed: Vec<_> = world.oracle().owed().collect();
+    owed.into_iter().filter(|&node| world.is_present(node)).collect()
 }
 
 /// What a replication starts from: the graph, or who is in the first neighbourhood.
@@ -147,6 +157,42 @@ impl Visitor for Replicate<'_> {
         if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }
+        let mut run = Run::<P>::new(plan, replication, variant, field, recorder);
+        let violation = run.until_counted().err().map(|violation| *violation);
+        let (waiting_at_end, over) = (run.open_waits(), run.over);
+        let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
+        let bonds = run.world.bonds().map(|bonds| bonds.since(run.bonds_before));
+        let tally = run.world.finish(violation.as_ref())?.finish();
+        let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
+            terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
+        })?;
+        Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, bonds, graph, over, violation })
+    }
+}
+
+struct Run<'a, P: Protocol> {
+    plan: &'a Plan,
+    world: World<P>,
+    applications: Applications,
+    mobility: Stream,
+    last_entry: Time,
+    /// When the movements of a file were over, if they are.
+    over: Option<Time>,
+    /// What the radios had done when counting began.
+    effort_before: Effort,
+    /// What had become of links until then.
+    bonds_before: Bonds,
+}
+
+impl<'a, P: Protocol> Run<'a, P> {
+    /// Everybody is about to ask for the first time.
+    fn new(
+        plan: &'a Plan,
+        replication: u32,
+        variant: P::Variant,
+        field: Option<Afield<P::Message>>,
+        recorder: Option<Writer>,
+    ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
         let setting = Setting {
             deployment: &deployment(plan, replication),
@@ -158,55 +204,49 @@ impl Visitor for Replicate<'_> {
             recorder,
             field,
         };
-        let mut run = Run::<P> {
+        let mut run = Self {
             plan,
             world: World::new(setting),
             applications: Applications::new(&plan.config, replication),
             mobility: draws(Subject::Mobility),
             last_entry: Time::ZERO,
+            over: None,
             effort_before: Effort::default(),
+            bonds_before: Bonds::default(),
         };
-        let violation = run.until_counted().err().map(|violation| *violation);
-        let waiting_at_end = run.open_waits();
-        let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
-        let tally = run.world.finish(violation.as_ref())?.finish();
-        let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
-            terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
-        })?;
-        Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, graph, violation })
-    }
-}
-
-struct Run<'a, P: Protocol> {
-    plan: &'a Plan,
-    world: World<P>,
-    applications: Applications,
-    mobility: Stream,
-    last_entry: Time,
-    /// What the radios had done when counting began.
-    effort_before: Effort,
-}
-
-impl<P: Protocol> Run<'_, P> {
-    fn until_counted(&mut self) -> Step<()> {
-        for node in (0..self.plan.config.nodes).map(NodeId) {
-            self.schedule_request(node);
+        run.last_entry = run.world.now();
+        for node in (0..plan.config.nodes).map(NodeId) {
+            run.schedule_request(node);
         }
-        self.schedule_change();
-        let warmed_up = self.until_entries(self.plan.config.warmup);
+        run.schedule_change();
+        run
+    }
+
+    fn until_counted(&mut self) -> Step<()> {
+        let warm = self.world.now() + Time::from_units(self.plan.config.warmup_time);
+        let warmed_up = self.until(self.plan.config.warmup, warm);
         // Also after a violation: what was counted while warming up is no result. Room for the waits is made here, so
         // that the event loop allocates nothing; beyond some millions it may.
         #[allow(clippy::cast_possible_truncation)] // bounded on the same line
         self.world.meter().restart(self.plan.config.entries.min(1 << 24) as usize);
         self.effort_before = self.world.effort().unwrap_or_default();
+        self.bonds_before = self.world.bonds().unwrap_or_default();
         warmed_up?;
-        self.until_entries(self.plan.config.entries)
+        self.until(self.plan.config.entries, Time::ZERO)
     }
 
-    fn until_entries(&mut self, entries: u64) -> Step<()> {
+    /// Goes on until there were so many more entries, and at least until then; but not beyond the end of movements that a
+    /// file tells of.
+    fn until(&mut self, entries: u64, time: Time) -> Step<()> {
         let patience = patience(&self.plan.config);
         let (mut counted, mut events_at_entry) = (0, self.world.meter().events());
-        while counted < entries && !self.world.is_deserted() {
+        let end = self.world.movements_end();
+        while counted < entries || self.world.now() < time {
+            if let Some(end) = end.filter(|end| self.world.next_time().is_none_or(|at| *end < at)) {
+                self.world.advance_to(end);
+                self.over = Some(end);
+                break;
+            }
             let Some(event) = self.world.next_event() else {
                 return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
             };
@@ -217,9 +257,10 @@ impl<P: Protocol> Run<'_, P> {
             }
             let events = self.world.meter().events() - events_at_entry;
             if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
-                let owed: Vec<_> = self.world.oracle().owed().collect();
-                let owed = owed.into_iter().filter(|&node| self.world.is_present(node)).collect();
+                let owed = present_and_owed(&mut self.world);
                 give_up(self.world.now(), self.last_entry, owed)?;
+                // Nobody who is there waits: patience begins anew.
+                (self.last_entry, events_at_entry) = (self.world.now(), self.world.meter().events());
             }
         }
         Ok(())
@@ -308,7 +349,7 @@ impl<P: Protocol> Run<'_, P> {
 /// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
 pub(crate) fn patience(config: &Config) -> Time {
     let nodes = f64::from(config.nodes);
-    let usual = config.cs_time.mean() + 1.0 / config.load_of_all() + nodes * config.delay.mean();
+    let usual = config.cs_time.mean() + 1.0 / config.rate_of_all() + nodes * config.delay.mean();
     Time::from_units(1000.0 * usual)
 }
 
@@ -323,4 +364,68 @@ pub(crate) fn give_up(now: Time, last_entry: Time, owed: Vec<NodeId>) -> Step<()
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a message to people
     let time_units = (now - last_entry).units() as u64;
     Err(Violation::Stalled { time_units, nodes: owed }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use driftlock_protocol::Algorithm;
+
+    use super::*;
+
+    const SETTLED: f64 = 200.0;
+
+    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first rate,
+    /// and those who waited then have been served. Since then it asks at the second rate.
+    struct Waits<'a> {
+        stormy: &'a Plan,
+        calm: &'a Plan,
+    }
+
+    impl Visitor for Waits<'_> {
+        type Output = f64;
+
+        fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
+            let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
+            let field = terrain.afield::<P>(self.stormy.config.nodes, 1).expect("it makes sense");
+            let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
+            let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
+            until(&mut run, SETTLED - 20.0);
+            run.world.meter().restart(0);
+            until(&mut run, SETTLED);
+            let served_in_a_second = run.world.meter().entries() as f64 / 20.0;
+            let served = SETTLED + run.world.oracle().owed_count() as f64 / served_in_a_second;
+            run.applications = Applications::new(&self.calm.config, 0);
+            until(&mut run, served + 10.0);
+            run.world.meter().restart(0);
+            until(&mut run, served + 110.0);
+            let tally = run.world.finish(None).expect("nothing is written").finish();
+            assert!(tally.waits.len() > 50, "{} entries", tally.waits.len());
+            tally.waits.iter().map(|wait| wait.units()).sum::<f64>() / tally.waits.len() as f64
+        }
+    }
+
+    fn crowd(algorithm: &str, nodes: u32, load_of_all: f64) -> Plan {
+        let terrain = "area = { width = 150, height = 150 }\nmovement = { model = \"uniform\" }";
+        let config = Config {
+            algorithm: algorithm.into(),
+            nodes,
+            k: 1,
+            load_of_all: Some(load_of_all),
+            cs_time: crate::random::Duration::Constant(0.001),
+            field: Some(toml::from_str(terrain).expect("a field")),
+            ..Config::default()
+        };
+        config.plan().expect("it makes sense")
+    }
+
+    #[test]
+    fn ten_seconds_after_an_overload_a_crowd_waits_as_if_there_had_been_none() {
+        for (tag, nodes) in [("krl", 40), ("krl", 200), ("krlf", 100), ("hok", 100)] {
+            let (calm, stormy) = (crowd(tag, nodes, 1.0), crowd(tag, nodes, 300.0));
+            let algorithm = Algorithm::named(tag).expect("registered");
+            let usual = algorithm.visit(Waits { stormy: &calm, calm: &calm });
+            let after = algorithm.visit(Waits { stormy: &stormy, calm: &calm });
+            assert!(after < 1.5 * usual, "{tag}, {nodes} nodes: {after} s after an overload, {usual} s without");
+        }
+    }
 }

@@ -71,7 +71,16 @@ pub(crate) fn replicate<P: Protocol>(
     let mut run = SideBySide::new(config, replication, worlds, roaming);
     let violation = run.until_counted().err().map(|violation| *violation);
     let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
-    Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort: None, graph: None, violation })
+    Ok(Replication {
+        tally,
+        kinds: P::KINDS,
+        waiting_at_end,
+        effort: None,
+        bonds: None,
+        graph: None,
+        over: None,
+        violation,
+    })
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.
@@ -147,7 +156,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             self.schedule_request(node);
             self.schedule_move(node);
         }
-        let warmed_up = self.until_entries(self.config.warmup);
+        let warmed_up = self.until(self.config.warmup, Time::from_units(self.config.warmup_time));
         let share = self.config.entries / self.worlds.len() as u64 + 1;
         for world in &mut self.worlds {
             world.advance_to(self.now);
@@ -156,7 +165,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         }
         self.events = 0;
         warmed_up?;
-        self.until_entries(self.config.entries)
+        self.until(self.config.entries, Time::ZERO)
     }
 
     /// What was counted in all neighbourhoods, and who still waits. Ends the record of the run.
@@ -174,11 +183,12 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         Ok((Tally { events: sum.events + self.events, ..sum }, open))
     }
 
-    fn until_entries(&mut self, entries: u64) -> Step<()> {
+    /// Goes on until there were so many more entries, and at least until then.
+    fn until(&mut self, entries: u64, time: Time) -> Step<()> {
         let wanted = self.entries + entries;
         let patience = patience(self.config);
         let (mut counted, mut quiet) = (self.entries, 0);
-        while self.entries < wanted {
+        while self.entries < wanted || self.now < time {
             if !self.step()? {
                 return Err(Violation::Starved { nodes: self.owed() }.into());
             }

@@ -5,7 +5,7 @@
 //! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
 //! lost messages meets those, too, and one that stands overtaking meets messages that overtake one another and are late by
 //! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows
-//! from a seed, the size of the network included.
+//! from a seed, the size of the network included unless it is given.
 
 mod changes;
 mod outdoors;
@@ -21,6 +21,7 @@ use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::afield::Terrain;
 use crate::demand::{Deadlines, Demands, Numbers};
@@ -37,8 +38,9 @@ const FAREWELL_UNITS: f64 = 150.0;
 /// So many events and so long afterwards, an algorithm that can come to rest has done so.
 const REST_EVENTS_MAX: u64 = 3_000;
 const REST_UNITS_MAX: f64 = 50_000.0;
-/// A run that needs more events than this does not end: a livelock.
+/// A run of up to so many nodes that needs more events than this does not end: a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
+const USUAL_NODES_MAX: u32 = 12;
 
 /// Which networks are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +52,55 @@ pub enum Crowd {
     FewerNodesThanUnits,
     /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
     Afield,
+    /// So many nodes, and else as usual or as on the field, where half of the runs take place in a hall in which all hear
+    /// all.
+    Exactly {
+        /// How many.
+        nodes: u32,
+        /// Whether they move about a field.
+        afield: bool,
+    },
+}
+
+/// How many nodes may be asked for.
+const NODES: RangeInclusive<u32> = 3..=200;
+
+/// So many nodes can not be drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{0} nodes: fault-and-heal runs take {min} to {max}", min = NODES.start(), max = NODES.end())]
+pub struct NodesError(u32);
+
+impl Crowd {
+    /// What these flags of `driftlock soak` ask for. `crowded` goes with no other.
+    pub fn of(crowded: bool, afield: bool, nodes: Option<u32>) -> Result<Self, NodesError> {
+        match (crowded, afield, nodes) {
+            (true, ..) => Ok(Self::FewerNodesThanUnits),
+            (false, afield, Some(nodes)) if NODES.contains(&nodes) => Ok(Self::Exactly { nodes, afield }),
+            (false, _, Some(nodes)) => Err(NodesError(nodes)),
+            (false, true, None) => Ok(Self::Afield),
+            (false, false, None) => Ok(Self::Usual),
+        }
+    }
+
+    /// Whether nodes move about a field.
+    pub fn is_afield(self) -> bool {
+        matches!(self, Self::Afield | Self::Exactly { afield: true, .. })
+    }
+
+    /// How many nodes there are, if that is not drawn.
+    fn nodes(self) -> Option<u32> {
+        if let Self::Exactly { nodes, .. } = self { Some(nodes) } else { None }
+    }
+}
+
+/// The flags of `driftlock soak` that ask for it, each after a space.
+impl fmt::Display for Crowd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let crowded = *self == Self::FewerNodesThanUnits;
+        f.write_str(if crowded { " --crowded" } else { "" })?;
+        f.write_str(if self.is_afield() { " --field" } else { "" })?;
+        self.nodes().map_or(Ok(()), |nodes| write!(f, " --nodes {nodes}"))
+    }
 }
 
 /// A run, drawn from a seed.
@@ -133,11 +184,11 @@ impl Injected {
     /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it takes.
     pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
         const RUNS_ENOUGH: u64 = 200;
-        let survives = algorithm.survives_crashes() && crowd != Crowd::Afield;
+        let survives = algorithm.survives_crashes() && !crowd.is_afield();
         let is_drawn = |what: &str| match what {
-            "changes" => crowd != Crowd::Afield || algorithm.layer() == Layer::Neighbourhood,
-            "overtakings" => algorithm.stands_overtaking() && crowd != Crowd::Afield,
-            "further crashes" | "returns" => survives && crowd == Crowd::Usual,
+            "changes" => !crowd.is_afield() || algorithm.layer() == Layer::Neighbourhood,
+            "overtakings" => algorithm.stands_overtaking() && !crowd.is_afield(),
+            "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             _ => survives,
         };
         let missing = self.counts().into_iter().filter(|&(what, count)| is_drawn(what) && count == 0);
@@ -177,7 +228,7 @@ impl Case {
         let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
         let deployment = match algorithm.layer() {
             // Who hears whom, nobody knows beforehand.
-            Layer::Links if crowd == Crowd::Afield => Deployment { nodes, k, ..Deployment::default() },
+            Layer::Links if crowd.is_afield() => Deployment { nodes, k, ..Deployment::default() },
             Layer::Links => linked(nodes, k, &mut draw),
             Layer::Neighbourhood => settled(nodes, k, &mut draw),
         };
@@ -201,7 +252,10 @@ impl Case {
             terrain: None,
         };
         let heals_at = case.fault_span.units();
-        let terrain = (crowd == Crowd::Afield).then(|| outdoors::terrain(nodes, heals_at, &mut draw));
+        let terrain = crowd.is_afield().then(|| {
+            let side = outdoors::side(crowd, nodes, &mut draw);
+            outdoors::terrain(side, heals_at, &mut draw)
+        });
         let case = Self { terrain, ..case };
         if algorithm.stands_overtaking() && case.terrain.is_none() {
             case.disordered(algorithm, &mut draw)
@@ -224,6 +278,12 @@ impl Case {
             fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
             ..case
         }
+    }
+
+    /// More events than a run needs. In a crowd there is one for each pair of nodes whenever each has said something.
+    fn events_max(&self) -> u64 {
+        let nodes = u64::from(self.deployment.nodes.max(USUAL_NODES_MAX));
+        EVENTS_MAX * nodes.pow(2) / u64::from(USUAL_NODES_MAX).pow(2)
     }
 
     /// Whether a node may be unheard for longer than timeouts.
@@ -253,7 +313,8 @@ impl Case {
         let origin = Origin::Soak {
             seed: self.seed,
             crowded: self.crowd == Crowd::FewerNodesThanUnits,
-            afield: self.crowd == Crowd::Afield,
+            afield: self.crowd.is_afield(),
+            nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
         Header { field: self.terrain.as_ref().map(Terrain::plane), ..header }
@@ -339,8 +400,8 @@ fn settled(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
     let (nodes, k) = match crowd {
-        Crowd::Usual | Crowd::Afield => {
-            let nodes = draw.random_range(3..=12);
+        Crowd::Usual | Crowd::Afield | Crowd::Exactly { .. } => {
+            let nodes = crowd.nodes().unwrap_or_else(|| draw.random_range(3..=USUAL_NODES_MAX));
             (nodes, draw.random_range(1..=4.min(nodes - 1)))
         }
         Crowd::FewerNodesThanUnits => {
@@ -470,7 +531,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     fn next_event(&mut self) -> Option<Event> {
         self.events += 1;
-        if self.events > EVENTS_MAX { None } else { self.world.next_event() }
+        if self.events > self.case.events_max() { None } else { self.world.next_event() }
     }
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use driftlock_protocol::Layer;
 use serde::Serialize;
 
-use crate::afield::{Effort, Graph};
 use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
 use crate::run::Replication;
+
+mod outdoors;
+
+pub use outdoors::{Connectedness, Links, Radio};
 
 /// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there is
 /// nothing to take the mean of.
@@ -96,6 +99,8 @@ pub struct Summary {
     pub priority_inversions: Option<f64>,
     /// Half width of its 95% confidence interval.
     pub priority_inversions_ci95: Option<f64>,
+    /// Entries per time unit, of all nodes together.
+    pub throughput: Estimate,
     /// Messages per entry; one for each receiver.
     pub messages_per_entry: f64,
     /// Half width of its 95% confidence interval.
@@ -126,6 +131,9 @@ pub struct Summary {
     /// What the radios did, on a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
+    /// Which links there were, on a field, for an algorithm that stands on links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Links>,
     /// Who was in range of whom, on a field whose radios have a range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph: Option<Connectedness>,
@@ -141,6 +149,9 @@ pub struct Summary {
     pub events: u64,
     /// From which all randomness follows.
     pub seed: u64,
+    /// When the movements of a file were over, if that ended a replication before all was counted.
+    #[serde(skip)]
+    pub over: Option<Time>,
     /// Replications that an oracle ended.
     pub violations: u64,
     /// What it said of each.
@@ -181,34 +192,6 @@ pub struct Crossings {
     pub wait_per_request: Estimate,
 }
 
-/// What the radios of all nodes did for an entry, whatever layer wanted it: hellos and routing included.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Radio {
-    /// Frames that were put on the air, repetitions included.
-    pub transmissions: f64,
-    /// Acknowledgements that were.
-    pub acknowledgements: f64,
-    /// Frames that arrived, once for each receiver.
-    pub receptions: f64,
-    /// Bytes that were put on the air, without the radio's own headers.
-    pub bytes: f64,
-    /// How long radios sent, in seconds.
-    pub airtime: f64,
-    /// What they spent, in joules; most of it goes into listening.
-    pub joules: f64,
-}
-
-/// The graph of those in range of one another, on average over time. See [`Graph`].
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Connectedness {
-    /// The share of the time in which it was connected.
-    pub connected: Estimate,
-    /// The share of the nodes that were in its largest component.
-    pub largest_component: Estimate,
-    /// How many others were in range of a node.
-    pub degree: Estimate,
-}
-
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -243,6 +226,7 @@ impl Summary {
             deadline_miss_ratio_ci95: misses.and_then(|misses| misses.ci95),
             priority_inversions: inversions.map(|inversions| inversions.mean),
             priority_inversions_ci95: inversions.and_then(|inversions| inversions.ci95),
+            throughput: throughput(&counted),
             messages_per_entry: messages.mean,
             messages_per_entry_ci95: messages.ci95,
             transmissions_per_entry: transmissions.mean,
@@ -257,6 +241,7 @@ impl Summary {
             concurrency: concurrency(&counted),
             crossings: comes_and_goes.then(|| Crossings::of(&counted)),
             radio: Radio::of(&counted),
+            links: Links::of(plan.config.nodes, &counted),
             graph: Connectedness::of(&counted),
             span: mean_of(&counted, |tally| tally.span.units()),
             waiting_at_end: replications.iter().map(|replication| replication.waiting_at_end.nodes).sum(),
@@ -264,6 +249,7 @@ impl Summary {
             overdue_at_end: replications.iter().map(|replication| replication.waiting_at_end.overdue).sum(),
             events: replications.iter().map(|replication| replication.tally.events).sum(),
             seed: plan.config.seed,
+            over: replications.iter().filter_map(|replication| replication.over).max(),
             violations: replications.iter().filter(|replication| replication.violation.is_some()).count() as u64,
             violation_details: details(replications),
         }
@@ -357,37 +343,6 @@ impl Crossings {
     }
 }
 
-impl Radio {
-    fn of(counted: &[&Replication]) -> Option<Self> {
-        let per_entry = |value: fn(&Effort) -> f64| {
-            let of = |replication: &&Replication| Some(value(&replication.effort?) / entries_of(replication) as f64);
-            let values: Option<Vec<f64>> = counted.iter().map(of).collect();
-            values.map(|values| Estimate::of(&values).mean)
-        };
-        Some(Self {
-            transmissions: per_entry(|effort| effort.transmissions as f64)?,
-            acknowledgements: per_entry(|effort| effort.acknowledgements as f64)?,
-            receptions: per_entry(|effort| effort.receptions as f64)?,
-            bytes: per_entry(|effort| effort.bytes as f64)?,
-            airtime: per_entry(|effort| effort.airtime.units())?,
-            joules: per_entry(|effort| effort.joules)?,
-        })
-        .filter(|_| !counted.is_empty())
-    }
-}
-
-impl Connectedness {
-    fn of(counted: &[&Replication]) -> Option<Self> {
-        let graphs: Vec<Graph> = counted.iter().filter_map(|replication| replication.graph).collect();
-        let estimate = |value: fn(&Graph) -> f64| Estimate::of(&graphs.iter().map(value).collect::<Vec<_>>());
-        (!graphs.is_empty()).then(|| Self {
-            connected: estimate(|graph| graph.connected),
-            largest_component: estimate(|graph| graph.largest_component),
-            degree: estimate(|graph| graph.degree),
-        })
-    }
-}
-
 impl WaitOfClass {
     fn of(counted: &[&Replication], belongs: impl Fn(&Class) -> bool) -> Self {
         let own_waits = |replication: &&Replication| -> Vec<Time> {
@@ -398,6 +353,17 @@ impl WaitOfClass {
         let entries = waits.iter().map(|waits| waits.len() as u64).sum();
         Self { entries, wait: Wait::of(&waits.iter().map(Vec::as_slice).collect::<Vec<_>>()) }
     }
+}
+
+/// For how long was counted, in time units.
+fn units_of(tally: &Tally) -> f64 {
+    Time(tally.span.0.max(1)).units()
+}
+
+/// Entries over time.
+fn throughput(counted: &[&Replication]) -> Estimate {
+    let of = |replication: &&Replication| entries_of(replication) as f64 / units_of(&replication.tally);
+    Estimate::of(&counted.iter().map(of).collect::<Vec<_>>())
 }
 
 fn entries_of(replication: &Replication) -> u64 {

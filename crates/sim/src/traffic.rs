@@ -91,6 +91,7 @@ struct Node {
 /// The field, the traffic on it and time.
 struct World<'a> {
     plan: &'a Plan,
+    hours: Hours,
     now: Time,
     queue: Queue,
     medium: Medium<Rc<Packet>>,
@@ -120,15 +121,38 @@ pub fn run(plan: &Plan, capture: Option<Box<dyn Write>>) -> io::Result<Report> {
         world.medium.air().set_watched(true);
     }
     let mut events = 0;
-    while let Some((at, event)) = world.queue.pop(plan.end) {
+    while let Some((at, event)) = world.queue.pop(world.hours.end) {
         world.now = at;
         world.handle(event);
         events += 1;
     }
-    let air = world.medium.air();
-    let radio = (air.total(plan.end), air.joules(plan.end));
+    let radio = world.medium.effort(world.hours.end);
     world.capturing.finish()?;
-    Ok(Report::new(&world.exchanges, world.packets, world.unsent, events, radio))
+    Ok(Report::new(&world.exchanges, world.packets, world.unsent, &world.hours, events, radio))
+}
+
+/// When what is done.
+#[derive(Clone, Copy, Debug)]
+struct Hours {
+    /// When the first node is there, and all begins.
+    start: Time,
+    /// Until when requests are sent.
+    until: Time,
+    /// When nothing is heard any more.
+    end: Time,
+    /// When the movements of a file are over, if that is before the end.
+    over: Option<Time>,
+}
+
+impl Hours {
+    fn of<F: Clone>(plan: &Plan, medium: &Medium<F>) -> Self {
+        let Config { seconds, grace, .. } = plan.config;
+        let start = medium.begins();
+        let (until, end) = (start + Time::from_units(seconds), start + Time::from_units(seconds + grace));
+        let over = medium.ends().filter(|over| *over < end);
+        let cut = |time: Time| over.map_or(time, |over| over.min(time));
+        Self { start, until: cut(until), end: cut(end), over }
+    }
 }
 
 impl<'a> World<'a> {
@@ -143,9 +167,11 @@ impl<'a> World<'a> {
             Node { router, wakes: Time::END, condition: Condition::Up, boot: 0 }
         };
         let (medium, faults) = plan.ground()?;
+        let hours = Hours::of(plan, &medium);
         let mut world = Self {
             plan,
-            now: Time::ZERO,
+            hours,
+            now: hours.start,
             queue: Queue::default(),
             medium,
             nodes: (0..config.nodes).map(node).collect(),
@@ -190,7 +216,7 @@ impl<'a> World<'a> {
 
     fn expect_request(&mut self, node: NodeId) {
         let at = self.now + Time::from_units(exponential(self.plan.config.period, &mut self.workload));
-        if at < self.plan.until {
+        if at < self.hours.until {
             self.queue.schedule(at, Event::Ask(node));
         }
     }
@@ -198,6 +224,10 @@ impl<'a> World<'a> {
     fn ask(&mut self, node: NodeId, luck: f64) {
         if !self.does(node, || Held::Ask(luck)) {
             self.unsent.down += u64::from(self.nodes[node.index()].condition == Condition::Down);
+            return;
+        }
+        if !self.medium.is_present(self.now, node) {
+            self.unsent.absent += 1;
             return;
         }
         let Some(to) = self.destination(node, luck) else {
@@ -209,15 +239,25 @@ impl<'a> World<'a> {
         self.send(node, to, Letter::Request(number));
     }
 
-    /// Anybody else, or anybody else who is near enough.
+    /// Anybody else who is there, or is there and near enough.
     fn destination(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
         let Some(within) = self.plan.config.within else {
+            if self.plan.config.field.tracks.is_some() {
+                return self.somebody_present(from, luck);
+            }
             let other = pick(self.nodes.len() - 1, luck)?;
             let id = u32::try_from(other).ok().map(NodeId)?;
             return Some(if id < from { id } else { NodeId(id.0 + 1) });
         };
         self.medium.within(self.now, from, within, &mut self.nearby);
         pick(self.nearby.len(), luck).map(|place| self.nearby[place].0)
+    }
+
+    /// Anybody else who is there: on tracks not everybody is.
+    fn somebody_present(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
+        let nodes = (0..self.plan.config.nodes).map(NodeId);
+        let others: Vec<_> = nodes.filter(|id| *id != from && self.medium.is_present(self.now, *id)).collect();
+        pick(others.len(), luck).map(|place| others[place])
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, letter: Letter) {

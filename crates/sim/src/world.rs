@@ -122,7 +122,7 @@ pub struct World<P: Protocol> {
 }
 
 impl<P: Protocol> World<P> {
-    /// All nodes in their initial state at time zero.
+    /// All nodes in their initial state at time zero, or when the first of them is there.
     pub fn new(setting: Setting<'_, P>) -> Self {
         let Setting { deployment, variant, repairs, delay, delays, checked, recorder, mut field } = setting;
         if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
@@ -161,6 +161,7 @@ impl<P: Protocol> World<P> {
             checked,
             recorder,
         };
+        world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
         world.expect_field();
         world
     }

@@ -10,20 +10,24 @@ use driftlock_protocol::{Algorithm, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::run::{Records, Replication, replicate, trace_header};
-use driftlock_sim::soak::{Crowd, Report, soak};
+use driftlock_sim::soak::{Case, Crowd, Report, soak};
 use driftlock_trace::{Line, Reader, Scene, Writer};
 
 /// Fault and heal with a tenth of all frames lost, until so many runs have granted something under faults.
 fn holds(tag: &str, counted_runs: u64) {
+    holds_among(tag, Crowd::Afield, counted_runs);
+}
+
+fn holds_among(tag: &str, crowd: Crowd, counted_runs: u64) {
     let algorithm = Algorithm::named(tag).expect("registered");
     let counted = AtomicU64::new(0);
     let count = |report: &Report| _ = counted.fetch_add(u64::from(report.entries_under_faults > 0), Ordering::Relaxed);
     let mut seed = 0;
     while counted.load(Ordering::Relaxed) < counted_runs {
-        let batch = (counted_runs - counted.load(Ordering::Relaxed)).max(10);
-        if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, Crowd::Afield, seed..seed + batch, 0, &count) {
+        let batch = (counted_runs - counted.load(Ordering::Relaxed)).max(2);
+        if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
             panic!(
-                "seed {seed}: {violation}\nto record it: driftlock soak {tag} --field --seed {seed} --runs 1 --trace violation.jsonl"
+                "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowd} --seed {seed} --runs 1 --trace violation.jsonl"
             );
         }
         seed += batch;
@@ -66,6 +70,28 @@ fn klme_serves_everybody_in_the_end_on_the_field() {
 #[test]
 fn klme_ft_serves_everybody_in_the_end_on_the_field() {
     holds("klme-ft", 300);
+}
+
+const FIFTY: Crowd = Crowd::Exactly { nodes: 50, afield: true };
+
+#[test]
+fn fifty_nodes_are_all_served_in_the_end_in_a_hall_and_on_a_field() {
+    for (tag, counted_runs) in [("krl", 6), ("krlf", 6), ("hok", 6), ("rl", 2), ("krlf-adaptive", 2)] {
+        holds_among(tag, FIFTY, counted_runs);
+    }
+}
+
+#[test]
+fn half_of_the_runs_with_a_given_number_of_nodes_are_in_a_hall_in_which_all_are_in_range() {
+    let krl = Algorithm::named("krl").expect("registered");
+    let is_hall = |seed: &u64| {
+        let header = Case::draw(*seed, FIFTY, krl).trace_header(krl, Vec::new());
+        assert_eq!(header.deployment.nodes, 50);
+        let plane = header.field.expect("a field");
+        plane.width.hypot(plane.height) <= plane.range.expect("a range")
+    };
+    let halls = (0..200).filter(is_hall).count();
+    assert!((70..=130).contains(&halls), "{halls} of 200");
 }
 
 fn measured(algorithm: &str, terrain: Terrain) -> Replication {

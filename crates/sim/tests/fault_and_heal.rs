@@ -30,9 +30,8 @@ fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
             assert!(report.violation.is_some() || report.rested || tag == "krlf", "an idle {tag} should come to rest");
         };
         if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
-            let crowded = if crowd == Crowd::Usual { "" } else { " --crowded" };
             panic!(
-                "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowded} --seed {seed} --runs 1 --trace violation.jsonl"
+                "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowd} --seed {seed} --runs 1 --trace violation.jsonl"
             );
         }
         seed += batch;

@@ -56,6 +56,9 @@ impl Header {
 /// The plane that nodes move on, in metres.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Plane {
+    /// The corner with the least coordinates, if it is not the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<[f64; 2]>,
     /// From the left to the right.
     pub width: f64,
     /// From the top to the bottom.
@@ -91,6 +94,9 @@ pub enum Origin {
         /// Whether nodes move about a field, with radios.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         afield: bool,
+        /// How many nodes were asked for; none if the seed drew that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nodes: Option<u32>,
     },
     /// A simulation that somebody meddled with while it ran.
     Live {
@@ -105,6 +111,9 @@ pub enum Origin {
         actions: Vec<String>,
         /// Whether the algorithm's own constants were as small as they can be.
         small_scale: bool,
+        /// Whether the algorithm was as it is over radios.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        over_radios: bool,
     },
 }
 
@@ -171,6 +180,9 @@ pub enum Scene {
         at: [f64; 2],
         /// How fast where to, in metres a second. It goes on so until it sets out again.
         velocity: [f64; 2],
+        /// Whether it is not there: it has left, or has yet to appear.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        absent: bool,
     },
     /// Something goes wrong, or is over.
     Fault {

@@ -142,10 +142,11 @@ impl Visitor for Replay {
     fn visit<P: Protocol>(mut self, variant: P::Variant) -> Self::Output {
         let deployment = self.reader.header().deployment.clone();
         let ground = Ground::<()>::new(P::View::LAYER, &deployment);
-        let small = matches!(self.reader.header().world, Origin::Check { small_scale: true, .. });
+        let header = self.reader.header();
+        let small = matches!(header.world, Origin::Check { small_scale: true, .. });
         let variant = if small { P::at_small_scale(variant) } else { variant };
-        let afield = self.reader.header().field.is_some();
-        let variant = if afield { P::over_radios(variant) } else { variant };
+        let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
+        let variant = if radios { P::over_radios(variant) } else { variant };
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();

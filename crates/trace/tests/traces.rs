@@ -12,7 +12,7 @@ use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Writer};
 fn header() -> Header {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
     let krl = Algorithm::named("krl").expect("registered");
-    Header::new(krl, Vec::new(), deployment, Origin::Soak { seed: 1, crowded: false, afield: false })
+    Header::new(krl, Vec::new(), deployment, Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None })
 }
 
 /// Node 0 enters and leaves its CS.
@@ -52,6 +52,15 @@ fn a_trace_replays_and_reads_as_documented() {
         step,
         r#"{"t":5,"node":0,"in":{"request":{"units":1,"priority":0}},"out":[{"clause":"request.1"},{"clause":"request.5"},{"clause":"give-token.12"},{"grant":{"permits":[0],"fence":{"generation":0,"counter":1}}}],"status":{"section":"critical"}}"#
     );
+}
+
+#[test]
+fn a_trace_of_a_soak_from_before_there_were_fields_and_sizes_is_read_as_one_without() {
+    let text = trace("old-soak");
+    let first = text.lines().next().expect("a header");
+    assert!(first.contains(r#""world":{"soak":{"seed":1,"crowded":false}}"#), "{first}");
+    let reader = Reader::new(Box::new(Cursor::new(text.clone()))).expect("sound");
+    assert_eq!(reader.header().world, header().world);
 }
 
 #[test]

@@ -43,6 +43,7 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
     }
     case "move":
       state.motions[line.node] = { t: line.t, at: line.at, velocity: line.velocity };
+      if (state.nodes[line.node].absent !== line.absent) state.nodes[line.node] = { ...state.nodes[line.node], absent: line.absent };
       return;
     case "fault":
       return fault(state, line);

@@ -15,6 +15,8 @@ export interface NodeState {
   readonly waitsOn: readonly number[];
   readonly height: readonly number[] | null;
   readonly presence: Presence;
+  /** Not on the plane: it has left, or has yet to appear. */
+  readonly absent: boolean;
   /** Off for now: it keeps what it has, and nobody hears of it. */
   readonly isOff: boolean;
   readonly paused: boolean;
@@ -122,6 +124,7 @@ export class State {
         waitsOn: waitsOn ?? [],
         height: height ?? null,
         presence: inside === null || inside.has(id) ? "inside" : "outside",
+        absent: false,
         isOff: false,
         paused: false,
         hasToken: state.singleToken && permits !== undefined && permits.length > 0,

@@ -33,7 +33,7 @@ export function tell(line: Line, over: Fault | null = null): Told {
     case "lost":
       return plain(`${line.message === null ? "A message" : capital(contentOf(line.message).label)} from ${line.ends[0]} to ${line.ends[1]} is lost`);
     case "move":
-      return plain(`Node ${line.node} changes its direction`);
+      return plain(`Node ${line.node} ${line.absent ? "is not there" : "changes its direction"}`);
     case "fault":
       return plain(line.is ? begunWords(line.is) : over ? overWords(over) : `Fault ${line.id} is over`);
     case "doubt":

@@ -16,6 +16,8 @@ const WORDS_MAX = 240;
 const COORDINATE_MAX = 1e9;
 
 export interface Field {
+  /** The corner with the least coordinates. */
+  readonly origin: Point;
   readonly width: number;
   readonly height: number;
   readonly range: number | null;
@@ -79,7 +81,7 @@ export type Line =
   | { readonly kind: "link"; readonly t: number; readonly ends: readonly [number, number]; readonly up: boolean; readonly incarnation: number }
   | { readonly kind: "member"; readonly t: number; readonly node: number; readonly presence: Presence }
   | { readonly kind: "lost"; readonly t: number; readonly ends: readonly [number, number]; readonly message: Json }
-  | { readonly kind: "move"; readonly t: number; readonly node: number; readonly at: Point; readonly velocity: Point }
+  | { readonly kind: "move"; readonly t: number; readonly node: number; readonly at: Point; readonly velocity: Point; readonly absent: boolean }
   | { readonly kind: "fault"; readonly t: number; readonly id: string; readonly is: Fault | null }
   | { readonly kind: "doubt"; readonly t: number; readonly ends: readonly [number, number]; readonly permits: readonly number[] }
   | { readonly kind: "route"; readonly t: number; readonly ends: readonly [number, number]; readonly via: number | null }
@@ -154,7 +156,7 @@ export function parseLine(fields: Fields, nodes: number): Line {
     return { kind: "link", t: time(fields.t), ends: ends(fields.link, "the link", nodes), up: fields.up === true, incarnation };
   }
   if ("move" in fields) {
-    return { kind: "move", t: time(fields.t), node: id(fields.move, "the node", nodes), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity") };
+    return { kind: "move", t: time(fields.t), node: id(fields.move, "the node", nodes), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity"), absent: fields.absent === true };
   }
   if ("member" in fields) {
     const presence = fields.presence;
@@ -223,7 +225,8 @@ function parseField(value: Json): Field {
   };
   const distance = (distance: Json | undefined) => (typeof distance === "number" && distance > 0 && distance <= COORDINATE_MAX ? distance : null);
   const sites = list(value.sites).slice(0, NODES_MAX).map((site) => point(site, "a site"));
-  return { width: side(value.width), height: side(value.height), range: distance(value.range), sites, reach: distance(value.reach) };
+  const origin = value.origin === undefined || value.origin === null ? ([0, 0] as const) : point(value.origin, "the corner of the field");
+  return { origin, width: side(value.width), height: side(value.height), range: distance(value.range), sites, reach: distance(value.reach) };
 }
 
 function parseFault(value: Json, nodes: number): Fault {

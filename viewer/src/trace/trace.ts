@@ -137,7 +137,7 @@ export class Trace {
     if (line.kind === "end") this.end = line;
     if (line.kind === "move") {
       this.#stretch(line.at);
-      this.firstPlaces[line.node] ??= line.at;
+      if (!this.firstPlaces[line.node]) this.#placeAtStart(line.node, line.at, line.absent);
     }
     const index = this.length;
     const over = line.kind === "fault" && !line.is ? this.#head.faults.get(line.id) : undefined;
@@ -156,6 +156,13 @@ export class Trace {
       this.#crowded = true;
       this.complain(`more than ${FLIGHTS_MAX.toLocaleString("en-GB")} messages are under way; from here on not all are followed`);
     }
+  }
+
+  /** What is first said of a place was so before, too. */
+  #placeAtStart(node: number, at: Point, absent: boolean): void {
+    this.firstPlaces[node] = at;
+    const start = this.#keyframes[0];
+    start.nodes[node] = { ...start.nodes[node], absent };
   }
 
   #crowded = false;

@@ -11,7 +11,7 @@ const SITES_MAX = 200;
 export function drawField(pen: Pen, field: Field, camera: Camera, areas: readonly (readonly Point[])[], palette: Palette): void {
   pen.strokeStyle = palette.line;
   pen.lineWidth = 1;
-  pen.strokeRect(camera.screenX(0), camera.screenY(0), field.width * camera.scale, field.height * camera.scale);
+  pen.strokeRect(camera.screenX(field.origin[0]), camera.screenY(field.origin[1]), field.width * camera.scale, field.height * camera.scale);
   areas.forEach((area, at) => {
     tracePath(pen, area, camera);
     pen.fillStyle = palette.area;
@@ -37,7 +37,9 @@ function tracePath(pen: Pen, corners: readonly Point[], camera: Camera): void {
 /** Which part of the field is nearest to each site, within its reach: the field or a disc, cut by every bisector. */
 export function areasOf(field: Field): readonly (readonly Point[])[] {
   if (field.sites.length > SITES_MAX) return [];
-  const whole: Point[] = [[0, 0], [field.width, 0], [field.width, field.height], [0, field.height]];
+  const [left, top] = field.origin;
+  const [right, bottom] = [left + field.width, top + field.height];
+  const whole: Point[] = [[left, top], [right, top], [right, bottom], [left, bottom]];
   const from = (site: Point) => (field.reach === null ? whole : disc(site, field.reach));
   return field.sites.map((site) => field.sites.reduce<readonly Point[]>((area, other) => (other === site ? area : nearer(area, site, other)), from(site)));
 }

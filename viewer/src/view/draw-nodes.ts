@@ -13,7 +13,8 @@ const SHAPES = 32;
 /** Tokens that are drawn one by one at a node; more are one disc with their number. */
 const TOKENS_APART = 4;
 
-function lookOf(node: NodeState): Look {
+export function lookOf(node: NodeState): Look {
+  if (node.absent) return "outside";
   if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   return node.section;
@@ -43,7 +44,7 @@ function drawHalos(pen: Pen, ids: readonly number[], scene: Scene, palette: Pale
   pen.globalAlpha = 1;
 }
 
-/** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside: a dotted ring. */
+/** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside or absent: a dotted ring. */
 function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
   const r = scene.radius;
   pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : Math.max(1, Math.min(2, r * 0.16));

@@ -2,7 +2,7 @@
 import { type State, isDown } from "../model/state";
 import { el } from "./dom";
 
-type Rare = "downhill" | "route" | "outside" | "crashed" | "paused" | "doubt" | "cut" | "fault";
+type Rare = "downhill" | "route" | "outside" | "absent" | "crashed" | "paused" | "doubt" | "cut" | "fault";
 
 export class Legend {
   readonly element = el("ul", { class: "legend", label: "Legend" });
@@ -10,6 +10,7 @@ export class Legend {
     downhill: entry("downhill", "link, to the lower end"),
     route: entry("route", "way of its messages"),
     outside: entry("outside", "outside"),
+    absent: entry("outside", "not there"),
     crashed: entry("crashed", "crashed"),
     paused: entry("paused", "paused"),
     doubt: entry("doubt", "token in doubt"),
@@ -26,6 +27,7 @@ export class Legend {
     this.#rare.downhill.hidden = !nodes.some((node) => node.height !== null);
     this.#rare.route.hidden = selected === null || ![...(state.routes[selected] ?? [])].some(([to, via]) => to !== via);
     this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
+    this.#rare.absent.hidden = !nodes.some((node) => node.absent);
     this.#rare.crashed.hidden = !nodes.some(isDown);
     this.#rare.paused.hidden = !nodes.some((node) => node.paused);
     this.#rare.doubt.hidden = state.doubts.size === 0;

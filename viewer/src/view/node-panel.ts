@@ -104,6 +104,7 @@ function routesWords(routes: ReadonlyMap<number, number>): string {
 
 export function sectionWords(state: State, id: number): string {
   const node = state.nodes[id];
+  if (node.absent) return "not there";
   if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   const paused = node.paused ? ", paused" : "";

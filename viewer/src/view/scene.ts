@@ -32,7 +32,10 @@ export function isPlaced(trace: Trace): boolean {
 /** What has to be in sight; without places, a rectangle that is so many times as wide as high. */
 export function extent(trace: Trace, aspect = 1): Box {
   const { field } = trace.header;
-  if (field) return { left: 0, top: 0, right: field.width, bottom: field.height };
+  if (field) {
+    const [left, top] = field.origin;
+    return { left, top, right: left + field.width, bottom: top + field.height };
+  }
   if (trace.hasPlaces) {
     const { left, top, right, bottom } = trace.bounds;
     const slack = Math.max(right - left, bottom - top, 1) * 0.05;

@@ -32,13 +32,16 @@ fn of_demands(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
 
 /// Why a flag means nothing to this algorithm, if one does not.
 fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
-    let Traits { has_timers, has_constants } = algorithm.visit(AskTraits);
+    let Traits { has_timers, has_constants, differs_over_radios } = algorithm.visit(AskTraits);
     let tag = algorithm.tag;
     if args.as_published && algorithm.repairs().is_empty() {
         return Some(ConfigError::NothingPublished { algorithm: tag }.to_string());
     }
     if args.usual_constants && !has_constants {
         return Some(format!("{tag} has no constants that a search makes smaller: leave --usual-constants out"));
+    }
+    if args.over_radios && !differs_over_radios {
+        return Some(format!("{tag} is the same over radios: leave --over-radios out"));
     }
     if args.timed && !has_timers && args.pauses == 0 {
         return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
@@ -65,6 +68,7 @@ fn of_output(args: &Args) -> Option<String> {
 struct Traits {
     has_timers: bool,
     has_constants: bool,
+    differs_over_radios: bool,
 }
 
 struct AskTraits;
@@ -73,10 +77,11 @@ impl Visitor for AskTraits {
     type Output = Traits;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Traits {
-        let constants = |variant: P::Variant| format!("{variant:?}");
+        let written = |variant: P::Variant| format!("{variant:?}");
         Traits {
             has_timers: TypeId::of::<P::Timer>() != TypeId::of::<Never>(),
-            has_constants: constants(P::at_small_scale(variant)) != constants(variant),
+            has_constants: written(P::at_small_scale(variant)) != written(variant),
+            differs_over_radios: written(P::over_radios(variant)) != written(variant),
         }
     }
 }

@@ -32,6 +32,7 @@ Examples:
   driftlock check hok --k 2 --units 1,2 --priorities 0,1    every request chooses
   driftlock check klme --nodes 3 --k 1 --crossings 1        one node leaves the neighbourhood, one enters
   driftlock check krl --nodes 4 --k 2 --budget 30s          as far as it comes in 30 s
+  driftlock check krlf --over-radios                        with idle tokens that rest at each node
   driftlock check krlf --nodes 4 --k 2 --walks 1000000      random walks through the same states
 
 Exit codes: 0 no violation (also when a limit ended the search, which is said), 1 a violation, 2 it could not be run.";
@@ -87,6 +88,9 @@ pub(crate) struct Args {
     /// Keep the algorithm's own constants as they are in use, instead of as small as possible
     #[arg(long)]
     pub(super) usual_constants: bool,
+    /// Search the algorithm as it is over radios: krlf's idle tokens rest at each node
+    #[arg(long)]
+    pub(super) over_radios: bool,
     /// Switch a repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
@@ -202,6 +206,7 @@ impl Args {
         setup.spread = self.spread.unwrap_or_else(|| setup.usual_spread());
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;
+        setup.over_radios = self.over_radios;
         if self.timed {
             setup.timing = Timing::Timed { tick: self.tick, drift: self.drift, pauses: self.pauses };
         }

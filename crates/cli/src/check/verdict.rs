@@ -114,6 +114,7 @@ impl Told<'_> {
         if setup.failures != Bound::Most(0) {
             bounds.push(format!("messages on a failing link are {}", fate(setup.fate)));
         }
+        bounds.extend(setup.over_radios.then(|| "as over radios".to_owned()));
         if setup.stay > 0 {
             bounds.push(format!("{} may stay for ever", setup.stay));
         }
@@ -241,6 +242,9 @@ impl Told<'_> {
         if !setup.small_scale {
             flag("usual-constants", "");
         }
+        if setup.over_radios {
+            flag("over-radios", "");
+        }
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
             flag("timed --tick", &format!("{}ms --drift {drift} --pauses {pauses}", tick.as_millis()));
             if setup.lateness != Bound::Any {
@@ -346,6 +350,7 @@ impl Told<'_> {
             Layer::Links => self.plan.networks.to_string(),
         }];
         start.extend(setup.connected.then(|| "always connected".to_owned()));
+        start.extend(setup.over_radios.then(|| "as over radios".to_owned()));
         let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
         start.extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
         if setup.cancels != Bound::Most(0) {

@@ -1,10 +1,11 @@
-//! What papers say, judged by what was measured.
+//! What papers say, and what we promise ourselves, judged by what was measured.
 
 use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
 use super::named::{Named, Number};
 
+pub(crate) mod crowd;
 pub(crate) mod hok;
 pub(crate) mod klme;
 pub(crate) mod krl;

@@ -36,6 +36,7 @@ numbers. A claim that does not hold is a finding, not an error.
 
 Examples:
   driftlock reproduce krl                      about a minute on two cores
+  driftlock reproduce crowd                    our own: crowds over radios; some ten minutes
   driftlock reproduce fig8 --out /tmp/fig8
   driftlock reproduce my-experiment.toml --entries 500";
 
@@ -205,7 +206,8 @@ impl Study {
     /// A few entries of every simulation tell whether the figure asks for results that there are.
     fn probe(&self, threads: usize) -> Result<(), Failure> {
         let short = |run: &Run| {
-            let config = Config { warmup: 0, entries: 10, replications: 1, ..run.plan.config.clone() };
+            let config =
+                Config { warmup: 0, warmup_time: 0.0, entries: 10, replications: 1, ..run.plan.config.clone() };
             Plan { config, ..run.plan.clone() }
         };
         let plans: Vec<Plan> = self.runs.iter().map(short).collect();

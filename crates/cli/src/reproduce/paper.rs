@@ -1,4 +1,4 @@
-//! The papers whose experiments come with driftlock.
+//! The papers whose experiments come with driftlock, and what has experiments without a paper.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,12 @@ use super::report;
 /// What a simulation came to.
 type Measurement = (Config, Summary);
 
-/// A paper: its experiments, its claims, and what a report says beside them.
+/// A paper, or a subject of our own: its experiments, its claims, and what a report says beside them.
 pub(crate) struct Paper {
-    /// What all of it is asked for by: the tag of its main algorithm.
+    /// What all of it is asked for by: the tag of its main algorithm, if there is a paper.
     pub tag: &'static str,
+    /// What stands above it where there is no paper whose title could.
+    pub heading: Option<&'static str>,
     /// What there is of it.
     pub about: &'static str,
     /// What its experiments are asked for by, and their files.
@@ -32,6 +34,7 @@ pub(crate) struct Paper {
 pub(crate) static PAPERS: &[Paper] = &[
     Paper {
         tag: "krl",
+        heading: None,
         about: "all of the paper of Walter, Cao and Mohanty, 2001, and our adaptive variant beside it",
         experiments: &[
             ("fig6", include_str!("../../../../experiments/krl-fig6.toml")),
@@ -47,6 +50,7 @@ pub(crate) static PAPERS: &[Paper] = &[
     },
     Paper {
         tag: "hok",
+        heading: None,
         about: "the evaluation that the paper of Jiang, 2003, never had",
         experiments: &[
             ("hok-priority", include_str!("../../../../experiments/hok-priority.toml")),
@@ -71,6 +75,7 @@ pub(crate) static PAPERS: &[Paper] = &[
     },
     Paper {
         tag: "klme",
+        heading: None,
         about: "all of the paper of Khanna, Singh and Swaroop, 2014, and walking across borders beside it",
         experiments: &[
             ("klme-fig2a", include_str!("../../../../experiments/klme-fig2a.toml")),
@@ -83,6 +88,20 @@ pub(crate) static PAPERS: &[Paper] = &[
         ],
         judge: claims::klme::judge,
         note: Some(report::klme::NOTE),
+        numbers: None,
+    },
+    Paper {
+        tag: "crowd",
+        heading: Some("Crowds"),
+        about: "10 to 200 nodes in one cell or hall: what docs/link-layer.md promises of krl, krlf and hok over radios",
+        experiments: &[
+            ("crowd-load", include_str!("../../../../experiments/crowd-load.toml")),
+            ("crowd-wait", include_str!("../../../../experiments/crowd-wait.toml")),
+            ("crowd-idle", include_str!("../../../../experiments/crowd-idle.toml")),
+            ("crowd-links", include_str!("../../../../experiments/crowd-links.toml")),
+        ],
+        judge: claims::crowd::judge,
+        note: Some(report::crowd::NOTE),
         numbers: None,
     },
 ];
@@ -105,7 +124,7 @@ impl Paper {
 pub(crate) fn overview() -> String {
     let mut text = String::from("What can be reproduced:\n");
     for paper in PAPERS {
-        let _ = writeln!(text, "  {:<4} {}\n       or one by one: {}", paper.tag, paper.about, paper.names());
+        let _ = writeln!(text, "  {:<5} {}\n        or one by one: {}", paper.tag, paper.about, paper.names());
     }
     text.push_str("  and a TOML file like those in experiments/, which docs/results.md describes\n");
     text

@@ -48,7 +48,7 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 fn fields(config: &Config) -> Map<String, Json> {
     let Ok(Json::Object(mut fields)) = serde_json::to_value(config) else { return Map::new() };
     // The one follows from the other.
-    if config.contention.is_some() {
+    if config.contention.is_some() || config.load_of_all.is_some() {
         fields.remove("load");
     }
     fields

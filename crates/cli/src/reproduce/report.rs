@@ -16,6 +16,7 @@ use super::violated::Violated;
 use crate::check::grouped;
 
 mod contents;
+pub(crate) mod crowd;
 mod data;
 pub(crate) mod hok;
 pub(crate) mod klme;
@@ -104,7 +105,13 @@ impl Section<'_> {
     }
 
     fn heading(&self) -> &'static str {
-        self.source().map_or("Experiments", |source| source.title)
+        let ours = self.paper.and_then(|paper| paper.heading).unwrap_or("Experiments");
+        self.source().map_or(ours, |source| source.title)
+    }
+
+    /// What stands above its claims.
+    fn claims_heading(&self) -> &'static str {
+        if self.source().is_some() { "The paper’s claims" } else { "What is promised" }
     }
 
     /// A parameter of the simulations: its value, or its values.
@@ -126,21 +133,36 @@ impl Section<'_> {
         let entries: u64 = self.results.iter().map(|(_, summary)| summary.entries).sum();
         let events: u64 = self.results.iter().map(|(_, summary)| summary.events).sum();
         format!(
-            "<p>{} nodes, k = {}, message delay {}, CS time {}. Each point: {} replications of {} entries after {} entries of \
-             warm-up, seed {}; intervals are 95% confidence. {} simulations, {} entries, {} events.</p>\n{}",
+            "<p>{} nodes, k = {}, {}, CS time {}. Each point: {} replications of {} entries after {} entries{} of warm-up, \
+             seed {}; intervals are 95% confidence. {} simulations, {} entries, {} events.</p>\n{}",
             self.parameter(|config| &config.nodes),
             self.parameter(|config| &config.k),
-            self.parameter(|config| &config.delay),
+            self.messages(),
             self.parameter(|config| &config.cs_time),
             self.parameter(|config| &config.replications),
             self.parameter(|config| &config.entries),
             self.parameter(|config| &config.warmup),
+            self.warmup_time(),
             self.parameter(|config| &config.seed),
             self.results.len(),
             grouped(entries),
             grouped(events),
             self.paper.and_then(|paper| paper.note).unwrap_or_default(),
         )
+    }
+
+    /// How messages travel.
+    fn messages(&self) -> String {
+        let is_afield = self.results.iter().all(|(config, _)| config.field.is_some());
+        let delay = || format!("message delay {}", self.parameter(|config| &config.delay));
+        if is_afield { "messages over radios".into() } else { delay() }
+    }
+
+    /// How long the warm-up takes at least, if that was asked for.
+    fn warmup_time(&self) -> String {
+        let is_timed = self.results.iter().any(|(config, _)| config.warmup_time > 0.0);
+        let time = || format!(" and a time of {}", self.parameter(|config| &config.warmup_time));
+        if is_timed { time() } else { String::new() }
     }
 
     fn violations(&self) -> String {

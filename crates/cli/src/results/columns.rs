@@ -23,12 +23,13 @@ const IDENTITY: [Known; 3] =
     [("run", Kind::Integer, None), ("run_id", Kind::Text, None), ("version", Kind::Text, None)];
 
 /// The parameters that every run has, be it as null. Durations and choices of numbers are texts, whatever they say.
-const PARAMETERS: [Known; 29] = [
+const PARAMETERS: [Known; 31] = [
     ("algorithm", Kind::Text, None),
     ("nodes", Kind::Integer, Some(NODES)),
     ("k", Kind::Integer, Some("units")),
     ("load", Kind::Real, Some(PER_TIME)),
     ("contention", Kind::Real, Some("%")),
+    ("load_of_all", Kind::Real, Some(PER_TIME)),
     ("topology", Kind::Text, None),
     ("connectivity", Kind::Real, Some(ONE)),
     ("mobility", Kind::Real, Some(PER_TIME)),
@@ -49,6 +50,7 @@ const PARAMETERS: [Known; 29] = [
     ("without", Kind::Text, None),
     ("as_published", Kind::Flag, None),
     ("warmup", Kind::Integer, Some(ENTRIES)),
+    ("warmup_time", Kind::Real, Some(TIME)),
     ("entries", Kind::Integer, Some(ENTRIES)),
     ("replications", Kind::Integer, Some("replications")),
     ("seed", Kind::Integer, None),
@@ -68,11 +70,13 @@ const OF_WAITS: [Known; 8] = [
 ];
 
 /// The other results that every run has, be it as null.
-const RESULTS: [Known; 47] = [
+const RESULTS: [Known; 56] = [
     ("deadline_miss_ratio", Kind::Real, Some(ONE)),
     ("deadline_miss_ratio_ci95", Kind::Real, Some(ONE)),
     ("priority_inversions", Kind::Real, Some(ONE)),
     ("priority_inversions_ci95", Kind::Real, Some(ONE)),
+    ("throughput.mean", Kind::Real, Some("entries/time unit")),
+    ("throughput.ci95", Kind::Real, Some("entries/time unit")),
     ("messages_per_entry", Kind::Real, Some(MESSAGES)),
     ("messages_per_entry_ci95", Kind::Real, Some(MESSAGES)),
     ("transmissions_per_entry", Kind::Real, Some("transmissions/entry")),
@@ -103,6 +107,13 @@ const RESULTS: [Known; 47] = [
     ("radio.bytes", Kind::Real, Some("bytes/entry")),
     ("radio.airtime", Kind::Real, Some("s/entry")),
     ("radio.joules", Kind::Real, Some("J/entry")),
+    ("radio.sending", Kind::Real, Some("radios")),
+    ("links.degree.mean", Kind::Real, Some(NODES)),
+    ("links.degree.ci95", Kind::Real, Some(NODES)),
+    ("links.formed.mean", Kind::Real, Some("links/time unit")),
+    ("links.formed.ci95", Kind::Real, Some("links/time unit")),
+    ("links.broken.mean", Kind::Real, Some("links/time unit")),
+    ("links.broken.ci95", Kind::Real, Some("links/time unit")),
     ("graph.connected.mean", Kind::Real, Some(ONE)),
     ("graph.connected.ci95", Kind::Real, Some(ONE)),
     ("graph.largest_component.mean", Kind::Real, Some(ONE)),

@@ -95,6 +95,10 @@ impl Paced {
             return Ok(());
         }
         let due = time_of(&self.line);
+        if self.lines == 1 {
+            // On tracks the first node may come late, and nothing happens before.
+            self.pace.set_now(due);
+        }
         while !self.pace.wait_until(due, SILENCE) {
             let now = self.pace.now().min(due).0;
             self.hub.tell(&json!({ "now": now, "checked": self.lines }).to_string());

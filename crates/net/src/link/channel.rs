@@ -13,6 +13,9 @@ use super::settings::from_ms;
 use super::{Boot, Effect, Frame, Head, Part};
 use crate::Time;
 
+/// A message that was transmitted so long ago was not overtaken by the next one, but is lost.
+const OVERTAKEN_MS: u32 = 20;
+
 /// A message that is not acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing<M> {
@@ -140,19 +143,31 @@ impl<M: Clone> Channel<M> {
 
     /// The peer has delivered so many. What makes no sense is as good as nothing.
     pub(super) fn acknowledged(&mut self, now: Time, count: u64, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
-        let Some(arrived) = count.checked_sub(self.first).filter(|&n| 0 < n && n <= self.on_the_way as u64) else {
-            return;
-        };
-        for _ in 0..arrived {
-            let Some(done) = self.outgoing.pop_front() else { break };
-            self.on_the_way -= 1;
-            if done.tries == 1 {
-                own.patience.sample(Time(now.0.saturating_sub(done.sent_at.0)));
-            }
+        let on_the_way = self.on_the_way as u64;
+        let Some(arrived) = count.checked_sub(self.first).filter(|&n| 0 < n && n <= on_the_way) else { return };
+        #[allow(clippy::cast_possible_truncation)] // no more than are on the way
+        let arrived = arrived as usize;
+        let done = || self.outgoing.iter().take(arrived);
+        // Where one had to be transmitted again, those behind it have waited for that, and tell nothing either.
+        if done().all(|outgoing| outgoing.tries == 1) {
+            done().for_each(|outgoing| own.patience.sample(Time(now.0.saturating_sub(outgoing.sent_at.0))));
         }
+        self.outgoing.drain(..arrived);
+        self.on_the_way -= arrived;
         self.first = count;
         self.resend_at = None;
         self.fill_window(now, own, out);
+    }
+
+    /// The peer has had something later than what it waits for, which seems to be lost: that is transmitted again soon, unless it
+    /// has only been overtaken; the more rarely the more often it was.
+    pub(super) fn is_missing(&mut self, now: Time, count: u64) {
+        if count == self.first
+            && let Some((oldest, resend_at)) = self.outgoing.front().zip(self.resend_at.as_mut())
+        {
+            let grace = Time(from_ms(OVERTAKEN_MS).0 << (oldest.tries - 1).min(10));
+            *resend_at = (*resend_at).min(now.max(oldest.sent_at + grace));
+        }
     }
 
     fn fill_window(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
@@ -177,7 +192,7 @@ impl<M: Clone> Channel<M> {
         let Outgoing { transfer, message, .. } = &self.outgoing[at];
         let (transfer, message) = (*transfer, message.clone());
         let frame = Frame::Data { head: self.head(), sequence: self.first + at as u64, transfer, message };
-        out.push(Effect::Transmit { to: Some(self.peer), frame });
+        out.push(Effect::now(Some(self.peer), frame));
     }
 
     /// One of the outgoing is transmitted now, and says what has arrived here.
@@ -196,7 +211,7 @@ impl<M: Clone> Channel<M> {
     /// Says at once what was delivered.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<Effect<M>>) {
         let frame = Frame::Ack(self.acknowledges());
-        out.push(Effect::Transmit { to: Some(self.peer), frame });
+        out.push(Effect::now(Some(self.peer), frame));
     }
 
     /// What was delivered, for a frame that is transmitted now.
@@ -213,17 +228,20 @@ impl<M: Clone> Channel<M> {
     /// Asks whether the peer is there.
     pub(super) fn probe(&mut self, out: &mut Vec<Effect<M>>) {
         let frame = Frame::Probe(self.acknowledges());
-        out.push(Effect::Transmit { to: Some(self.peer), frame });
+        out.push(Effect::now(Some(self.peer), frame));
     }
 
-    /// The oldest message is transmitted again if that is due, and when it has arrived it will be the next one's turn.
-    pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
-        if self.resend_at.is_some_and(|at| at <= now) {
-            own.patience.late(now, &own.settings);
-            self.transmit(now, 0, out);
-            let tries = self.outgoing[0].tries - 1;
-            self.resend_at = Some(now + own.patience.wait(tries, &own.settings));
+    /// The oldest message is transmitted again if that is due, and when it has arrived it will be the next one's turn. Tells
+    /// whether it was.
+    pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> bool {
+        if self.resend_at.is_none_or(|at| at > now) {
+            return false;
         }
+        own.patience.late(now, &own.settings);
+        self.transmit(now, 0, out);
+        let tries = self.outgoing[0].tries - 1;
+        self.resend_at = Some(now + own.patience.wait(tries, &own.settings));
+        true
     }
 }
 
@@ -337,6 +355,36 @@ mod tests {
         }
         assert!(waits[..4].is_sorted() && waits[0] >= from_ms(200), "{waits:?}");
         assert!(waits[5..].iter().all(|&wait| wait >= from_ms(2_000) && wait <= from_ms(2_500)), "{waits:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_transmitted_again_soon_unless_it_was_just_overtaken() {
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
+        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
+        channel.send(Time::ZERO, None, 'b', &mut own, &mut out);
+        channel.is_missing(from_ms(4), 0);
+        assert_eq!(channel.due(), Some(from_ms(20)), "it may still come");
+        channel.is_missing(from_ms(30), 1);
+        assert_eq!(channel.due(), Some(from_ms(20)), "that speaks of another one");
+        channel.woken(from_ms(20), &mut own, &mut out);
+        assert_eq!(sequences(&mut out), [0, 1, 0]);
+        channel.is_missing(from_ms(25), 0);
+        assert_eq!(channel.due(), Some(from_ms(60)), "the second time it is given twice as long");
+    }
+
+    #[test]
+    fn a_round_trip_is_not_measured_where_something_was_transmitted_again() {
+        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
+        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
+        channel.send(from_ms(1), None, 'b', &mut own, &mut out);
+        let due = channel.due().unwrap();
+        channel.woken(due, &mut own, &mut out);
+        let before = own.patience.clone().wait(0, &own.settings);
+        channel.acknowledged(due + from_ms(5), 2, &mut own, &mut out);
+        assert_eq!(own.patience.clone().wait(0, &own.settings), before, "b waited for a");
+        channel.send(due + from_ms(10), None, 'c', &mut own, &mut out);
+        channel.acknowledged(due + from_ms(15), 3, &mut own, &mut out);
+        assert_ne!(own.patience.clone().wait(0, &own.settings), before);
     }
 
     #[test]

@@ -384,6 +384,9 @@ impl<M: Clone> Peer<M> {
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
+        if data.is_none() {
+            channel.is_missing(now, head.acknowledges);
+        }
         channel.acknowledged(now, head.acknowledges, own, out);
         if let Some((sequence, transfer, message)) = data {
             channel.data(now, sequence, (transfer, message), own, out);
@@ -480,11 +483,15 @@ impl<M: Clone> Peer<M> {
                 None => {}
             },
             State::Up(channel) => {
-                channel.woken(now, own, out);
-                let hearing = self.hearing.as_ref();
-                if hearing.is_some_and(|hearing| hearing.probe_at(self.probed_at, &own.settings) <= now) {
-                    self.probed_at = now;
-                    channel.probe(out);
+                let mut asks = channel.woken(now, own, out);
+                if let Some(hearing) = &mut self.hearing {
+                    if hearing.probe_at(self.probed_at, &own.settings) <= now {
+                        (self.probed_at, asks) = (now, true);
+                        channel.probe(out);
+                    }
+                    if asks {
+                        hearing.ask(now);
+                    }
                 }
             }
         }
@@ -576,6 +583,6 @@ impl<M: Clone> Peer<M> {
     }
 
     fn transmit(&self, frame: Frame<M>, out: &mut Vec<Effect<M>>) {
-        out.push(Effect::Transmit { to: Some(self.id), frame });
+        out.push(Effect::now(Some(self.id), frame));
     }
 }

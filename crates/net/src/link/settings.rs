@@ -16,8 +16,11 @@ pub struct Settings {
     pub hellos_up: u32,
     /// How many hellos of a neighbour are looked back at: at most 32.
     pub hellos_window: u32,
-    /// A neighbour that is silent for so many of its intervals is gone.
+    /// A neighbour that is silent for so many of its intervals is gone; or for so many of the shortest, [`Self::hello_ms`],
+    /// after it was asked something [`Self::questions_min`] times.
     pub hellos_down: u32,
+    /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely.
+    pub questions_min: u32,
     /// The most neighbours without a link that one hello lists.
     pub list_max: u32,
     /// A pair needs no link if so many others, ranked better, make up for it. With 0 every pair gets one.
@@ -28,6 +31,8 @@ pub struct Settings {
     pub calls_per_second_max: u32,
     /// The most messages on the way to one neighbour, unacknowledged.
     pub window: u32,
+    /// A message to several at once is put off by some part of this.
+    pub share_jitter_ms: u32,
     /// How long an acknowledgement waits at least for a message that could carry it, and at most twice as long.
     pub ack_delay_ms: u32,
     /// How long an acknowledgement is waited for while round trips have not been measured.
@@ -52,11 +57,13 @@ impl Default for Settings {
             hellos_up: 2,
             hellos_window: 3,
             hellos_down: 4,
+            questions_min: 4,
             list_max: 32,
             spare_witnesses: 2,
             spare_ms: 10_000,
             calls_per_second_max: 25,
             window: 16,
+            share_jitter_ms: 5,
             ack_delay_ms: 10,
             retransmit_ms: 200,
             retransmit_ms_min: 50,
@@ -69,6 +76,42 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The longest time that any of them may be: an hour.
+    const MS_MAX: u32 = 3_600_000;
+
+    /// Refuses what no link could come of, in a sentence.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let times =
+            [self.hello_ms, self.spare_ms, self.share_jitter_ms, self.ack_delay_ms, self.offer_ms, self.offer_ms_max];
+        let waits = [self.retransmit_ms, self.retransmit_ms_min, self.retransmit_ms_max];
+        let rules = [
+            (self.hello_ms >= 1, "link.hello-ms must be at least 1"),
+            (self.hellos_per_second_max >= 1, "link.hellos-per-second-max must be at least 1"),
+            ((1..=32).contains(&self.hellos_window), "link.hellos-window must be from 1 to 32"),
+            (
+                (1..=self.hellos_window).contains(&self.hellos_up),
+                "link.hellos-up must be from 1 to link.hellos-window: nobody would ever be heard well",
+            ),
+            (self.hellos_down >= 1, "link.hellos-down must be at least 1: every link would break at once"),
+            (self.questions_min >= 1, "link.questions-min must be at least 1"),
+            (self.list_max >= 1, "link.list-max must be at least 1: nobody would learn that it is heard"),
+            (self.calls_per_second_max >= 1, "link.calls-per-second-max must be at least 1"),
+            (self.window >= 1, "link.window must be at least 1: no message would ever be sent"),
+            (self.tries_max >= 1, "link.tries-max must be at least 1"),
+            (waits.iter().all(|&ms| ms >= 1), "link.retransmit-ms, -min and -max must be at least 1"),
+            (
+                self.retransmit_ms_min.max(self.retransmit_ms) <= self.retransmit_ms_max,
+                "link.retransmit-ms and link.retransmit-ms-min must not exceed link.retransmit-ms-max",
+            ),
+            (self.offer_ms <= self.offer_ms_max, "link.offer-ms must not exceed link.offer-ms-max"),
+            (
+                times.iter().chain(&waits).all(|&ms| ms <= Self::MS_MAX),
+                "no time of layers.link may be longer than an hour (3600000)",
+            ),
+        ];
+        rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, refusal)| Err(refusal))
+    }
+
     /// The first wait of a series of `tries`, doubled with each, up to the longest.
     pub(crate) fn backed_off(first: Time, tries: u32, longest_ms: u32) -> Time {
         let doubled = first.0.saturating_mul(1 << tries.min(20));
@@ -79,4 +122,38 @@ impl Settings {
 /// So many milliseconds.
 pub(crate) fn from_ms(ms: u32) -> Time {
     Time(u64::from(ms) * 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_link_could_come_of_is_refused_by_its_name() {
+        let usual = Settings::default();
+        assert_eq!(usual.check(), Ok(()));
+        for (nonsense, name) in [
+            (Settings { hello_ms: 0, ..usual }, "hello-ms"),
+            (Settings { hellos_per_second_max: 0, ..usual }, "hellos-per-second-max"),
+            (Settings { hellos_window: 33, ..usual }, "hellos-window"),
+            (Settings { hellos_up: 4, ..usual }, "hellos-up"),
+            (Settings { hellos_up: 0, ..usual }, "hellos-up"),
+            (Settings { hellos_down: 0, ..usual }, "hellos-down"),
+            (Settings { questions_min: 0, ..usual }, "questions-min"),
+            (Settings { list_max: 0, ..usual }, "list-max"),
+            (Settings { calls_per_second_max: 0, ..usual }, "calls-per-second-max"),
+            (Settings { window: 0, ..usual }, "window"),
+            (Settings { tries_max: 0, ..usual }, "tries-max"),
+            (Settings { retransmit_ms: 0, ..usual }, "retransmit-ms"),
+            (Settings { retransmit_ms_max: 1, ..usual }, "retransmit-ms-max"),
+            (Settings { offer_ms: 70_000, ..usual }, "offer-ms-max"),
+            (Settings { hello_ms: u32::MAX, ..usual }, "an hour"),
+        ] {
+            let refusal = nonsense.check().expect_err(name);
+            assert!(refusal.contains(name), "{refusal}");
+        }
+        let bounds =
+            Settings { spare_witnesses: 0, ack_delay_ms: 0, share_jitter_ms: 0, offer_ms: 0, window: 1, ..usual };
+        assert_eq!(bounds.check(), Ok(()), "these mean something");
+    }
 }

@@ -176,17 +176,17 @@ impl Crowd {
         while let Some(effect) = queue.pop_front() {
             self.observer.sees(here, &effect);
             match effect {
-                Effect::Transmit { to: Some(to), frame } => {
+                Effect::Transmit { to: Some(to), frame, delay } => {
                     self.unicasts += 1;
-                    self.transmit(here, to, frame);
+                    self.transmit(here, to, frame, delay);
                 }
-                Effect::Transmit { to: None, frame } => {
+                Effect::Transmit { to: None, frame, delay } => {
                     if let Frame::Hello(hello) = &frame {
                         self.hellos.push((self.now, here));
                         self.longest_list = self.longest_list.max(hello.list.len());
                     }
                     for to in (0u32..).map(NodeId).take(self.links.len()).filter(|&to| to != here) {
-                        self.transmit(here, to, frame.clone());
+                        self.transmit(here, to, frame.clone(), delay);
                     }
                 }
                 Effect::Route { to, frame } if self.routed && self.rng.percent(70) => {
@@ -207,16 +207,16 @@ impl Crowd {
         self.note_wake(node);
     }
 
-    fn transmit(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>) {
+    fn transmit(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>, put_off: Time) {
         self.frames += 1;
         let weather = self.weather[from.index()][to.index()];
         if self.rng.percent(weather.doubled_percent) {
             let delay = Time(self.rng.below(20 * weather.delay_ms_max * MS) + 1);
-            self.fly(from, to, frame.clone(), delay);
+            self.fly(from, to, frame.clone(), put_off + delay);
         }
         if !self.rng.percent(weather.loss_percent) {
             let delay = Time(self.rng.below(weather.delay_ms_max * MS) + 1);
-            self.fly(from, to, frame, delay);
+            self.fly(from, to, frame, put_off + delay);
         }
     }
 

@@ -82,7 +82,10 @@ fn who_is_not_heard_for_a_while_is_asked_before_it_counts_as_gone() {
     let head = Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: 0 };
     let mut out = Vec::new();
     crowd.links[1].received(crowd.now, A, Frame::Probe(head), &mut out);
-    assert!(matches!(out[..], [Effect::Transmit { to: Some(A), frame: Frame::Ack(_) }]), "an answer at once: {out:?}");
+    assert!(
+        matches!(out[..], [Effect::Transmit { to: Some(A), frame: Frame::Ack(_), .. }]),
+        "an answer at once: {out:?}"
+    );
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_
     let offer = Frame::Offer { incarnation, doubts };
     link.received(now, A, offer.clone(), &mut out);
     let verdict = Frame::Verdict(Statement { boot: Boot(1), since: Boot(1), had: Some(transfer) });
-    let verdict = Effect::Transmit { to: Some(A), frame: verdict };
+    let verdict = Effect::Transmit { to: Some(A), frame: verdict, delay: Time::ZERO };
     assert!(matches!(out[0], Effect::Down { .. }));
     assert_eq!(out[1..], [Effect::Deliver { from: A, incarnation, message }, verdict.clone()]);
     out.clear();
@@ -185,7 +188,11 @@ fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_
     out.clear();
     let head = Head { boot: Boot(1), to: Boot(1), incarnation, acknowledges: 0 };
     link.received(now, A, Frame::Data { head, sequence: 0, transfer: Some(0), message }, &mut out);
-    assert_eq!(out, [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } }], "never, from now on");
+    assert_eq!(
+        out,
+        [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Time::ZERO }],
+        "never, from now on"
+    );
 }
 
 #[test]
@@ -251,7 +258,7 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     let incarnation = Incarnation(5);
     let head = Head { boot: Boot(9), to: Boot(1), incarnation, acknowledges: u64::MAX };
     let message = Message { id: 0, token: None };
-    let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation } };
+    let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Time::ZERO };
     let data = Frame::Data { head, sequence: u64::MAX, transfer: None, message };
     link.received(Time::ZERO, A, data, &mut out);
     link.received(Time::ZERO, A, Frame::Ack(head), &mut out);

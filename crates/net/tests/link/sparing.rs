@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use driftlock_net::link::Settings;
 use driftlock_protocol::NodeId;
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Weather};
 use crate::observer::needed;
 
 fn witnesses() -> usize {
@@ -59,6 +59,24 @@ fn a_crowd_agrees_on_the_links_of_the_rule_and_keeps_them() {
         assert_eq!(crowd.observer.ups, ups, "ten minutes in which nobody moves");
         crowd.observer.check_calm(&crowd.links, witnesses(), |_, _| true);
     }
+}
+
+#[test]
+fn a_neighbour_that_walks_off_is_missed_in_a_crowd_as_soon_as_among_few() {
+    // As many hellos as five nodes say in a second are all that these 60 may, so each speaks every 15 s or so.
+    let settings = Settings { hellos_per_second_max: 5, ..Settings::default() };
+    let mut crowd = Crowd::new(60, 4, settings);
+    crowd.run_unwatched(300_000);
+    let (gone, _) = crowd.links[0].links().next().expect("it has links");
+    for node in (0..60).filter(|&node| node != gone.index()) {
+        crowd.set_weather_between(node, gone.index(), Weather::NONE);
+    }
+    crowd.send(0, gone.0, None);
+    let is_up = |crowd: &Crowd| crowd.links[0].links().any(|(peer, _)| peer == gone);
+    crowd.run_unwatched(3_500);
+    assert!(is_up(&crowd), "a pause of that long is no reason");
+    crowd.run_unwatched(2_500);
+    assert!(!is_up(&crowd), "a message is not answered");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a trace tells of the field, besides the steps of nodes: where they go, what fails, which tokens are in doubt, which way
 //! messages take.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use driftlock_field::faults::Fault;
 use driftlock_field::mobility::Course;
@@ -12,19 +12,26 @@ use driftlock_trace::Scene;
 /// What was told last, so that only changes are told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scenery {
+    /// When the record begins.
+    start: Time,
     doubts: BTreeMap<(NodeId, NodeId), Permits>,
     routes: BTreeMap<(NodeId, NodeId), NodeId>,
-    /// At which end of which links, the lower number first, there is a link.
-    ends_up: BTreeSet<(NodeId, NodeId, NodeId)>,
     scenes: Vec<Scene>,
 }
 
 impl Scenery {
-    /// A node has set out.
+    /// A record of all that happens from then on.
+    pub(super) fn since(start: Time) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// A node has set out, appeared or left.
     pub(super) fn moves(&mut self, node: NodeId, course: &Course) {
-        let (from, velocity) = (course.leg.from, course.leg.velocity);
-        let velocity = if course.is_present { [velocity.x, velocity.y] } else { [0.0, 0.0] };
-        self.scenes.push(Scene::Move { t: course.since.0, node, at: [from.x, from.y], velocity });
+        let (from, velocity, absent) = (course.leg.from, course.leg.velocity, !course.is_present);
+        let velocity = if absent { [0.0, 0.0] } else { [velocity.x, velocity.y] };
+        // One that is absent may have been so since before.
+        let t = course.since.max(self.start).0;
+        self.scenes.push(Scene::Move { t, node, at: [from.x, from.y], velocity, absent });
     }
 
     /// A fault has begun or ended.
@@ -51,14 +58,6 @@ impl Scenery {
         for (route, via) in compare(&mut self.routes, node, &present) {
             self.scenes.push(Scene::Route { t: now.0, route, via });
         }
-    }
-
-    /// A node has been told of a link. Tells whether the link is now there, or gone, as one that both ends agree on.
-    pub(super) fn link(&mut self, node: NodeId, peer: NodeId, up: bool) -> bool {
-        let (a, b) = (node.min(peer), node.max(peer));
-        let other_is_up = self.ends_up.contains(&(a, b, peer));
-        let changed = if up { self.ends_up.insert((a, b, node)) } else { self.ends_up.remove(&(a, b, node)) };
-        changed && other_is_up
     }
 
     /// What is to be told, in the order in which it happened: that a node has turned is noticed only when somebody looks.

@@ -2,13 +2,15 @@
 
 use std::f64::consts::PI;
 use std::fmt;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
 
 use driftlock_field::faults::{FaultError, Faults, Kind, Memory, Nonsense, Ranges, Schedule};
 use driftlock_field::medium::Medium;
-use driftlock_field::mobility::{Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, format};
+use driftlock_field::mobility::{
+    Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
+};
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
@@ -24,6 +26,8 @@ use super::{Afield, Graph};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
+/// The shortest side of a plane, in metres.
+const PLANE_MIN: f64 = 1.0;
 
 /// The field, as a person writes it down.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -176,6 +180,19 @@ pub enum TerrainError {
     },
 }
 
+/// Opens a file of movements.
+pub fn open_tracks(path: &Path) -> io::Result<BufReader<File>> {
+    let is_at_hand = fs::metadata(path)?.is_file();
+    // To open a pipe can take for ever, and what was read from it is gone.
+    let refused = || io::Error::other("it is no regular file, and is read several times: save it as a file first");
+    if is_at_hand { File::open(path).map(BufReader::new) } else { Err(refused()) }
+}
+
+fn read_tracks(path: &Path) -> Result<Tracks, TerrainError> {
+    let unreadable = |error: io::Error| TerrainError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    Ok(format::read(&path.display().to_string(), open_tracks(path).map_err(unreadable)?)?)
+}
+
 impl Terrain {
     /// Refuses what makes no sense, whatever the nodes do there.
     pub fn check_ground(&self, nodes: u32) -> Result<(), TerrainError> {
@@ -184,9 +201,7 @@ impl Terrain {
         if self.tracks.is_none() {
             self.check_density(nodes, rules.reach())?;
         }
-        if self.layers.link.hello_ms == 0 {
-            return Err(TerrainError::Layers("link.hello-ms must be at least 1"));
-        }
+        self.layers.link.check().map_err(TerrainError::Layers)?;
         self.schedule(nodes, 0).map(drop)
     }
 
@@ -239,10 +254,16 @@ impl Terrain {
         if pairs > PAIRS_MAX { Err(TerrainError::Crowded { pairs }) } else { Ok(()) }
     }
 
-    /// The plane, as a trace tells of it.
+    /// The plane, as a trace tells of it: the area, or the smallest rectangle that holds all movements of a file.
     pub fn plane(&self) -> Plane {
         let range = self.radio_rules().ok().and_then(|rules| rules.range());
-        Plane { width: self.area.width, height: self.area.height, range, ..Plane::default() }
+        let Some(Ok(tracks)) = self.tracks.as_ref().map(|path| read_tracks(path)) else {
+            return Plane { width: self.area.width, height: self.area.height, range, ..Plane::default() };
+        };
+        let (low, high) = tracks.bounds();
+        // A plane on which all stand in a row has to be seen, too.
+        let (width, height) = ((high.x - low.x).max(PLANE_MIN), (high.y - low.y).max(PLANE_MIN));
+        Plane { origin: Some([low.x, low.y]), width, height, range, ..Plane::default() }
     }
 
     /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing else, and so is the
@@ -258,9 +279,7 @@ impl Terrain {
     /// How nodes move in the run of this seed.
     pub fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
         let Some(path) = &self.tracks else { return Ok(Movement::new(&self.movement, self.area, nodes, seed)?) };
-        let file = File::open(path)
-            .map_err(|error| TerrainError::Unreadable { path: path.clone(), reason: error.to_string() })?;
-        let tracks = format::read(&path.display().to_string(), BufReader::new(file))?;
+        let tracks = read_tracks(path)?;
         if tracks.len() != nodes as usize {
             return Err(TerrainError::OtherNodes { path: path.clone(), tracks: tracks.len(), nodes });
         }

@@ -98,18 +98,20 @@ pub enum ConfigError {
     #[error("churn and speed are two ways to move: give one of them")]
     TwoWaysToMove,
     /// Two rates of requests.
-    #[error(
-        "a contention of {contention}% is a load of {means} if the CS takes {cs_time} on average, not {load}: give one of them"
-    )]
+    #[error("{} {means} {}, not {load}: give one of them", words.0, words.1)]
     TwoLoads {
-        /// As asked for, in per cent.
-        contention: f64,
+        /// What was asked for in other words, and why it means that.
+        words: (String, String),
         /// The load that it stands for.
         means: f64,
-        /// The mean time in the CS.
-        cs_time: f64,
         /// As asked for.
         load: f64,
+    },
+    /// Two other ways to say it.
+    #[error("load_of_all and {name} say the load in two ways: give one of them")]
+    ThreeLoads {
+        /// The other parameter.
+        name: &'static str,
     },
     /// Sites that make no sense.
     #[error(transparent)]

@@ -8,18 +8,28 @@ use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{NodeId, Protocol};
 use rand::RngExt;
 
-use super::Soak;
+use super::{Crowd, Soak};
 use crate::afield::{Radio, Terrain};
 use crate::random::Stream;
 
 /// How far radios reach, in metres.
 const RANGE: f64 = 200.0;
+/// The widest square of which any two places are in range of one another, as a share of that range.
+const HALL_MAX: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// The share of frames that are lost at each receiver.
 const LOSS: f64 = 0.1;
 
-/// A field on which so many nodes are now connected and now are not.
-pub(super) fn terrain(nodes: u32, heals_at: f64, draw: &mut Stream) -> Terrain {
-    let side = RANGE * (f64::from(nodes) * draw.random_range(0.15..0.6)).sqrt();
+/// How wide the field is. Usually so many nodes are now connected on it and now are not; of the runs with a given number
+/// of nodes, half take place in a hall in which no two are ever out of reach.
+pub(super) fn side(crowd: Crowd, nodes: u32, draw: &mut Stream) -> f64 {
+    if matches!(crowd, Crowd::Exactly { .. }) && draw.random_bool(0.5) {
+        return RANGE * draw.random_range(0.2..HALL_MAX);
+    }
+    RANGE * (f64::from(nodes) * draw.random_range(0.15..0.6)).sqrt()
+}
+
+/// A square field of this width, on which much goes wrong until all heals.
+pub(super) fn terrain(side: f64, heals_at: f64, draw: &mut Stream) -> Terrain {
     let speed_max = draw.random_range(1.0..30.0);
     let radio = radio::Settings {
         propagation: Propagation::UnitDisk { range_m: RANGE, sense: 2.0, interference: 1.5 },

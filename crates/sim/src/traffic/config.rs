@@ -5,7 +5,6 @@ use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Area, Model, Movement, RandomWaypoint};
 use driftlock_field::radio::Settings;
 use driftlock_field::radio::settings::{Access, Csma, Propagation};
-use driftlock_net::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -104,8 +103,6 @@ pub enum ConfigError {
 pub struct Plan {
     /// What was asked for.
     pub config: Config,
-    pub(super) until: Time,
-    pub(super) end: Time,
 }
 
 impl Config {
@@ -127,8 +124,7 @@ impl Config {
             number("within", "from 0 to 1000000000", within, 0.0, 1e9)?;
         }
         self.field.check_ground(self.nodes).map_err(ConfigError::Field)?;
-        let (until, end) = (Time::from_units(self.seconds), Time::from_units(self.seconds + self.grace));
-        Ok(Plan { until, end, config: self })
+        Ok(Plan { config: self })
     }
 }
 

@@ -4,7 +4,7 @@ use driftlock_field::radio::Meter;
 use driftlock_net::{Time, aodv};
 use serde::Serialize;
 
-use super::Exchange;
+use super::{Exchange, Hours};
 
 /// What was measured. A ratio of nothing is none.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -16,6 +16,12 @@ pub struct Report {
     pub nobody_near: u64,
     /// Requests that were not, because the node was down.
     pub down: u64,
+    /// Requests that were not, because the node was absent: it had yet to appear, or had left.
+    pub absent: u64,
+    /// From when to when requests were sent, in seconds.
+    pub sent: [f64; 2],
+    /// When the movements of a file were over, if that was before the end: nothing was sent or received any more. In seconds.
+    pub over: Option<f64>,
     /// Requests that arrived. Each is answered.
     pub requests_received: u64,
     /// Replies that arrived.
@@ -76,6 +82,8 @@ pub(super) struct Unsent {
     pub(super) nobody_near: u64,
     /// The node was down.
     pub(super) down: u64,
+    /// The node was absent.
+    pub(super) absent: u64,
 }
 
 impl Packets {
@@ -102,6 +110,7 @@ impl Report {
         exchanges: &[Exchange],
         packets: Packets,
         unsent: Unsent,
+        hours: &Hours,
         events: u64,
         (radio, joules): (Meter, f64),
     ) -> Self {
@@ -116,6 +125,9 @@ impl Report {
             requests,
             nobody_near: unsent.nobody_near,
             down: unsent.down,
+            absent: unsent.absent,
+            sent: [hours.start.units(), hours.until.units()],
+            over: hours.over.map(Time::units),
             requests_received,
             replies_received,
             delivery: by(replies_received, requests),

@@ -37,7 +37,7 @@ impl World<'_> {
     /// Sees to it that the next fault begins or ends in time.
     pub(super) fn expect_fault(&mut self) {
         if let Some(at) = self.faults.next() {
-            self.queue.schedule(at, Event::Fault);
+            self.queue.schedule(at.max(self.now), Event::Fault);
         }
     }
 

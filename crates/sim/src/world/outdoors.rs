@@ -8,7 +8,7 @@ use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
 use super::{Step, World};
-use crate::afield::{Afield, Effort, News};
+use crate::afield::{Afield, Bonds, Effort, News};
 use crate::live::Glimpse;
 use crate::queue::Event;
 
@@ -54,6 +54,11 @@ impl<P: Protocol> World<P> {
         self.field.as_mut().map(|field| field.effort(now))
     }
 
+    /// What became of links until now, on a field, if the algorithm stands on links.
+    pub fn bonds(&self) -> Option<Bonds> {
+        self.field.as_ref().filter(|_| P::View::LAYER == Layer::Links).map(|field| field.bonds(self.now))
+    }
+
     /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
     pub fn has_forgotten(&self, node: NodeId, entry: u32) -> bool {
         let shell = &self.nodes[node.index()];
@@ -66,9 +71,9 @@ impl<P: Protocol> World<P> {
         self.field.as_mut().is_none_or(|field| field.is_present(now, node))
     }
 
-    /// Whether everybody has left for good.
-    pub fn is_deserted(&self) -> bool {
-        self.field.as_ref().and_then(Afield::ends).is_some_and(|ends| ends <= self.now)
+    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
+    pub fn movements_end(&self) -> Option<Time> {
+        self.field.as_ref().and_then(Afield::ends)
     }
 
     /// Whether a node does nothing at present: it pauses, or is down.
@@ -109,9 +114,24 @@ impl<P: Protocol> World<P> {
             Reach::Outside | Reach::Inside { .. } => Vec::new(),
         };
         for (peer, incarnation) in links {
-            self.tell(node, LinkEvent::Down { peer, incarnation })?;
+            self.tell_of_link(node, LinkEvent::Down { peer, incarnation })?;
         }
         self.resumed(node)
+    }
+
+    /// A node hears of a link, and so does a trace once both ends have.
+    fn tell_of_link(&mut self, node: NodeId, event: LinkEvent) -> Step<()> {
+        let (peer, incarnation, up) = match event {
+            LinkEvent::Up { peer, incarnation } => (peer, incarnation, true),
+            LinkEvent::Down { peer, incarnation } => (peer, incarnation, false),
+        };
+        let now = self.now;
+        if self.field.as_mut().is_some_and(|field| field.told_of_link(now, node, peer, up))
+            && let Some((t, recorder)) = self.recorder()
+        {
+            recorder.link(t, (node.min(peer), node.max(peer)), up, incarnation);
+        }
+        self.tell(node, event)
     }
 
     /// A node goes on.
@@ -180,16 +200,8 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Link { peer, incarnation, up } => {
-                if field.is_link_change(node, peer, up)
-                    && let Some((t, recorder)) = self.recorder()
-                {
-                    recorder.link(t, (node.min(peer), node.max(peer)), up, incarnation);
-                }
-                let event =
-                    if up { LinkEvent::Up { peer, incarnation } } else { LinkEvent::Down { peer, incarnation } };
-                self.tell(node, event)
-            }
+            News::Link { peer, incarnation, up: true } => self.tell_of_link(node, LinkEvent::Up { peer, incarnation }),
+            News::Link { peer, incarnation, .. } => self.tell_of_link(node, LinkEvent::Down { peer, incarnation }),
             News::Message { from, incarnation, message } => {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));

@@ -42,7 +42,7 @@ impl<P: Protocol> World<P> {
     pub fn record_leg(&mut self, node: NodeId, since: Time, leg: &Leg) {
         if let Some((_, recorder)) = self.recorder() {
             let (at, velocity) = ([leg.from.x, leg.from.y], [leg.velocity.x, leg.velocity.y]);
-            recorder.scene(&Scene::Move { t: since.0, node, at, velocity });
+            recorder.scene(&Scene::Move { t: since.0, node, at, velocity, absent: false });
         }
     }
 

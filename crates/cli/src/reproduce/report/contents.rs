@@ -25,7 +25,8 @@ pub(super) fn list(sections: &[Section]) -> String {
             let _ = writeln!(items, "<li class=\"of\">{}</li>", text(section.heading()));
         }
         if !section.judged.is_empty() {
-            let _ = writeln!(items, "<li><a href=\"#{}\">The paper’s claims</a></li>", claims_of(at));
+            let heading = section.claims_heading();
+            let _ = writeln!(items, "<li><a href=\"#{}\">{heading}</a></li>", claims_of(at));
         }
         for drawn in &section.drawn {
             let _ = writeln!(items, "<li><a href=\"#{}\">{}</a></li>", drawn.name, text(&drawn.title));

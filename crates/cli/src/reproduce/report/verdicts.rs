@@ -21,7 +21,7 @@ pub(super) fn table(section: &Section, id: &str) -> String {
     let judged = section.judged.as_slice();
     if judged.is_empty() {
         return String::from(
-            "<p>No claim of the paper is judged: that takes its experiments, and two replications or more.</p>\n",
+            "<p>No claim is judged: that takes the experiments it is about, and two replications or more.</p>\n",
         );
     }
     let condition = judged.iter().find_map(|judged| judged.under.as_ref()).map(|under| under.what);
@@ -30,7 +30,8 @@ pub(super) fn table(section: &Section, id: &str) -> String {
     let table = format!(
         "<table class=\"claims\"><thead><tr><th>claim<th>where{column}<th>verdict<th>what was measured</tr></thead>\n{rows}</table>"
     );
-    format!("<h2 id=\"{id}\">The paper’s claims</h2>\n{}{}", tally(judged), scrolling("The paper’s claims", &table))
+    let heading = section.claims_heading();
+    format!("<h2 id=\"{id}\">{heading}</h2>\n{}{}", tally(judged), scrolling(heading, &table))
 }
 
 /// How many verdicts there are of each kind.

@@ -1,0 +1,90 @@
+//! What docs/link-layer.md promises of crowds, at sizes that tests have time for; `driftlock reproduce crowd` measures it at
+//! length.
+
+use driftlock_sim::config::Config;
+use driftlock_sim::random::Duration;
+use driftlock_sim::summary::Summary;
+use driftlock_sim::sweep::run_all;
+
+/// After this many seconds the links of any of these crowds have formed.
+const SETTLED: f64 = 240.0;
+
+/// A crowd that stands in one cell, and loses so many of its frames.
+fn crowd(algorithm: &str, nodes: u32, loss: f64, load_of_all: f64) -> Config {
+    let terrain = format!(
+        "area = {{ width = 150, height = 150 }}\nmovement = {{ model = \"uniform\" }}\nradio = {{ loss = {loss} }}"
+    );
+    Config {
+        algorithm: algorithm.into(),
+        nodes,
+        k: 1,
+        load_of_all: Some(load_of_all),
+        warmup: 0,
+        warmup_time: SETTLED,
+        replications: 1,
+        field: Some(toml::from_str(&terrain).expect("a field")),
+        ..Config::default()
+    }
+}
+
+/// What all of these come to, in their order.
+fn measured(configs: impl IntoIterator<Item = Config>) -> Vec<Summary> {
+    let plans: Vec<_> = configs.into_iter().map(|config| config.plan().expect("it makes sense")).collect();
+    let summaries = run_all(&plans, 0, &|_| ());
+    assert!(summaries.iter().all(|summary| summary.violations == 0));
+    summaries
+}
+
+#[test]
+fn no_link_forms_or_breaks_while_nobody_moves_and_no_frame_is_lost() {
+    let of = |(tag, nodes)| Config { entries: 40, ..crowd(tag, nodes, 0.0, 0.2) };
+    let crowds = [("krl", 10), ("krl", 40), ("krl", 100), ("krl", 200), ("krlf", 100), ("hok", 100)];
+    for (crowd, summary) in crowds.iter().zip(measured(crowds.map(of))) {
+        let links = summary.links.expect("there are some");
+        assert!(links.degree.mean > 2.0 && summary.span > 100.0, "{crowd:?}: {links:?}");
+        assert_eq!((links.formed.mean, links.broken.mean), (0.0, 0.0), "{crowd:?}");
+    }
+}
+
+#[test]
+fn with_a_tenth_of_all_frames_lost_a_link_breaks_less_than_once_in_an_hour() {
+    let of = |(tag, nodes)| Config { entries: 100, ..crowd(tag, nodes, 0.1, 0.2) };
+    let crowds = [("krl", 10), ("krl", 40), ("krlf", 40), ("hok", 40), ("krl", 100)];
+    for (crowd, summary) in crowds.iter().zip(measured(crowds.map(of))) {
+        let links = summary.links.expect("there are some");
+        let link_hours = links.degree.mean * f64::from(crowd.1) / 2.0 * summary.span / 3_600.0;
+        let broken = links.broken.mean * summary.span;
+        assert!(broken < link_hours, "{crowd:?}: {broken} broke in {link_hours} hours of links");
+    }
+}
+
+#[test]
+fn the_air_is_mostly_free_when_hardly_anything_is_asked_for() {
+    let of = |(tag, nodes, loss)| Config { entries: 2, ..crowd(tag, nodes, loss, 0.02) };
+    let crowds = [("krl", 200, 0.0), ("krl", 200, 0.1), ("krlf", 10, 0.0), ("krlf", 200, 0.1), ("hok", 200, 0.1)];
+    for (crowd, summary) in crowds.iter().zip(measured(crowds.map(of))) {
+        let sending = summary.radio.expect("there are some").sending;
+        assert!(sending > 0.0 && sending < 0.4, "{crowd:?}: {sending}");
+    }
+}
+
+#[test]
+fn a_hundred_nodes_wait_no_longer_than_five_times_as_long_as_ten() {
+    for tag in ["krl", "krlf", "hok"] {
+        let of = |nodes| Config { entries: 100, ..crowd(tag, nodes, 0.0, 0.2) };
+        let waits = measured([10, 100].map(of));
+        let [ten, hundred] = [0, 1].map(|at: usize| waits[at].wait.mean);
+        assert!(hundred < 5.0 * ten, "{tag}: {hundred} s and {ten} s");
+    }
+}
+
+#[test]
+fn when_more_is_asked_for_than_the_air_carries_what_is_served_stays_at_its_most() {
+    for (tag, nodes) in [("krl", 40), ("krl", 100), ("krlf", 100), ("hok", 40)] {
+        let cs_time = Duration::Constant(0.001);
+        let of = |load| Config { entries: 500, cs_time, ..crowd(tag, nodes, 0.0, load) };
+        let served: Vec<_> = measured([10.0, 30.0, 100.0, 1000.0].map(of)).iter().map(|s| s.throughput.mean).collect();
+        let most = served.iter().copied().fold(0.0, f64::max);
+        assert!(served[3] > 0.67 * most, "{tag}, {nodes} nodes: {served:?} a second");
+    }
+}
