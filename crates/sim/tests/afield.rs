@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driftlock_field::faults::{Area, Fault, Kind, Often, Ranges};
+use driftlock_field::faults::{Area, Fault, Kind, Memory, Often, Ranges};
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
-use driftlock_protocol::{Algorithm, Repairs};
+use driftlock_protocol::{Algorithm, NodeId, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::run::{Records, Replication, replicate, trace_header};
@@ -197,6 +197,32 @@ fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messag
     }
     assert!(krlf.links > 20 && krlf.doubts >= 2, "{krlf:?}");
     assert!(klme.routes > 20 && klme.links == 0, "{klme:?}");
+}
+
+/// No end of such a link hears that it is down while it is: both are told when they are back.
+#[test]
+fn a_trace_tells_that_a_link_is_down_whose_ends_crash_together() {
+    let crash = |node| {
+        let back_after = Some((Time::from_units(5.0), Memory::Kept));
+        Fault { at: Time::from_units(20.0), kind: Kind::Crash { node, back_after } }
+    };
+    let terrain = Terrain { fault: (0..12).map(NodeId).map(crash).collect(), ..Terrain::default() };
+    let lines = traced(&plan("krl", terrain));
+    let links_at = |time: f64| {
+        let mut up = BTreeSet::new();
+        for line in &lines {
+            match line {
+                Line::Link(change) if change.t > Time::from_units(time).0 => break,
+                Line::Link(change) if change.up => _ = up.insert(change.link),
+                Line::Link(change) => _ = up.remove(&change.link),
+                _ => {}
+            }
+        }
+        up
+    };
+    assert!(links_at(20.0).len() > 5, "{:?}", links_at(20.0));
+    assert!(links_at(25.5).is_empty(), "{:?}", links_at(25.5));
+    Told::by(&lines);
 }
 
 /// What a trace tells of the field, counted.

@@ -36,7 +36,7 @@ numbers. A claim that does not hold is a finding, not an error.
 
 Examples:
   driftlock reproduce krl                      about a minute on two cores
-  driftlock reproduce crowd                    our own: crowds over radios; some ten minutes
+  driftlock reproduce crowd                    our own: crowds over radios; a quarter to half an hour
   driftlock reproduce fig8 --out /tmp/fig8
   driftlock reproduce my-experiment.toml --entries 500";
 
