@@ -459,6 +459,7 @@ fn tables_that_say_too_little_are_refused_where_they_do() {
         ("time,id,x,y\n0,a,1\n", 2, "too few columns: this row has 3 fields, and the first line names 4"),
         ("time,id,x,y\n0,a,1,\n", 2, "y must be a number, not \"\""),
         ("y,x,id,time\n1,1,a\n", 2, "too few columns"),
+        ("time;id;x;y\n0,00;a;1;1\n", 2, "a time must be a number, not \"0,00\": write 1.5 and not 1,5"),
         (
             "time,id,x,y\n0,a,1,1\n1,a,1,5,2,5\n",
             3,

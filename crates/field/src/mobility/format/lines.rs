@@ -124,7 +124,11 @@ pub(super) fn unreadable(error: &io::Error) -> String {
 /// Any number but the infinite.
 pub(super) fn number(text: &str, what: &str) -> Result<f64, String> {
     let parsed = text.parse::<f64>().ok().filter(|value| value.is_finite());
-    parsed.ok_or_else(|| format!("{what} must be a number, not {}", shown(text)))
+    let with_a_point = || text.replacen(',', ".", 1).parse::<f64>();
+    parsed.ok_or_else(|| {
+        let advice = if text.contains(',') && with_a_point().is_ok() { ": write 1.5 and not 1,5" } else { "" };
+        format!("{what} must be a number, not {}{advice}", shown(text))
+    })
 }
 
 /// A time in seconds.
