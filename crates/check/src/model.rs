@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::{Fate, Ground};
-use driftlock_protocol::{Crossing, Deployment, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, View};
+use driftlock_protocol::{
+    Crossing, Deployment, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Terms, View,
+};
 use driftlock_spec::Violation;
 
 use crate::action::{Action, PAST_MAX};
@@ -56,11 +58,12 @@ impl<P: Protocol> Model<P> {
             Timing::Untimed => None,
             Timing::Timed { tick, .. } => Some(tick),
         };
-        let variant = if setup.small_scale { P::at_small_scale(variant) } else { variant };
+        let Setup { small_scale, over_radios, .. } = setup;
+        let variant = Terms { small_scale, over_radios, constants: &setup.constants }.variant::<P>(variant)?;
         let mut model = Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick, setup.demands.clone()),
-            variant: if setup.over_radios { P::over_radios(variant) } else { variant },
+            variant,
             setup,
             repairs,
             remains: Vec::new(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Demand, Deployment, NodeId};
+use driftlock_protocol::{Constants, Demand, Deployment, NodeId, WrongConstant};
 use driftlock_spec::Violation;
 use thiserror::Error;
 
@@ -87,6 +87,8 @@ pub struct Setup {
     pub small_scale: bool,
     /// Whether the algorithm is as it is where radios carry its messages: krlf's idle tokens rest at each node.
     pub over_radios: bool,
+    /// What users have set of its constants, whatever the scale.
+    pub constants: Constants,
     /// What must hold.
     pub properties: Properties,
 }
@@ -126,6 +128,9 @@ pub enum SetupError {
     /// A network that is to stay connected, and is not.
     #[error("the network is to stay connected, but is not at the start")]
     NotConnected,
+    /// Constants that the algorithm does not have, or that make no sense.
+    #[error(transparent)]
+    Constant(#[from] WrongConstant),
     /// A tick of no length.
     #[error("a tick must take some time")]
     NoTick,
@@ -155,6 +160,7 @@ impl Setup {
             stay: 0,
             small_scale: true,
             over_radios: false,
+            constants: Constants::new(),
             properties: Properties::USUAL,
         };
         setup.spread = setup.usual_spread();

@@ -42,7 +42,7 @@ enum Found {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
-    output::check(args.trace.iter().chain(&args.chart))?;
+    output::check(args.trace.iter().chain(&args.chart), [])?;
     let graphs = match plan.algorithm.layer() {
         Layer::Links => topologies(plan.networks, plan.setup.deployment.nodes),
         Layer::Neighbourhood => vec![Vec::new()],
@@ -220,6 +220,7 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
         over_radios: setup.over_radios,
     };
     let header = Header::new(plan.algorithm, plan.without.clone(), setup.deployment.clone(), origin);
+    let header = Header { constants: setup.constants.clone(), ..header };
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes.clone()), &header);
     plan.algorithm.visit(Record(setup, plan.repairs, found, writer)).map_err(Failure::Other)?;

@@ -47,6 +47,11 @@ impl FieldFlags {
         self.field.is_some() || self.tracks.is_some()
     }
 
+    /// The files that are read for it.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &PathBuf> {
+        self.field.iter().chain(&self.tracks)
+    }
+
     /// The field that was named, and the file that it is from.
     pub(crate) fn named(&self) -> Result<Option<Read>, Failure> {
         self.field.as_deref().map(read).transpose()

@@ -11,7 +11,7 @@ use crate::results::print;
 /// The flags of `driftlock list`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Show this algorithm: its paper, and the repairs of the paper's text that can be switched off
+    /// Show this algorithm: its paper, the repairs of the paper's text that can be switched off, and the constants that can be set
     algorithm: Option<String>,
 }
 
@@ -49,6 +49,21 @@ fn details(algorithm: &Algorithm) -> String {
     let width = algorithm.repairs().iter().map(|repair| repair.name.len()).max().unwrap_or(0);
     for repair in algorithm.repairs() {
         let _ = writeln!(text, "  {:width$}  {}", repair.name, repair.summary);
+    }
+    text + &constants(algorithm)
+}
+
+/// The numbers that can be set, as they usually are.
+fn constants(algorithm: &Algorithm) -> String {
+    let constants = algorithm.constants();
+    if constants.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nConstants of our own, which --constant NAME=VALUE sets, times in seconds:\n".to_owned();
+    let names = constants.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let values = constants.iter().map(|(_, usual, _)| usual.len()).max().unwrap_or(0);
+    for (name, usual, says) in constants {
+        let _ = writeln!(text, "  {name:names$}  {usual:>values$}  {says}");
     }
     text
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.
 
 mod check;
+mod constants;
 mod demo;
 mod failure;
 mod field;

@@ -129,7 +129,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
             let crowd = Crowd::of(*crowded, *afield, *nodes)
                 .map_err(|error| Failure::Other(format!("{}: its first line is damaged: {error}", path.display())))?;
-            let case = Case::draw(*seed, crowd, algorithm);
+            let case = Case::draw(*seed, crowd, algorithm).with_constants(header.constants.clone());
             let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));
             case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
         }

@@ -21,6 +21,7 @@ use serde_json::Value as Json;
 use self::identity::VERSION;
 pub(crate) use self::identity::run_id;
 pub(crate) use self::table::to_table;
+use crate::constants;
 use crate::failure::Failure;
 
 /// Writes to standard output, and says so if that is not possible.
@@ -52,7 +53,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
     let config = &plan.config;
     let mut text = format!(
         "{} on {} nodes with k = {}: load {}{}, {}\n\
-         CS time {}{}{}{}{}\n{}\
+         CS time {}{}{}{}{}{}\n{}\
          {} replications of {} entries after {} of warm-up{}, seed {}{}\n\n",
         config.algorithm,
         config.nodes,
@@ -65,6 +66,7 @@ pub(crate) fn to_text(plan: &Plan, summary: &Summary) -> String {
         fate(plan),
         link_info(plan),
         if plan.without.is_empty() { String::new() } else { format!(", without {}", plan.without.join(", ")) },
+        constants::listed(&config.constants),
         demands_line(config.demands()) + &single_nodes_line(config),
         config.replications,
         config.entries,
@@ -175,7 +177,9 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     add("transmissions per entry", with_ci(summary.transmissions_per_entry, summary.transmissions_per_entry_ci95));
     add("token hops per entry", format!("{:.3}", summary.hops));
     add("synchronisation delay", with_ci(sync.mean, sync.ci95));
-    add("  median, 95%, longest", format!("{:.3}, {:.3}, {:.3}", sync.p50, sync.p95, sync.max));
+    if !sync.mean.is_nan() {
+        add("  median, 95%, longest", format!("{:.3}, {:.3}, {:.3}", sync.p50, sync.p95, sync.max));
+    }
     if let Some(above) = sync.above_2t {
         add("  above 2T", percent_with_ci(above, sync.above_2t_ci95));
     }

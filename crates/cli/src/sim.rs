@@ -5,6 +5,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
 use driftlock_trace::{Header, Writer};
 
+use crate::constants::ConstantFlags;
 use crate::failure::{Failure, Outcome};
 use crate::field::{self, FieldFlags, Source};
 use crate::results::{print, to_json, to_table, to_text};
@@ -48,8 +50,9 @@ Examples:
   driftlock sim --nodes 5 --topology 0-1,1-2,2-3,3-4,4-1 --load-of 0=2
   driftlock sim --link-info published                the LinkInfo rule as the paper has it
   driftlock sim --as-published                       none of the repairs of the paper's text
+  driftlock sim --algorithm klme-ft --delay 0.05 --constant beat=0.4 --constant lease=2
   driftlock sim --entries 50 --replications 1 --trace run.jsonl.zst
-  driftlock sim --config my.toml --format parquet --output my.parquet
+  driftlock sim --config my.toml --output my.parquet
 
 On a field nodes move about with radios, and everything below the algorithm is real (docs/field.md). A time unit is a second \
 there, and what was decreed before is not given: connectivity, mobility, churn, delay. A field is a TOML file in which all \
@@ -87,9 +90,9 @@ pub(crate) struct Args {
     parameters: Parameters,
     #[command(flatten)]
     afield: FieldFlags,
-    /// How to write the results
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// How to write the results [default: as the name of --output ends, or else table]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write the results to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -119,6 +122,18 @@ enum Format {
     Csv,
     /// Apache Parquet; needs --output
     Parquet,
+}
+
+impl Args {
+    fn format(&self) -> Format {
+        let ending = self.output.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
+        self.format.unwrap_or(match ending {
+            Some("json") => Format::Json,
+            Some("csv") => Format::Csv,
+            Some("parquet") => Format::Parquet,
+            _ => Format::Table,
+        })
+    }
 }
 
 /// The parameters of a simulation; what is not given comes from the file, or else is the default.
@@ -207,6 +222,8 @@ struct Parameters {
     /// Switch all repairs off: the paper's text as published
     #[arg(long, conflicts_with = "without")]
     as_published: bool,
+    #[command(flatten)]
+    constants: ConstantFlags,
     /// Entries before counting begins, in each replication [default: 500]
     #[arg(long, allow_hyphen_values = true)]
     warmup: Option<u64>,
@@ -284,6 +301,7 @@ impl Parameters {
             link_info: self.link_info.unwrap_or(file.link_info),
             without: if self.without.is_empty() { file.without } else { self.without.clone() },
             as_published: self.as_published || file.as_published,
+            constants: self.constants.over(file.constants),
             warmup: self.warmup.unwrap_or(file.warmup),
             warmup_time: self.warmup_time.unwrap_or(file.warmup_time),
             entries: self.entries.unwrap_or(file.entries),
@@ -336,7 +354,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let plan = plan(args)?;
     effect::check(args, &plan)?;
     let recorded = args.trace_replication.unwrap_or(0);
-    if args.format == Format::Parquet && args.output.is_none() {
+    if args.format() == Format::Parquet && args.output.is_none() {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
     if args.view {
@@ -344,7 +362,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return watch::watch(&plan, recorded, args.at);
     }
     check_records(args, &plan, recorded)?;
-    output::check([&args.output, &args.trace, &args.afield.pcap].into_iter().flatten())?;
+    let outputs = [&args.output, &args.trace, &args.afield.pcap];
+    let tracks = plan.config.field.iter().flat_map(|terrain| &terrain.tracks);
+    output::check(outputs.into_iter().flatten(), args.config.iter().chain(args.afield.inputs()).chain(tracks))?;
     if let Some(path) = &args.trace {
         record(&plan, recorded, path)?;
     }
@@ -479,7 +499,7 @@ fn record(plan: &Plan, replication: u32, path: &Path) -> Result<(), Failure> {
 }
 
 fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
-    let text = match args.format {
+    let text = match args.format() {
         Format::Table => to_text(plan, summary),
         Format::Json => format!("{:#}\n", to_json(plan, summary)?),
         Format::Csv => {
@@ -490,7 +510,7 @@ fn write(args: &Args, plan: &Plan, summary: &Summary) -> Result<(), Failure> {
         Format::Parquet => String::new(),
     };
     let Some(path) = &args.output else { return print(&text) };
-    if args.format == Format::Parquet {
+    if args.format() == Format::Parquet {
         let file = File::create(path).map_err(Failure::write(path))?;
         return Ok(to_table(&[(plan, summary)])?.write_parquet(io::BufWriter::new(file))?);
     }

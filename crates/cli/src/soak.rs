@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use driftlock_protocol::Algorithm;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_sim::config::unknown_repair;
+use driftlock_protocol::{Algorithm, Terms};
+use driftlock_sim::config::{ConfigError, unknown_repair};
 use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_trace::Writer;
 
+use crate::constants::ConstantFlags;
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
-use crate::{list, progress};
+use crate::{constants, list, progress};
 
 const EXAMPLES: &str = "\
 Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random, \
@@ -42,6 +43,7 @@ Examples:
   driftlock soak krl --without pending-request
   driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses, crashes
   driftlock soak krl --field --nodes 50     crowds, half of them in a hall
+  driftlock soak klme-ft --constant beat=1 --constant lease=4
   driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
   driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
 
@@ -69,6 +71,8 @@ pub(crate) struct Args {
     /// Switch a repair of the paper's text off; may be given several times
     #[arg(long, value_name = "REPAIR")]
     without: Vec<String>,
+    #[command(flatten)]
+    constants: ConstantFlags,
     /// Record the first run in this file (compressed if it ends in .zst)
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -87,13 +91,16 @@ pub(crate) fn run(args: &Args) -> Outcome {
             args.runs, args.seed
         )));
     };
+    let constants = args.constants.constants();
+    let terms = Terms { small_scale: false, over_radios: args.field, constants: &constants };
+    algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })?;
     if args.crowded && algorithm.units == UnitsRule::One {
         return Err(Failure::Other(format!("{} shares a single unit: it can not be crowded", algorithm.tag)));
     }
     let crowd =
         Crowd::of(args.crowded, args.field, args.nodes).map_err(|error| Failure::Other(format!("--nodes: {error}")))?;
     if let Some(path) = &args.trace {
-        let case = Case::draw(args.seed, crowd, algorithm);
+        let case = Case::draw(args.seed, crowd, algorithm).with_constants(constants.clone());
         let header = case.trace_header(algorithm, args.without.clone());
         let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
         case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
@@ -111,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
         restless.fetch_add(u64::from(!report.rested), Ordering::Relaxed);
     };
-    let failed = soak(algorithm, repairs, crowd, args.seed..end, args.threads, &count);
+    let failed = soak(algorithm, repairs, &constants, crowd, args.seed..end, args.threads, &count);
     bar.finish_and_clear();
     if let Some((seed, violation)) = failed {
         let command = command(args, crowd, algorithm, seed);
@@ -144,5 +151,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 fn command(args: &Args, crowd: Crowd, algorithm: &Algorithm, seed: u64) -> String {
     let without: String = args.without.iter().map(|name| format!(" --without {name}")).collect();
-    format!("driftlock soak {}{crowd}{without} --seed {seed} --runs 1 --trace violation.jsonl", algorithm.tag)
+    let constants = constants::flags(&args.constants.constants());
+    format!(
+        "driftlock soak {}{crowd}{without}{constants} --seed {seed} --runs 1 --trace violation.jsonl",
+        algorithm.tag
+    )
 }

@@ -81,7 +81,7 @@ impl From<Written> for Format {
 pub(crate) fn run(args: &Args) -> Outcome {
     let format = format(args)?;
     let step = step(args, format)?;
-    output::check(&args.out)?;
+    output::check(&args.out, [&args.source])?;
     let tracks = if is_of_movements(&args.source) { read(args)? } else { record(args)? };
     if format == Format::One {
         check_samples(one::samples(&tracks, step), step)?;

@@ -146,7 +146,7 @@ fn area(text: &str) -> Result<Area, String> {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
-    output::check(&args.afield.pcap)?;
+    output::check(&args.afield.pcap, args.afield.inputs())?;
     let report = traffic::run(&plan, args.afield.capture()?).map_err(|error| match &args.afield.pcap {
         Some(path) => Failure::Write { path: path.clone(), error },
         None => Failure::Other(error.to_string()),

@@ -201,3 +201,27 @@ fn a_file_that_is_there_is_not_harmed_by_a_command_that_is_refused() {
     assert_eq!(driftlock(&["sim", "--output", &file, "--pcap", &scratch.path("no.pcapng")]).code, 2);
     assert_eq!(fs::read_to_string(file).expect("it is there"), "precious");
 }
+
+#[test]
+fn no_command_writes_over_what_it_reads() {
+    let scratch = Scratch::new("over");
+    let movements =
+        scratch.write("a.tcl", "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n$ns_ at 1 \"$node_(0) setdest 9 9 1\"\n");
+    let config = scratch.write("c.toml", "nodes = 5\n");
+    let field = scratch.write("f.toml", "area = { width = 100, height = 100 }\n");
+    for (command, file) in [
+        (vec!["sim", "--tracks", &movements, "--k", "1", "--trace", &movements], &movements),
+        (vec!["traffic", "--tracks", &movements, "--pcap", &movements], &movements),
+        (vec!["tracks", &movements, "--format", "ns-2", "--out", &movements], &movements),
+        (vec!["sim", "--config", &config, "--output", &config], &config),
+        (vec!["sim", "--field", &field, "--trace", &field], &field),
+    ] {
+        let before = fs::read_to_string(file).expect("it is there");
+        let said = driftlock(&command);
+        assert!(said.code == 2 && said.err.contains("it is read as well"), "{command:?} says {}", said.err);
+        assert_eq!(fs::read_to_string(file).expect("it is there"), before);
+    }
+    let same = scratch.path("same");
+    let said = driftlock(&["sim", "--trace", &same, "--output", &same]);
+    assert!(said.code == 2 && said.err.contains("it is to be written twice"), "{}", said.err);
+}

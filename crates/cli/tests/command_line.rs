@@ -187,13 +187,15 @@ fn results_go_to_files_as_csv_and_parquet() {
     let scratch = Scratch::new("formats");
     let (csv, parquet) = (scratch.path("run.csv"), scratch.path("run.parquet"));
     assert_eq!(quick(&["--format", "csv", "--output", &csv]).code, 0);
-    let text = fs::read_to_string(csv).expect("written");
+    let text = fs::read_to_string(&csv).expect("written");
     let header = text.lines().next().expect("a header");
     for column in ["run", "algorithm", "load", "seed", "wait.mean", "messages_by_kind.token"] {
         assert!(header.split(',').any(|name| name == column), "{column} is missing in {header}");
     }
     assert_eq!(text.lines().count(), 2);
-    assert_eq!(quick(&["--format", "parquet", "--output", &parquet]).code, 0);
+    assert_eq!(quick(&["--output", &csv]).code, 0);
+    assert_eq!(fs::read_to_string(&csv).expect("written"), text, "the name tells the format");
+    assert_eq!(quick(&["--output", &parquet]).code, 0);
     assert!(fs::read(parquet).expect("written").starts_with(b"PAR1"));
     let said = quick(&["--format", "parquet"]);
     assert!(said.code == 2 && said.err.contains("--output"));
@@ -209,6 +211,66 @@ fn parameters_come_from_a_file_and_flags_win() {
     let config = &json["config"];
     assert_eq!((config["algorithm"].as_str(), config["k"].as_u64()), (Some("krlf"), Some(4)));
     assert_eq!((config["nodes"].as_u64(), config["delay"].as_str()), (Some(12), Some("exponential:1")));
+}
+
+/// With beats twenty times as often, the leader of klme-ft has twenty times as much to say.
+#[test]
+fn constants_are_listed_set_and_told_with_the_results() {
+    let list = driftlock(&["list", "klme-ft"]).out;
+    assert!(list.contains("beat") && list.contains("10 s  from one beat"), "{list}");
+    assert!(!driftlock(&["list", "klme"]).out.contains("--constant"));
+    let config = "algorithm = \"klme-ft\"\nload = 0.01\nk = 1\ndelay = 0.01\n[constants]\nbeat = 0.5\nlease = 5\n";
+    let scratch = Scratch::new("constants");
+    let file = scratch.write("often.toml", config);
+    let sent = |more: &[&str]| {
+        let said = quick(&[&["--config", &file, "--format", "json"], more].concat());
+        let json: Value = serde_json::from_str(&said.out).expect(&said.err);
+        (json["messages_per_entry"].as_f64().expect("a number"), json["config"]["constants"]["beat"].as_f64())
+    };
+    let (often, rarely) = (sent(&[]), sent(&["--constant", "beat=4"]));
+    assert!(often.0 > 2.0 * rarely.0, "{often:?} {rarely:?}");
+    assert_eq!((often.1, rarely.1), (Some(0.5), Some(4.0)), "flags win");
+    let csv = quick(&["--config", &file, "--format", "csv"]).out;
+    assert!(csv.lines().next().is_some_and(|names| names.contains(",constants.beat,constants.lease")), "{csv}");
+    assert!(quick(&["--config", &file]).out.contains(", beat = 0.5, lease = 5\n"));
+}
+
+#[test]
+fn a_run_with_constants_is_recorded_and_done_again() {
+    let scratch = Scratch::new("constants-again");
+    let trace = scratch.path("run.jsonl");
+    let brisk = ["--constant", "beat=1", "--constant", "lease=4", "--trace", &trace];
+    let sim = ["sim", "--algorithm", "klme-ft", "--entries", "30", "--warmup", "0", "--replications", "1"];
+    let soak = ["soak", "klme-ft", "--seed", "7", "--runs", "1"];
+    let check =
+        ["check", "klme-ft", "--timed", "--tick", "2s", "--ignore", "service", "--crossings", "0", "--without", "bond"];
+    for (command, rerun) in [(&sim[..], true), (&soak, true), (&check, false)] {
+        let said = driftlock(&[command, &brisk].concat());
+        assert!(rerun == (said.code == 0), "{command:?} says {} {}", said.out, said.err);
+        let text = fs::read_to_string(&trace).expect("a trace");
+        assert!(text.starts_with("{\"format\"") && text.contains("\"constants\":{\"beat\":1.0,\"lease\":4.0}"));
+        assert_eq!(driftlock(&["replay", &trace]).code, 0);
+        let again = driftlock(&["replay", "--rerun", &trace]);
+        assert!(rerun == (again.code == 0), "{}", again.out);
+        let unset = text.replacen("\"constants\":{\"beat\":1.0,\"lease\":4.0},", "", 1);
+        assert_eq!(driftlock(&["replay", &scratch.write("unset.jsonl", &unset)]).code, 1, "they make a difference");
+    }
+}
+
+#[test]
+fn constants_that_make_no_sense_are_refused_by_every_command() {
+    for (set, says) in [
+        ("lease=9", "klme-ft: a lease of 9 s would be over before the next beat, after 10 s"),
+        ("bate=9", "klme-ft: the algorithm has no constant \"bate\": it has beat, lease, drift,"),
+        ("copies=1.5", "klme-ft: copies = 1.5: it must be a whole number from 1 to 9"),
+        ("beat=2s", "\"2s\" is no number; times are in seconds, without a unit"),
+    ] {
+        for command in [&["sim", "--algorithm", "klme-ft"][..], &["soak", "klme-ft"], &["check", "klme-ft"]] {
+            let said = driftlock(&[command, &["--constant", set]].concat());
+            let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+            assert!(said.code == 2 && err.contains(says), "{command:?} {set} says {err}");
+        }
+    }
 }
 
 #[test]
@@ -526,6 +588,8 @@ fn reproduce_takes_experiment_files_and_refuses_bad_ones() {
     let said = run(&scratch.write("mine.toml", good));
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(files(Path::new(&out)).contains(&"mine.svg".to_owned()));
+    let report = fs::read_to_string(Path::new(&out).join("report.html")).expect("written");
+    assert!(!report.contains("Walter") && !said.out.contains("hold"), "it is nobody's but its author's");
     for (from, to, says) in [
         ("y = \"jain\"", "y = \"joy\"", "there is no result \"joy\"; there are entries, wait, wait_by_priority"),
         ("y = \"jain\"", "y = \"wait.p98\"", "\"wait\" has mean, ci95, p50, p90, p95, p99, max, zero_share"),

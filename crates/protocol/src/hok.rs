@@ -24,8 +24,8 @@ use alloc::vec::Vec;
 use crate::dag::{Dag, pacing};
 use crate::height::Height;
 use crate::{
-    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Units, Urgency,
+    Constant, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units, Urgency,
 };
 
 mod lemmas;
@@ -130,6 +130,15 @@ impl Protocol for Hok {
 
     fn urgency(variant: Variant) -> Urgency {
         variant.policy.urgency()
+    }
+
+    fn constants(variant: Variant) -> Vec<Constant<Variant>> {
+        let mut constants = pacing::constants(|of: &mut Variant| &mut of.limits.patience, |of| &mut of.limits.pause);
+        if let Policy::FewestUnits { .. } = variant.policy {
+            let says = "how many grants of waiting a unit less is worth";
+            constants.push(Constant::count("unit", |of| of.policy.worth_of_a_unit(), 1..=10_000, says));
+        }
+        constants
     }
 
     fn at_small_scale(variant: Variant) -> Variant {

@@ -26,6 +26,7 @@
 //! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a newcomer who leads.
 //! - What is told about others who come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -34,8 +35,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
 use crate::{
-    Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section, Status,
-    Stay, Units,
+    Constant, Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section,
+    Status, Stay, Units,
 };
 
 mod claimant;
@@ -51,15 +52,27 @@ mod token;
 pub use message::{Allocation, Copy, Message, Seal, Want};
 use token::Token;
 
+/// The longest that a lease may be, in beats: a leader counts them down.
+const LEASE_MAX: u32 = 10_000;
+
 /// The constants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Variant {
     /// How long things last.
     pub times: Times,
-    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
-    pub patience: u8,
+    /// Who keeps copies.
+    pub care: Care,
     /// How long whoever wants to leave waits for being dismissed.
     pub farewell: Duration,
+}
+
+/// How many copies of the token there should be, and when a holder counts as lost.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Care {
+    /// With three copies, any one of them may be lost.
+    pub copies: u16,
+    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
+    pub patience: u16,
 }
 
 impl Variant {
@@ -71,7 +84,7 @@ impl Variant {
             drift_percent: 1,
             margin: Duration::from_millis(500),
         },
-        patience: 3,
+        care: Care { copies: 3, patience: 3 },
         farewell: Duration::from_secs(300),
     };
 
@@ -84,7 +97,7 @@ impl Variant {
             drift_percent: 0,
             margin: Duration::ZERO,
         },
-        patience: 1,
+        care: Care { copies: 3, patience: 1 },
         farewell: Duration::from_secs(80),
     };
 }
@@ -194,7 +207,7 @@ impl Protocol for KlmeFt {
             round: Round::default(),
             leader: first.id,
             founded: first.stay,
-            holders: members.iter().copied().take(token::COPIES).collect(),
+            holders: members.iter().copied().take(variant.care.copies.into()).collect(),
             queue: Vec::new(),
         });
         let node = |id| {
@@ -216,6 +229,52 @@ impl Protocol for KlmeFt {
             node
         };
         deployment.ids().map(node).collect()
+    }
+
+    fn constants(_variant: Variant) -> Vec<Constant<Variant>> {
+        alloc::vec![
+            Constant::time("beat", |of| &mut of.times.beat, "from one beat of the leader to the next"),
+            Constant::time("lease", |of| &mut of.times.lease, "from a claim to the end of the grant that answers it"),
+            Constant::count(
+                "drift",
+                |of| &mut of.times.drift_percent,
+                0..=100,
+                "of clocks against one another, in percent"
+            ),
+            Constant::pause("margin", |of| &mut of.times.margin, "what guards wait beyond that"),
+            Constant::count("copies", |of| &mut of.care.copies, 1..=9, "of the token, at so many members"),
+            Constant::count(
+                "patience",
+                |of| &mut of.care.patience,
+                1..=100,
+                "beats until a silent copy holder is replaced"
+            ),
+            Constant::time("farewell", |of| &mut of.farewell, "the longest that a member waits for leave to go"),
+        ]
+    }
+
+    fn fit(variant: Variant) -> Result<(), String> {
+        let Variant { times: Times { beat, lease, .. }, farewell, .. } = variant;
+        let seconds = |time: Duration| time.as_secs_f64();
+        if lease <= beat {
+            let (lease, beat) = (seconds(lease), seconds(beat));
+            return Err(format!(
+                "a lease of {lease} s would be over before the next beat, after {beat} s, can renew it: make lease longer \
+                 than beat, two or three times as long if messages may be lost"
+            ));
+        }
+        if lease > beat * LEASE_MAX {
+            let (lease, beat) = (seconds(lease), seconds(beat));
+            return Err(format!("a lease of {lease} s is more than {LEASE_MAX} beats of {beat} s: make it shorter"));
+        }
+        if farewell < beat {
+            let (farewell, beat) = (seconds(farewell), seconds(beat));
+            return Err(format!(
+                "a farewell of {farewell} s is over before the next beat, after {beat} s, which could give leave to go: \
+                 make it several beats"
+            ));
+        }
+        Ok(())
     }
 
     fn at_small_scale(_variant: Variant) -> Variant {
@@ -436,7 +495,7 @@ impl KlmeFt {
 
     fn on_parted(&mut self, peer: NodeId, out: &mut Out<Self>) {
         self.others.retain(|other| *other != peer);
-        let patience = self.variant.patience;
+        let patience = self.variant.care.patience;
         if let Role::Leader(token) = &mut self.role {
             token.dequeue(peer);
             if self.rules.has(guard::FORGET_VOLUNTEER) {

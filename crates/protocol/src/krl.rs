@@ -33,8 +33,8 @@ use core::time::Duration;
 use crate::dag::{Dag, Neighbour, pacing};
 use crate::height::Height;
 use crate::{
-    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Units,
+    Constant, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units,
 };
 
 pub mod forwarding;
@@ -132,6 +132,18 @@ impl Protocol for Krl {
                 node
             })
             .collect()
+    }
+
+    fn constants(variant: Variant) -> Vec<Constant<Variant>> {
+        let mut constants = pacing::constants(|of: &mut Variant| &mut of.limits.patience, |of| &mut of.limits.pause);
+        if variant.forwarding == Forwarding::Always {
+            constants.push(Constant::pause(
+                "rest",
+                |of| &mut of.rest,
+                "of an idle token at each node; over radios 0.25 s",
+            ));
+        }
+        constants
     }
 
     fn at_small_scale(variant: Variant) -> Variant {

@@ -6,6 +6,7 @@
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
 //! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of them.
+//! - [`constants`]: the numbers that an algorithm goes by, and that its users may set.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
 //! - [`dag`]: a node's place among its neighbours, which the link-reversal algorithms share.
@@ -26,6 +27,7 @@
 extern crate alloc;
 
 pub mod below;
+pub mod constants;
 pub mod dag;
 pub mod height;
 pub mod hok;
@@ -45,6 +47,7 @@ pub mod tenure;
 pub mod vocabulary;
 
 pub use below::{Indication, Layer, View};
+pub use constants::{Constant, Constants, Terms, WrongConstant};
 pub use link::{Incarnation, LinkEvent};
 pub use neighbourhood::{Crossing, Stay};
 pub use node::{Input, InputOf, Node, Reach, Refusal};

@@ -8,7 +8,7 @@ use core::hash::Hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, Urgency, View};
+use crate::{Constant, Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, Urgency, View};
 
 /// The outbox of a protocol.
 pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
@@ -47,6 +47,16 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// What makes a demand urgent to this variant. By default all demands are alike.
     fn urgency(_variant: Self::Variant) -> Urgency {
         Urgency::Ignored
+    }
+
+    /// The numbers of our own that this variant goes by, and that its users may set. By default there are none.
+    fn constants(_variant: Self::Variant) -> Vec<Constant<Self::Variant>> {
+        Vec::new()
+    }
+
+    /// What is wrong with the constants taken together, if they do not fit.
+    fn fit(_variant: Self::Variant) -> Result<(), String> {
+        Ok(())
     }
 
     /// The same algorithm with its constants as small as they can be, so that a search meets in a few steps what otherwise

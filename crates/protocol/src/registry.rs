@@ -1,10 +1,13 @@
 //! The list of all algorithms. A new one is a file of its own and a line here.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::hok::{self, Hok, Policy};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{Layer, Protocol, Repair, Repairs, Urgency, View};
+use crate::{Layer, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,6 +107,31 @@ impl Algorithm {
             }
         }
         self.visit(AskUrgency)
+    }
+
+    /// The numbers that its users may set: what each is called, what it usually is, and what it says.
+    pub fn constants(&self) -> Vec<(&'static str, String, &'static str)> {
+        struct ListConstants;
+        impl Visitor for ListConstants {
+            type Output = Vec<(&'static str, String, &'static str)>;
+            fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
+                let constants = P::constants(variant);
+                constants.iter().map(|constant| (constant.name, constant.shown(variant), constant.says)).collect()
+            }
+        }
+        self.visit(ListConstants)
+    }
+
+    /// Whether it can be run on these terms.
+    pub fn check(&self, terms: Terms<'_>) -> Result<(), WrongConstant> {
+        struct Check<'a>(Terms<'a>);
+        impl Visitor for Check<'_> {
+            type Output = Result<(), WrongConstant>;
+            fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
+                self.0.variant::<P>(variant).map(|_| ())
+            }
+        }
+        self.visit(Check(terms))
     }
 
     /// The rules of an algorithm of our own that tests and searches may switch off.
@@ -254,7 +282,7 @@ mod tests {
         let those = |claim: fn(&Algorithm) -> bool| {
             ALGORITHMS.iter().filter(|algorithm| claim(algorithm)).map(|algorithm| algorithm.tag).collect()
         };
-        let [crashes, overtaking]: [alloc::vec::Vec<_>; 2] =
+        let [crashes, overtaking]: [Vec<_>; 2] =
             [those(Algorithm::survives_crashes), those(Algorithm::stands_overtaking)];
         assert_eq!((&crashes[..], &overtaking[..]), (&["klme-ft"][..], &["klme-ft"][..]));
     }
@@ -264,7 +292,7 @@ mod tests {
         let krl = Algorithm::named("krl").unwrap();
         assert_eq!(krl.repairs_without([]), Ok(Repairs::ALL));
         let without = krl.repairs_without(["reclaim", "pace"]).unwrap();
-        let off: alloc::vec::Vec<_> = krl.repairs().iter().filter(|r| !without.has(**r)).map(|r| r.name).collect();
+        let off: Vec<_> = krl.repairs().iter().filter(|r| !without.has(**r)).map(|r| r.name).collect();
         assert_eq!(off, ["reclaim", "pace"]);
         assert_eq!(krl.repairs_without(["pace", "glue"]), Err("glue"));
     }
@@ -284,7 +312,7 @@ mod tests {
     #[test]
     fn every_rule_has_a_name_and_a_bit_of_its_own() {
         for algorithm in ALGORITHMS {
-            let rules: alloc::vec::Vec<_> = algorithm.repairs().iter().chain(algorithm.guards()).collect();
+            let rules: Vec<_> = algorithm.repairs().iter().chain(algorithm.guards()).collect();
             for (at, rule) in rules.iter().enumerate() {
                 for other in &rules[at + 1..] {
                     assert_ne!(rule.name, other.name);

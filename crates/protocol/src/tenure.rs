@@ -78,7 +78,7 @@ pub struct Times {
     /// From the sending of a claim to the end of the grant that answers it.
     pub lease: Duration,
     /// By how many percent more one clock may measure than another.
-    pub drift_percent: u32,
+    pub drift_percent: u16,
     /// What guards wait beyond that.
     pub margin: Duration,
 }
@@ -86,7 +86,7 @@ pub struct Times {
 impl Times {
     /// How long to wait until a time that somebody else measures is over for certain.
     pub fn guard(self, time: Duration) -> Duration {
-        time + time * self.drift_percent / 100 + self.margin
+        time + time * u32::from(self.drift_percent) / 100 + self.margin
     }
 
     /// How long a copy holder is bound to a leader from the arrival of a beat: until every grant that may be made after

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use driftlock_net::ideal::{Fate, Topology};
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{Algorithm, K_MAX, Layer, NODES_MAX, Repairs, Urgency};
+use driftlock_protocol::{Algorithm, Constants, K_MAX, Layer, NODES_MAX, Repairs, Terms, Urgency};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -137,6 +137,9 @@ pub struct Config {
     pub without: Vec<String>,
     /// Switch all repairs off.
     pub as_published: bool,
+    /// The algorithm's own constants, by name; times are in time units. The others are as usual.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub constants: Constants,
     /// Entries before counting begins, in each replication.
     pub warmup: u64,
     /// Counting does not begin before this time, however many entries there were: on a field links take their time.
@@ -184,6 +187,7 @@ impl Default for Config {
             link_info: LinkInfoRule::Repaired,
             without: Vec::new(),
             as_published: false,
+            constants: Constants::new(),
             warmup: 500,
             warmup_time: 0.0,
             entries: 5_000,
@@ -232,6 +236,7 @@ impl Config {
         self.check_demands(algorithm)?;
         self.check_single_nodes(algorithm)?;
         self.check_layer(algorithm)?;
+        self.check_constants(algorithm)?;
         let load = self.load_in_other_words()?;
         let this = Self { load, ..self };
         this.check_numbers()?;
@@ -318,6 +323,12 @@ impl Config {
         number("warmup_time", "from 0 to 1000000", self.warmup_time, 0.0..=1e6)?;
         number("the mean time until a deadline", "from 0 to 1000000", deadline, 0.0..=1e6)?;
         number("the mean CS time", "from 0 to 1000000", self.cs_time.mean(), 0.0..=1e6)
+    }
+
+    /// The algorithm has these constants, and they make sense, also on the field.
+    fn check_constants(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
+        let terms = Terms { small_scale: false, over_radios: self.field.is_some(), constants: &self.constants };
+        algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })
     }
 
     /// Whether something is asked for that the layer below the algorithm does not have.

@@ -100,7 +100,8 @@ pub struct Progress {
 pub fn trace_header(plan: &Plan) -> Header {
     let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
-    Header { field: plan.config.field.as_ref().map(Terrain::plane), ..header }
+    let field = plan.config.field.as_ref().map(Terrain::plane);
+    Header { constants: plan.config.constants.clone(), field, ..header }
 }
 
 /// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is asked no more. Fails only if the trace can
@@ -129,6 +130,7 @@ impl Visitor for Watched<'_> {
             deployment,
             variant,
             repairs: plan.repairs,
+            constants: &plan.config.constants,
             delay: plan.config.delay,
             delays: stream(plan.config.seed, 0, Subject::Delay),
             checked: true,

@@ -113,7 +113,8 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, replication), origin);
     let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
     let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
-    Header { field: plan.config.field.as_ref().map(Terrain::plane).or(walked), ..header }
+    let field = plan.config.field.as_ref().map(Terrain::plane).or(walked);
+    Header { constants: plan.config.constants.clone(), field, ..header }
 }
 
 /// Runs one replication. Fails only if what is to be recorded can not be written.
@@ -198,6 +199,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             deployment: &deployment(plan, replication),
             variant,
             repairs: plan.repairs,
+            constants: &plan.config.constants,
             delay: plan.config.delay,
             delays: draws(Subject::Delay),
             checked: plan.config.check,

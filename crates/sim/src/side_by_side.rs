@@ -60,6 +60,7 @@ pub(crate) fn replicate<P: Protocol>(
             deployment: &deployment(config, &roaming, site),
             variant,
             repairs,
+            constants: &config.constants,
             delay: config.delay,
             delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
             checked: config.check,

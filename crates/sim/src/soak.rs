@@ -16,7 +16,9 @@ use std::ops::{Add, Range, RangeInclusive};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Deployment, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule};
+use driftlock_protocol::{
+    Algorithm, Constants, Deployment, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule,
+};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
@@ -127,6 +129,8 @@ pub struct Case {
     /// How messages overtake one another, if they do.
     disorder: Option<Disorder>,
     checked: bool,
+    /// Of the algorithm, where they are not as usual.
+    constants: Constants,
     /// Where nodes move about, if they do.
     terrain: Option<Terrain>,
 }
@@ -249,6 +253,7 @@ impl Case {
             seclusion: false,
             disorder: None,
             checked: true,
+            constants: Constants::new(),
             terrain: None,
         };
         let heals_at = case.fault_span.units();
@@ -297,6 +302,12 @@ impl Case {
         Self { fate, ..self }
     }
 
+    /// The same run with these constants of the algorithm, which were checked.
+    #[must_use]
+    pub fn with_constants(self, constants: Constants) -> Self {
+        Self { constants, ..self }
+    }
+
     /// The same run without a look inside: only what applications get is checked.
     #[must_use]
     pub fn unchecked(self) -> Self {
@@ -317,7 +328,7 @@ impl Case {
             nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
-        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header }
+        Header { constants: self.constants.clone(), field: self.terrain.as_ref().map(Terrain::plane), ..header }
     }
 
     /// Runs it. Fails only if the trace can not be written.
@@ -338,6 +349,7 @@ impl Case {
             deployment: &self.deployment,
             variant,
             repairs,
+            constants: &self.constants,
             delay: self.delay,
             delays: draws(Subject::Delay),
             checked: self.checked,
@@ -618,13 +630,15 @@ impl<P: Protocol> Soak<'_, P> {
 pub fn soak(
     algorithm: &Algorithm,
     repairs: Repairs,
+    constants: &Constants,
     crowd: Crowd,
     seeds: Range<u64>,
     threads: usize,
     progress: &(dyn Fn(&Report) + Sync),
 ) -> Option<(u64, Violation)> {
     let run = |seed| {
-        let report = Case::draw(seed, crowd, algorithm).run(algorithm, repairs, None);
+        let case = Case::draw(seed, crowd, algorithm).with_constants(constants.clone());
+        let report = case.run(algorithm, repairs, None);
         let report = report.expect("without a trace there is nothing to write");
         progress(&report);
         report.violation.map(|violation| (seed, violation))

@@ -5,8 +5,8 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer, LinkEvent,
-    Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, View, carries_permits,
+    Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer,
+    LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, Terms, View, carries_permits,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
@@ -60,6 +60,8 @@ pub struct Setting<'a, P: Protocol> {
     pub variant: P::Variant,
     /// Which repairs are in force.
     pub repairs: Repairs,
+    /// What users have set of its constants, which was checked.
+    pub constants: &'a Constants,
     /// How long a message takes.
     pub delay: Duration,
     /// From which the delays are drawn.
@@ -124,12 +126,13 @@ pub struct World<P: Protocol> {
 impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero, or when the first of them is there.
     pub fn new(setting: Setting<'_, P>) -> Self {
-        let Setting { deployment, variant, repairs, delay, delays, checked, recorder, mut field } = setting;
+        let Setting { deployment, variant, repairs, constants, delay, delays, checked, recorder, mut field } = setting;
         if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
             field.watch();
         }
         let ground = Ground::new(P::View::LAYER, deployment);
-        let variant = if field.is_some() { P::over_radios(variant) } else { variant };
+        let terms = Terms { small_scale: false, over_radios: field.is_some(), constants };
+        let variant = terms.variant::<P>(variant).expect("they were checked");
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();

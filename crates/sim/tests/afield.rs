@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use driftlock_field::faults::{Area, Fault, Kind, Memory, Often, Ranges};
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
-use driftlock_protocol::{Algorithm, NodeId, Repairs};
+use driftlock_protocol::{Algorithm, Constants, NodeId, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::run::{Records, Replication, replicate, trace_header};
@@ -25,7 +25,9 @@ fn holds_among(tag: &str, crowd: Crowd, counted_runs: u64) {
     let mut seed = 0;
     while counted.load(Ordering::Relaxed) < counted_runs {
         let batch = (counted_runs - counted.load(Ordering::Relaxed)).max(2);
-        if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
+        if let Some((seed, violation)) =
+            soak(algorithm, Repairs::ALL, &Constants::new(), crowd, seed..seed + batch, 0, &count)
+        {
             panic!(
                 "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowd} --seed {seed} --runs 1 --trace violation.jsonl"
             );

@@ -7,8 +7,8 @@ use driftlock_net::ideal::Fate;
 use driftlock_protocol::klme;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant, repair};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
-    Units,
+    Algorithm, Constants, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units,
 };
 use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_spec::Violation;
@@ -29,7 +29,9 @@ fn holds(tag: &str, crowd: Crowd, counted_runs: u64) {
             counted.fetch_add(u64::from(report.entries_under_faults > 0), Ordering::Relaxed);
             assert!(report.violation.is_some() || report.rested || tag == "krlf", "an idle {tag} should come to rest");
         };
-        if let Some((seed, violation)) = soak(algorithm, Repairs::ALL, crowd, seed..seed + batch, 0, &count) {
+        if let Some((seed, violation)) =
+            soak(algorithm, Repairs::ALL, &Constants::new(), crowd, seed..seed + batch, 0, &count)
+        {
             panic!(
                 "seed {seed}: {violation}\nto record it: driftlock soak {tag}{crowd} --seed {seed} --runs 1 --trace violation.jsonl"
             );
@@ -100,7 +102,7 @@ fn with_fewer_nodes_than_units_all_stay_safe_and_live() {
     for tag in ["krl", "krlf", "krlf-adaptive", "hok", "hok-strict", "hok-fewest", "hok-edf", "hok-fcfs", "klme"] {
         // All of them may hold tokens for ever, so they need not come to rest; see krl::pacing.
         let algorithm = Algorithm::named(tag).expect("registered");
-        let failed = soak(algorithm, Repairs::ALL, Crowd::FewerNodesThanUnits, 0..2_000, 0, &|_| {});
+        let failed = soak(algorithm, Repairs::ALL, &Constants::new(), Crowd::FewerNodesThanUnits, 0..2_000, 0, &|_| {});
         assert_eq!(failed, None, "driftlock soak {tag} --crowded");
     }
 }
@@ -108,7 +110,7 @@ fn with_fewer_nodes_than_units_all_stay_safe_and_live() {
 /// The first seed below `seeds` at which the algorithm breaks without this repair.
 fn breaks_without(tag: &str, repair: Repair, seeds: u64) -> Option<(u64, Violation)> {
     let algorithm = Algorithm::named(tag).expect("registered");
-    soak(algorithm, Repairs::ALL.without(repair), Crowd::Usual, 0..seeds, 0, &|_| {})
+    soak(algorithm, Repairs::ALL.without(repair), &Constants::new(), Crowd::Usual, 0..seeds, 0, &|_| {})
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use driftlock_protocol::Repairs;
 use driftlock_protocol::klme::{Klme, repair};
-use driftlock_protocol::{Demand, Deployment, NodeId};
+use driftlock_protocol::{Constants, Demand, Deployment, NodeId};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Subject, stream};
@@ -62,6 +62,7 @@ fn world_with(nodes: u32, k: u32, repairs: Repairs) -> World<Klme> {
         deployment: &Deployment { nodes, k, members, ..Deployment::default() },
         variant: (),
         repairs,
+        constants: &Constants::new(),
         delay: Duration::Constant(1.0),
         delays: stream(1, 0, Subject::Delay),
         checked: true,

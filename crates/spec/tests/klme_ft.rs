@@ -202,7 +202,7 @@ fn with_two_members_the_leader_goes_on_without_the_other() {
     assert!(place.is_critical(1));
     place.crash(1);
     place.request(0);
-    let patience = VARIANT.times.beat.as_secs() * u64::from(VARIANT.patience + 2);
+    let patience = VARIANT.times.beat.as_secs() * u64::from(VARIANT.care.patience + 2);
     place.pass_until(|place| place.is_critical(0), reclaim_seconds() + patience);
 }
 

@@ -1,8 +1,8 @@
 //! The lines of a trace.
 
 use driftlock_protocol::{
-    Algorithm, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status, StatusChange,
-    Visitor,
+    Algorithm, Constants, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status,
+    StatusChange, Visitor,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +25,9 @@ pub struct Header {
     pub algorithm: String,
     /// The names of the repairs that are switched off.
     pub without: Vec<String>,
+    /// The algorithm's own constants that are not as usual.
+    #[serde(default, skip_serializing_if = "Constants::is_empty")]
+    pub constants: Constants,
     /// The nodes, the units and the links at the start; the first link is incarnation 0, the next 1, and so on.
     pub deployment: Deployment,
     /// Which world wrote it.
@@ -49,7 +52,8 @@ impl Header {
         }
         let start = algorithm.visit(Start(&deployment));
         let (format, version, algorithm) = (FORMAT.into(), VERSION, algorithm.tag.into());
-        Self { format, version, algorithm, without, deployment, world, start, field: None }
+        let constants = Constants::new();
+        Self { format, version, algorithm, without, constants, deployment, world, start, field: None }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use driftlock_net::ideal::Ground;
 use driftlock_protocol::{
-    Algorithm, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, View,
-    Visitor,
+    Algorithm, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, Terms,
+    View, Visitor, WrongConstant,
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -73,6 +73,9 @@ pub enum ReplayError {
         /// How many there are.
         nodes: u32,
     },
+    /// Constants that the algorithm does not have, or that make no sense.
+    #[error("its first line is damaged: {0}")]
+    Constant(#[from] WrongConstant),
     /// An input that the algorithm can not take.
     #[error("the input on line {line} is not one of {algorithm}: {error}")]
     BadInput {
@@ -144,9 +147,9 @@ impl Visitor for Replay {
         let ground = Ground::<()>::new(P::View::LAYER, &deployment);
         let header = self.reader.header();
         let small = matches!(header.world, Origin::Check { small_scale: true, .. });
-        let variant = if small { P::at_small_scale(variant) } else { variant };
         let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
-        let variant = if radios { P::over_radios(variant) } else { variant };
+        let terms = Terms { small_scale: small, over_radios: radios, constants: &header.constants };
+        let variant = terms.variant::<P>(variant)?;
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use driftlock_check::{Bound, EVENTS_MAX, Networks, Property, Setup, Timing};
-use driftlock_protocol::{Algorithm, Deployment, Repairs};
-use driftlock_sim::config::unknown_repair;
+use driftlock_protocol::{Algorithm, Deployment, Repairs, Terms};
+use driftlock_sim::config::{ConfigError, unknown_repair};
 
 use super::demands::Menu;
 use super::layer::{self, LinkFlags, NeighbourhoodFlags};
 use super::{effect, units_fit};
+use crate::constants::ConstantFlags;
 use crate::failure::Failure;
 use crate::view::At;
 use crate::{list, progress};
@@ -32,7 +33,7 @@ Examples:
   driftlock check hok --k 2 --units 1,2 --priorities 0,1    every request chooses
   driftlock check klme --nodes 3 --k 1 --crossings 1        one node leaves the neighbourhood, one enters
   driftlock check krl --nodes 4 --k 2 --budget 30s          as far as it comes in 30 s
-  driftlock check krlf --over-radios                        with idle tokens that rest at each node
+  driftlock check krlf --over-radios                        with idle tokens that rest at each node: some minutes
   driftlock check krlf --nodes 4 --k 2 --walks 1000000      random walks through the same states
 
 Exit codes: 0 no violation (also when a limit ended the search, which is said), 1 a violation, 2 it could not be run.";
@@ -97,6 +98,8 @@ pub(crate) struct Args {
     /// Switch all repairs off: the paper as published
     #[arg(long, conflicts_with = "without")]
     pub(super) as_published: bool,
+    #[command(flatten)]
+    constants: ConstantFlags,
     /// Do not ask for this property; may be given several times
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
     pub(super) ignore: Vec<Property>,
@@ -196,7 +199,7 @@ impl Args {
         Ok(Plan { algorithm, repairs, without, networks, menu, walks, safety_only, setup })
     }
 
-    fn setup(&self, algorithm: &Algorithm) -> Result<Setup, Failure> {
+    fn setup(&self, algorithm: &'static Algorithm) -> Result<Setup, Failure> {
         let deployment = Deployment { nodes: self.nodes, k: self.k, ..Deployment::default() };
         let mut setup = Setup::still(deployment, self.requests);
         setup.demands = self.menu.demands()?;
@@ -207,6 +210,10 @@ impl Args {
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;
         setup.over_radios = self.over_radios;
+        setup.constants = self.constants.constants();
+        let terms =
+            Terms { small_scale: setup.small_scale, over_radios: setup.over_radios, constants: &setup.constants };
+        algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })?;
         if self.timed {
             setup.timing = Timing::Timed { tick: self.tick, drift: self.drift, pauses: self.pauses };
         }

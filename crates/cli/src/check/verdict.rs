@@ -245,6 +245,9 @@ impl Told<'_> {
         if setup.over_radios {
             flag("over-radios", "");
         }
+        for (name, value) in &setup.constants {
+            flag("constant", &format!("{name}={value}"));
+        }
         if let Timing::Timed { tick, drift, pauses } = setup.timing {
             flag("timed --tick", &format!("{}ms --drift {drift} --pauses {pauses}", tick.as_millis()));
             if setup.lateness != Bound::Any {
@@ -305,6 +308,7 @@ impl Told<'_> {
         let mut object = json!({
             "algorithm": self.plan.algorithm.tag,
             "without": self.plan.without,
+            "constants": self.setup.constants,
             "deployment": self.setup.deployment,
             "command": self.command(),
             "seconds": self.took.as_secs_f64(),

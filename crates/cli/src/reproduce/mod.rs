@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let studies = studies(args)?;
     let page = args.out.join("report.html");
     fs::create_dir_all(&args.out).map_err(Failure::write(&args.out))?;
-    output::check([&page])?;
+    output::check([&page], [])?;
     for study in &studies {
         study.probe(args.threads)?;
     }
@@ -122,7 +122,6 @@ fn studies(args: &Args) -> Result<Vec<Study>, Failure> {
             return Err(Failure::Other(format!("{name}: {twice:?} is asked for twice, and its files go by that name")));
         }
         let runs = experiment.runs(&name, &overrides)?;
-        let paper = paper.or_else(|| Paper::of_algorithm(&runs.first()?.plan.config.algorithm));
         // In a folder of its own, or its report would take the place of the one that names the command.
         let command = command::again(&[&name], &given, Some(&experiment.name));
         studies.push(Study { paper, experiment, runs, command });

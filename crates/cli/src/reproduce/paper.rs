@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use driftlock_protocol::Algorithm;
 use driftlock_sim::config::Config;
 use driftlock_sim::summary::Summary;
 
@@ -107,13 +106,6 @@ pub(crate) static PAPERS: &[Paper] = &[
 ];
 
 impl Paper {
-    /// The paper that the algorithm of this tag is from.
-    pub(crate) fn of_algorithm(tag: &str) -> Option<&'static Self> {
-        let source = |tag| Algorithm::named(tag).map(|algorithm| algorithm.paper);
-        let wanted = source(tag)?;
-        PAPERS.iter().find(|paper| source(paper.tag) == Some(wanted))
-    }
-
     fn names(&self) -> String {
         let names: Vec<_> = self.experiments.iter().map(|(name, _)| *name).collect();
         names.join(", ")
@@ -160,11 +152,5 @@ mod tests {
             assert!(!files.contains(&experiment.name), "{}", experiment.name);
             files.push(experiment.name);
         }
-    }
-
-    #[test]
-    fn an_algorithm_leads_to_its_paper() {
-        assert_eq!(Paper::of_algorithm("krlf-adaptive").map(|paper| paper.tag), Some("krl"));
-        assert!(Paper::of_algorithm("nonsense").is_none());
     }
 }

@@ -99,9 +99,7 @@ impl Section<'_> {
 
     /// Where the algorithms come from.
     fn source(&self) -> Option<Source> {
-        let first = self.results.first().map(|(config, _)| config.algorithm.as_str());
-        let tag = self.paper.map(|paper| paper.tag).or(first)?;
-        Algorithm::named(tag).map(|algorithm| algorithm.paper)
+        Algorithm::named(self.paper?.tag).map(|algorithm| algorithm.paper)
     }
 
     fn heading(&self) -> &'static str {

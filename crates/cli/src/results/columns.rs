@@ -1,6 +1,7 @@
 //! What the columns of result tables hold, and in which units. It follows from their names alone, so that tables of
 //! runs that were configured differently fit together.
 
+use driftlock_protocol::{ALGORITHMS, Algorithm};
 use driftlock_table::{Column, Kind};
 
 /// A time unit of the papers; on a field it is a second.
@@ -185,9 +186,16 @@ fn unit(name: &str) -> Option<&'static str> {
         "units_in_use" => Some(ONE),
         "wait_by_priority" | "wait_by_units" if last == "entries" => Some(ENTRIES),
         "wait_by_priority" | "wait_by_units" => OF_WAITS.iter().find(|(known, ..)| *known == last)?.2,
+        "constants" => unit_of_constant(last),
         "field" => unit_of_setting(last),
         _ => None,
     }
+}
+
+/// Of a constant of some algorithm: those that are times are shown so.
+fn unit_of_constant(name: &str) -> Option<&'static str> {
+    let mut constants = ALGORITHMS.iter().flat_map(Algorithm::constants);
+    constants.any(|(known, usual, _)| known == name && usual.ends_with(" s")).then_some(TIME)
 }
 
 fn unit_of_setting(name: &str) -> Option<&'static str> {
@@ -207,6 +215,8 @@ mod tests {
             ("wait_by_units.2.p95", Some("time unit")),
             ("wait_by_priority.100.zero_share", Some("1")),
             ("wait_by_priority.100.entries", Some("entries")),
+            ("constants.beat", Some("time unit")),
+            ("constants.copies", None),
             ("field.area.width", Some("m")),
             ("field.radio.propagation.range-m", Some("m")),
             ("field.layers.link.retransmit-ms-max", Some("ms")),

@@ -11,12 +11,13 @@
 //! before each further one. The pauses do not grow: a neighbour whose links have just changed begins with partial reversals, and
 //! may have to wait for a pause of this node before each of them.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::Dag;
-use crate::Outbox;
+use crate::{Constant, Outbox};
 
 /// The timer of whoever reverses links; the papers have none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -33,17 +34,27 @@ pub enum Timer {
 pub struct Limits {
     /// So many partial reversals in a row are made at once, and after them so many full ones.
     pub patience: u16,
+    /// How long the pause before each further one is.
+    pub pause: Duration,
 }
 
 impl Limits {
     /// What every world but the checker goes by.
-    pub const USUAL: Self = Self { patience: 32 };
+    pub const USUAL: Self = Self { patience: 32, pause: Duration::from_secs(20) };
     /// One reversal of each sort.
-    pub const SMALL: Self = Self { patience: 1 };
+    pub const SMALL: Self = Self { patience: 1, ..Self::USUAL };
 }
 
-/// How long a pause is.
-pub const PAUSE: Duration = Duration::from_secs(20);
+/// What users may set of this, given where a variant has it.
+pub(crate) fn constants<V: Copy>(
+    patience: fn(&mut V) -> &mut u16,
+    pause: fn(&mut V) -> &mut Duration,
+) -> Vec<Constant<V>> {
+    alloc::vec![
+        Constant::count("reversals", patience, 1..=10_000, "partial reversals in a row, and then as many full ones"),
+        Constant::time("pause", pause, "before each further reversal, while they lead nowhere"),
+    ]
+}
 
 /// How a node stands with its reversals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -66,7 +77,7 @@ pub(super) enum Reversal {
 impl Dag {
     /// The reversal that may be made now. If none, the timer is armed.
     pub(super) fn next_reversal<M: Clone>(&mut self, out: &mut Outbox<M, Timer>) -> Option<Reversal> {
-        let Some(Limits { patience }) = self.limits else { return Some(Reversal::Partial) };
+        let Some(Limits { patience, pause }) = self.limits else { return Some(Reversal::Partial) };
         if self.pace.reversals < 2 * patience {
             self.pace.reversals += 1;
             return Some(if self.pace.reversals <= patience { Reversal::Partial } else { Reversal::Full });
@@ -74,7 +85,7 @@ impl Dag {
         if !self.pace.paused {
             self.pace.paused = true;
             out.clause("pause");
-            out.arm(Timer::Pace, PAUSE);
+            out.arm(Timer::Pace, pause);
         }
         None
     }
@@ -97,7 +108,7 @@ impl Dag {
 
     /// The next one, if there has to be one, comes after another pause.
     pub(crate) fn end_turn(&mut self) {
-        if let Some(Limits { patience }) = self.limits {
+        if let Some(Limits { patience, .. }) = self.limits {
             self.pace.reversals = 2 * patience;
         }
     }
@@ -112,7 +123,7 @@ mod tests {
 
     type Effects = Vec<Effect<(), Timer>>;
 
-    const PAUSES: [Effect<(), Timer>; 1] = [Effect::Arm { timer: Timer::Pace, after: PAUSE }];
+    const PAUSES: [Effect<(), Timer>; 1] = [Effect::Arm { timer: Timer::Pace, after: Limits::USUAL.pause }];
 
     fn dag(limits: Option<Limits>) -> Dag {
         let alone = Deployment { nodes: 1, k: 1, ..Deployment::default() };
@@ -132,7 +143,7 @@ mod tests {
 
     #[test]
     fn after_partial_reversals_come_as_many_full_ones_and_then_a_pause() {
-        let mut dag = dag(Some(Limits { patience: 2 }));
+        let mut dag = dag(Some(Limits { patience: 2, ..Limits::USUAL }));
         let (partial, full) = ((Some(Reversal::Partial), Effects::new()), (Some(Reversal::Full), Effects::new()));
         assert_eq!([(); 4].map(|()| next(&mut dag)), [partial.clone(), partial, full.clone(), full]);
         assert!(!dag.pace.paused);
@@ -143,7 +154,7 @@ mod tests {
 
     #[test]
     fn after_each_pause_one_full_reversal_may_be_made() {
-        let mut dag = dag(Some(Limits { patience: 2 }));
+        let mut dag = dag(Some(Limits { patience: 2, ..Limits::USUAL }));
         reversals(&mut dag);
         for _ in 0..3 {
             dag.begin_turn();

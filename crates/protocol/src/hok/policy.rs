@@ -41,6 +41,17 @@ impl Policy {
         }
     }
 
+    /// How many grants of waiting a unit less is worth, where it is worth any.
+    ///
+    /// # Panics
+    /// If units do not count.
+    pub(super) fn worth_of_a_unit(&mut self) -> &mut u16 {
+        match self {
+            Self::FewestUnits { unit } => unit,
+            _ => unreachable!("only where units count this is a constant"),
+        }
+    }
+
     /// The rank of a request that is made when so many grants are known of.
     pub(super) fn rank(self, demand: Demand, grants: Grants) -> Rank {
         Rank(match self {

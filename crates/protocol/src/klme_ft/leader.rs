@@ -13,19 +13,19 @@ impl KlmeFt {
     pub(super) fn on_beat_over(&mut self, out: &mut Out<Self>) {
         if let Role::Leader(token) = &mut self.role {
             let could_help = token.knows_others(&self.others);
-            token.pass_beat(self.variant.patience, could_help);
+            token.pass_beat(self.variant.care.patience, could_help);
             self.begin_round(true, out);
         }
     }
 
     /// The next beat. If nobody wants anything, it is the last for now.
     pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
-        let (me, patience, change) = (self.me(), self.variant.patience, self.next_change(beat_is_over));
+        let (me, care, change) = (self.me(), self.variant.care, self.next_change(beat_is_over));
         let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
         let could_help = token.knows_others(&self.others);
         let is_wanted = if self.rules.has(guard::GHOSTS) { token.has_waiter() } else { !token.queue.is_empty() };
         let is_idle = !is_wanted && token.loans.is_empty() && token.is_confirmed();
-        let must_ask = could_help && token.wants_copies(patience) && !token.has_asked;
+        let must_ask = could_help && token.wants_copies(care) && !token.has_asked;
         let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
         let wakes = self.rests;
         self.rests = is_idle && is_complete;
@@ -33,7 +33,7 @@ impl KlmeFt {
         token.change(change);
         token.settled |= !self.rules.has(guard::SETTLE);
         token.round = token.round.next();
-        token.has_asked = could_help && token.wants_copies(patience);
+        token.has_asked = could_help && token.wants_copies(care);
         *copy = token.copy(me, copy.founded);
         let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
         out.broadcast(beat);
@@ -161,7 +161,7 @@ impl KlmeFt {
     fn next_change(&self, beat_is_over: bool) -> Option<Change> {
         let Role::Leader(token) = &self.role else { return None };
         let could_help = token.knows_others(&self.others);
-        let change = token.next_change(self.me(), self.variant.patience, could_help, beat_is_over);
+        let change = token.next_change(self.me(), self.variant.care, could_help, beat_is_over);
         change.filter(|_| token.settled || self.keeps(guard::WITHDRAW))
     }
 

@@ -253,7 +253,7 @@ fn whoever_has_gone_is_not_counted_on() {
     let token = books(&mut leader);
     assert_eq!(token.queue, [Waiter { member: member(2), missed: 0 }]);
     assert_eq!(token.volunteer, None);
-    let patience = Variant::USUAL.patience;
+    let patience = Variant::USUAL.care.patience;
     assert_eq!(token.holders.iter().map(|holder| holder.missed).collect::<Vec<_>>(), [0, patience, 0]);
     assert_eq!(books(&mut parted(Repairs::ALL.without(guard::FORGET_VOLUNTEER))).volunteer, Some(member(4)));
 }

@@ -5,12 +5,10 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use super::Care;
 use super::message::{Allocation, Copy, Seal, Want};
 use crate::tenure::{LeaderNo, Member, Round, is_majority};
 use crate::{NodeId, Permits, Stay};
-
-/// How many copies there should be. With three, any one of them may be lost.
-pub(super) const COPIES: usize = 3;
 
 /// Beats that a waiter may miss until others are served before it.
 pub(super) const SILENT: u8 = 2;
@@ -22,7 +20,7 @@ pub(super) struct Holder {
     /// Whether it has acknowledged the latest beat.
     pub(super) acknowledged: bool,
     /// How many beats before it missed, as far as anybody cares.
-    pub(super) missed: u8,
+    pub(super) missed: u16,
     /// It is about to leave.
     pub(super) leaving: bool,
 }
@@ -167,28 +165,29 @@ impl Token {
     }
 
     /// Whether the copy holders are fewer than they should be, not counting those that leave or were not heard of.
-    pub(super) fn wants_copies(&self, patience: u8) -> bool {
+    pub(super) fn wants_copies(&self, Care { copies, patience }: Care) -> bool {
         let sound = |holder: &&Holder| !holder.leaving && holder.missed < patience;
-        self.holders.iter().filter(sound).count() < COPIES
+        self.holders.iter().filter(sound).count() < copies.into()
     }
 
     /// How the set of copy holders should change next, if others `could_help`. Whoever is merely silent is struck off only if
     /// there is another, or if somebody could not leave otherwise; or if it is the only one beside the leader, which can not do
     /// without it. Nobody is let go before the others had a beat's time to say who would help, nor if that left the leader
     /// without a majority.
-    pub(super) fn next_change(&self, me: Member, patience: u8, could_help: bool, beat_is_over: bool) -> Option<Change> {
+    pub(super) fn next_change(&self, me: Member, care: Care, could_help: bool, beat_is_over: bool) -> Option<Change> {
+        let Care { copies, patience } = care;
         if !self.settled {
             return self.withdrawal(patience).filter(|change| self.would_be_confirmed(*change));
         }
-        let count = self.holders.len();
+        let (count, copies) = (self.holders.len(), usize::from(copies));
         let leaves = |is_me: bool| self.holders.iter().find(|holder| holder.leaving && (holder.member == me) == is_me);
         // Somebody has to lead until all others are struck off.
         let none_will_help = !could_help || (self.has_asked && beat_is_over);
-        let leaver = leaves(false).or_else(|| leaves(true)).filter(|_| none_will_help || !self.wants_copies(patience));
+        let leaver = leaves(false).or_else(|| leaves(true)).filter(|_| none_will_help || !self.wants_copies(care));
         let silent = self.holders.iter().find(|holder| holder.missed >= patience && holder.member != me);
         let change = match (self.volunteer, silent, leaver) {
-            (Some(volunteer), _, _) if self.wants_copies(patience) && count <= COPIES => Change::Add(volunteer),
-            (_, Some(silent), leaver) if count != COPIES || leaver.is_some() => Change::Remove(silent.member),
+            (Some(volunteer), _, _) if self.wants_copies(care) && count <= copies => Change::Add(volunteer),
+            (_, Some(silent), leaver) if count != copies || leaver.is_some() => Change::Remove(silent.member),
             (_, _, Some(leaver)) if count > 1 => Change::Remove(leaver.member),
             _ => return None,
         };
@@ -197,7 +196,7 @@ impl Token {
 
     /// Whoever was added last and was never heard of since is struck off again: a leader that was the only copy holder can not do without the
     /// second. The set that was settled before differs from both by this one member.
-    fn withdrawal(&self, patience: u8) -> Option<Change> {
+    fn withdrawal(&self, patience: u16) -> Option<Change> {
         let added = self.holders.iter().find(|holder| Some(holder.member) == self.added)?;
         (added.missed >= patience).then_some(Change::Remove(added.member))
     }
@@ -222,7 +221,7 @@ impl Token {
     }
 
     /// A beat's time is over: leases have run on, and whoever has not answered has missed a beat.
-    pub(super) fn pass_beat(&mut self, patience: u8, could_help: bool) {
+    pub(super) fn pass_beat(&mut self, patience: u16, could_help: bool) {
         for loan in &mut self.loans {
             loan.left = loan.left.saturating_sub(1);
         }

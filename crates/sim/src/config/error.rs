@@ -1,7 +1,7 @@
 //! Why a configuration makes no sense, in sentences.
 
 use driftlock_net::neighbourhood::SitesError;
-use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency};
+use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency, WrongConstant};
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
@@ -112,6 +112,14 @@ pub enum ConfigError {
     ThreeLoads {
         /// The other parameter.
         name: &'static str,
+    },
+    /// Constants that it does not have, or that make no sense.
+    #[error("{algorithm}: {error}")]
+    Constant {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+        /// What is wrong.
+        error: WrongConstant,
     },
     /// Sites that make no sense.
     #[error(transparent)]

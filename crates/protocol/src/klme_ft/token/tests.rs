@@ -4,7 +4,8 @@ use alloc::vec;
 
 use super::*;
 
-const PATIENCE: u8 = 2;
+const PATIENCE: u16 = 2;
+const CARE: Care = Care { copies: 3, patience: PATIENCE };
 
 fn member(id: u32) -> Member {
     Member { id: NodeId(id), stay: Stay(10 + id) }
@@ -33,7 +34,7 @@ fn silence(token: &mut Token, id: u32) {
 
 /// The next change in the middle of a beat, if nobody else could keep a copy.
 fn next(token: &Token) -> Option<Change> {
-    token.next_change(member(0), PATIENCE, false, false)
+    token.next_change(member(0), CARE, false, false)
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn a_volunteer_takes_the_place_of_a_leaver_or_of_a_silent_holder_and_of_no_other
         let mut token = token(&[0, 1, 2]);
         token.volunteer = Some(member(3));
         change(&mut token);
-        token.next_change(member(0), PATIENCE, true, true)
+        token.next_change(member(0), CARE, true, true)
     };
     assert_eq!(with_volunteer(&|_| {}), None, "three copies are enough");
     assert_eq!(with_volunteer(&|token| silence(token, 2)), Some(Change::Add(member(3))));
@@ -159,10 +160,10 @@ fn a_leaver_goes_when_the_others_had_time_to_help_and_the_leader_last() {
     token.holder(member(0)).unwrap().leaving = true;
     token.holder(member(1)).unwrap().leaving = true;
     assert_eq!(next(&token), Some(Change::Remove(member(1))));
-    assert_eq!(token.next_change(member(0), PATIENCE, true, true), None, "nobody was asked");
+    assert_eq!(token.next_change(member(0), CARE, true, true), None, "nobody was asked");
     token.has_asked = true;
-    assert_eq!(token.next_change(member(0), PATIENCE, true, false), None, "somebody may answer yet");
-    assert_eq!(token.next_change(member(0), PATIENCE, true, true), Some(Change::Remove(member(1))));
+    assert_eq!(token.next_change(member(0), CARE, true, false), None, "somebody may answer yet");
+    assert_eq!(token.next_change(member(0), CARE, true, true), Some(Change::Remove(member(1))));
     token.change(Some(Change::Remove(member(1))));
     token.settled = true;
     assert_eq!(next(&token), Some(Change::Remove(member(0))));
@@ -260,7 +261,7 @@ fn copies_are_wanted_when_fewer_than_three_are_sound() {
     let wants = |holders: &[u32], spoil: &dyn Fn(&mut Token)| {
         let mut token = token(holders);
         spoil(&mut token);
-        token.wants_copies(PATIENCE)
+        token.wants_copies(CARE)
     };
     assert!(!wants(&[0, 1, 2], &|_| {}) && !wants(&[0, 1, 2, 3], &|_| {}));
     assert!(wants(&[0, 1], &|_| {}));
