@@ -207,7 +207,7 @@ fn no_command_writes_over_what_it_reads() {
     let scratch = Scratch::new("over");
     let places = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n$node_(1) set X_ 2\n$node_(1) set Y_ 2\n";
     let movements = scratch.write("a.tcl", &format!("{places}$ns_ at 1 \"$node_(0) setdest 9 9 1\"\n"));
-    let config = scratch.write("c.toml", "nodes = 5\n");
+    let config = scratch.write("c.toml", "nodes = 20\n");
     let field = scratch.write("f.toml", "area = { width = 100, height = 100 }\n");
     for (command, file) in [
         (vec!["sim", "--tracks", &movements, "--k", "1", "--trace", &movements], &movements),

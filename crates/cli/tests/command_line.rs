@@ -240,7 +240,8 @@ fn a_run_with_constants_is_recorded_and_done_again() {
     let scratch = Scratch::new("constants-again");
     let trace = scratch.path("run.jsonl");
     let brisk = ["--constant", "beat=1", "--constant", "lease=4", "--trace", &trace];
-    let sim = ["sim", "--algorithm", "klme-ft", "--entries", "30", "--warmup", "0", "--replications", "1"];
+    let few = ["--entries", "30", "--warmup", "0", "--replications", "1"];
+    let sim = [&["sim", "--algorithm", "klme-ft", "--delay", "0.05"], &few[..]].concat();
     let soak = ["soak", "klme-ft", "--seed", "7", "--runs", "1"];
     let check =
         ["check", "klme-ft", "--timed", "--tick", "2s", "--ignore", "service", "--crossings", "0", "--without", "bond"];
