@@ -1,7 +1,10 @@
 //! What docs/link-layer.md promises of crowds, at sizes that tests have time for; `driftlock reproduce crowd` measures it at
 //! length.
 
+use driftlock_net::Time;
+use driftlock_protocol::{NodeId, Section};
 use driftlock_sim::config::Config;
+use driftlock_sim::live::{self, Deed, Order};
 use driftlock_sim::random::Duration;
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
@@ -86,5 +89,46 @@ fn when_more_is_asked_for_than_the_air_carries_what_is_served_stays_at_its_most(
         let served: Vec<_> = measured([10.0, 30.0, 100.0, 1000.0].map(of)).iter().map(|s| s.throughput.mean).collect();
         let most = served.iter().copied().fold(0.0, f64::max);
         assert!(served[3] > 0.67 * most, "{tag}, {nodes} nodes: {served:?} a second");
+    }
+}
+
+/// How many seconds all who wait need to be served when everybody has asked without end for a while and then nobody does,
+/// and how long a node waits that asks a while later.
+fn recovery(tag: &str, nodes: u32) -> (f64, f64) {
+    const STEP: Time = Time(20_000_000);
+    let (calm_at, over_at) = (Time::from_units(SETTLED + 15.0), Time::from_units(SETTLED + 60.0));
+    let plan = Config { load_of_all: Some(1e-3), ..crowd(tag, nodes, 0.0, 0.2) }.plan().expect("it makes sense");
+    let (mut orders, mut recovered, mut asked) = (Vec::new(), None, false);
+    let mut waits_until = over_at;
+    let end = live::run(&plan, None, &mut |seen| {
+        if let Some(order) = orders.pop() {
+            return order;
+        }
+        let of = |section| (0..).map(NodeId).zip(&seen.nodes).filter(move |(_, node)| node.section == section);
+        if asked && of(Section::Waiting).count() == 0 {
+            waits_until = seen.now;
+            return Order::End;
+        }
+        orders.push(Order::Until((seen.now + STEP).max(Time::from_units(SETTLED))));
+        orders.extend(of(Section::Critical).map(|(node, _)| Order::Do(Deed::Release(node))));
+        if seen.now >= Time::from_units(SETTLED) && seen.now < calm_at {
+            orders.extend(of(Section::Remainder).map(|(node, _)| Order::Do(Deed::Request(node))));
+        } else if seen.now >= calm_at && recovered.is_none() && of(Section::Waiting).count() == 0 {
+            recovered = Some(seen.now - calm_at);
+        } else if seen.now >= over_at && !asked {
+            asked = true;
+            orders.push(Order::Do(Deed::Request(NodeId(nodes / 2))));
+        }
+        orders.pop().expect("it goes on at least")
+    });
+    assert_eq!(end.expect("no trace is written").violation, None);
+    (recovered.expect("all are served in the end").units(), (waits_until - over_at).units())
+}
+
+#[test]
+fn when_the_load_falls_all_who_wait_are_served_within_ten_seconds() {
+    for (tag, nodes) in [("krl", 10), ("krl", 200), ("krlf", 100), ("hok", 200)] {
+        let (recovered, wait) = recovery(tag, nodes);
+        assert!(recovered > 0.0 && recovered < 10.0 && wait < 1.0, "{tag}, {nodes}: {recovered} s, then {wait} s");
     }
 }
