@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
-    Crossing, Deployment, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Terms, View,
+    Charter, Crossing, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Terms, View,
 };
 use driftlock_spec::Violation;
 
@@ -29,8 +29,6 @@ pub struct Model<P: Protocol> {
     repairs: Repairs,
     pub(crate) layout: Layout,
     pub(crate) parts: Parts<P>,
-    /// What is left of each node when it has crashed: a node that knows nothing.
-    remains: Vec<P>,
     /// What was done that must not be done, each once.
     faults: Mutex<Vec<Violation>>,
     /// Where the transitions are written down, if liveness is to be decided.
@@ -60,13 +58,12 @@ impl<P: Protocol> Model<P> {
         };
         let Setup { small_scale, over_radios, .. } = setup;
         let variant = Terms { small_scale, over_radios, constants: &setup.constants }.variant::<P>(variant)?;
-        let mut model = Self {
+        let model = Self {
             layout: Layout::new(setup.deployment.nodes),
             parts: Parts::new(tick, setup.demands.clone()),
             variant,
             setup,
             repairs,
-            remains: Vec::new(),
             faults: Mutex::default(),
             recorder: None,
             seen: AtomicU64::new(0),
@@ -76,7 +73,6 @@ impl<P: Protocol> Model<P> {
             violated: AtomicU32::new(NOT_VIOLATED),
             stop: AtomicBool::new(false),
         };
-        model.remains = model.blank();
         let (_, spread) = model.fingerprint(&model.initial());
         if spread > model.setup.spread { Err(SetupError::Spread(spread)) } else { Ok(model) }
     }
@@ -96,10 +92,9 @@ impl<P: Protocol> Model<P> {
         P::deploy(&self.setup.deployment, self.variant, self.repairs)
     }
 
-    /// Nodes that know nothing and are nowhere.
-    pub(crate) fn blank(&self) -> Vec<P> {
-        let nowhere = Deployment { members: Vec::new(), ..self.setup.deployment.clone() };
-        P::deploy(&nowhere, self.variant, self.repairs)
+    /// What nodes go by.
+    pub(crate) fn charter(&self) -> Charter<P::Variant> {
+        Charter::new(self.setup.deployment.k, self.variant, self.repairs)
     }
 
     /// The state in which everything begins.
@@ -350,7 +345,7 @@ impl<P: Protocol> Model<P> {
                 layout.set_crashed(state, node);
                 // Nobody is told, so it is a member still.
                 let reach = Reach::member(self.stay_of(state, node));
-                let node_left = Node::new(node, self.remains[node.index()].clone(), reach);
+                let node_left = Node::new(node, P::blank(node, &self.charter()), reach);
                 layout.set_seat(state, node, self.parts.seat(Seat { node: node_left, timers: Vec::new() }));
                 self.silence(state, node);
             }
@@ -408,7 +403,7 @@ impl<P: Protocol> Model<P> {
         for peer in self.members(state).filter(|&peer| peer != node) {
             self.input(state, peer, self.parts.told(Crossing::Met { peer: node, stay }));
         }
-        self.input(state, node, self.parts.told(Crossing::Entered { stay, members }));
+        self.input(state, node, self.parts.told(Crossing::decreed(stay, members)));
     }
 
     fn stay_of(&self, state: &State, node: NodeId) -> Option<Stay> {

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use driftlock_protocol::{
-    Demand, Deployment, Fence, Grant, Input, Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Permits, Protocol,
-    Reach, Repair, Repairs, Section, Status, Stay, Units, View,
+    Charter, Demand, Deployment, Fence, Grant, Input, Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Permits,
+    Protocol, Reach, Repair, Repairs, Section, Status, Stay, Units, View,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,12 +61,24 @@ impl<V: View> Protocol for Puppet<V> {
     type View = V;
     type Timer = u8;
     type Variant = ();
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &["parcel"];
     const REPAIRS: &'static [Repair] = &[];
 
     fn deploy(deployment: &Deployment, (): (), _repairs: Repairs) -> Vec<Self> {
         deployment.ids().map(|_| Self::bare()).collect()
+    }
+
+    fn blank(_me: NodeId, _charter: &Charter<()>) -> Self {
+        Self::bare()
+    }
+
+    fn mint(&mut self, _k: u32, _generation: u32, _out: &mut Out<Self>) {}
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<()>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {

@@ -91,7 +91,7 @@ impl<P: Protocol> Walker<'_, P> {
                 enabled.retain(|action| action.is_fair());
             }
             // Where a token that is lost comes back, a waiter that could not be served just now may be served later.
-            let may_be_served = || P::SURVIVES_CRASHES && step < STEPS_MAX && model.waiters(&state).next().is_some();
+            let may_be_served = || P::CLAIMS.crashes && step < STEPS_MAX && model.waiters(&state).next().is_some();
             let waits = model.owed(&state) != 0 || may_be_served();
             if enabled.is_empty() || (in_peace && !waits && model.grants(&state) == 0) {
                 return Ok(());

@@ -4,8 +4,8 @@ use std::io;
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
-    Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol, Reach, View,
-    carries_permits,
+    Charter, Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol, Reach,
+    View, carries_permits,
 };
 use driftlock_trace::{Presence, Writer};
 
@@ -30,7 +30,7 @@ pub fn record<P: Protocol>(model: &Model<P>, counterexample: &Counterexample, wr
 pub(crate) struct Play<P: Protocol> {
     pub(crate) nodes: Vec<Node<P>>,
     pub(crate) ground: Ground<P::Message>,
-    blank: Vec<P>,
+    charter: Charter<P::Variant>,
     /// The timers of each node that are armed, in order.
     pub(crate) armed: Vec<Vec<P::Timer>>,
     demands: Vec<Demand>,
@@ -46,8 +46,8 @@ impl<P: Protocol> Play<P> {
         let protocols = setup.deployment.ids().zip(model.deploy());
         let nodes: Vec<_> = protocols.map(|(id, node)| Node::new(id, node, ground.reach(id))).collect();
         let armed = nodes.iter().map(|_| Vec::new()).collect();
-        let (blank, demands) = (model.blank(), setup.demands.clone());
-        Self { nodes, ground, blank, armed, demands, fate: setup.fate, now: 0, writer }
+        let (charter, demands) = (model.charter(), setup.demands.clone());
+        Self { nodes, ground, charter, armed, demands, fate: setup.fate, now: 0, writer }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -82,7 +82,7 @@ impl<P: Protocol> Play<P> {
                 self.ground.neighbourhood_mut().expect("a model of a neighbourhood").crash(node);
                 self.note_member(node, Presence::Crashed);
                 self.armed[node.index()].clear();
-                self.nodes[node.index()] = Node::new(node, self.blank[node.index()].clone(), Reach::Outside);
+                self.nodes[node.index()] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
             }
             Action::Lose { from, to } => {
                 let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
@@ -134,7 +134,7 @@ impl<P: Protocol> Play<P> {
         for peer in self.ground.audience(node) {
             self.tell(peer, Crossing::Met { peer: node, stay });
         }
-        self.tell(node, Crossing::Entered { stay, members });
+        self.tell(node, Crossing::decreed(stay, members));
     }
 
     fn depart(&mut self, node: NodeId) {

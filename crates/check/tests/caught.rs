@@ -2,8 +2,8 @@
 
 use driftlock_check::{Bound, Effort, Model, Pace, Property, Setup, Walked, check, walk};
 use driftlock_protocol::{
-    Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Units,
+    Charter, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units,
 };
 use driftlock_spec::Violation;
 use serde::{Deserialize, Serialize};
@@ -62,12 +62,25 @@ impl Protocol for Flawed {
     type View = LinkEvent;
     type Timer = ();
     type Variant = Flaw;
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &["word"];
     const REPAIRS: &'static [Repair] = &[];
 
-    fn deploy(deployment: &Deployment, flaw: Flaw, _repairs: Repairs) -> Vec<Self> {
-        deployment.ids().map(|id| Self { id, k: deployment.k, flaw, entries: 0, forgotten: false }).collect()
+    fn deploy(deployment: &Deployment, flaw: Flaw, repairs: Repairs) -> Vec<Self> {
+        let charter = Charter::new(deployment.k, flaw, repairs);
+        deployment.ids().map(|id| Self::blank(id, &charter)).collect()
+    }
+
+    fn blank(me: NodeId, charter: &Charter<Flaw>) -> Self {
+        Self { id: me, k: charter.k, flaw: charter.variant, entries: 0, forgotten: false }
+    }
+
+    fn mint(&mut self, _k: u32, _generation: u32, _out: &mut Out<Self>) {}
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<Flaw>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {

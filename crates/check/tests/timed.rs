@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Timing, check};
 use driftlock_protocol::{
-    Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status, Units,
+    Charter, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
+    Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,12 +31,25 @@ impl Protocol for Lease {
     type Timer = ();
     /// How long the guardian waits.
     type Variant = Duration;
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &["begun"];
     const REPAIRS: &'static [Repair] = &[];
 
-    fn deploy(deployment: &Deployment, patience: Duration, _repairs: Repairs) -> Vec<Self> {
-        deployment.ids().map(|id| Self { id, patience, armed: false, over: false }).collect()
+    fn deploy(deployment: &Deployment, patience: Duration, repairs: Repairs) -> Vec<Self> {
+        let charter = Charter::new(deployment.k, patience, repairs);
+        deployment.ids().map(|id| Self::blank(id, &charter)).collect()
+    }
+
+    fn blank(me: NodeId, charter: &Charter<Duration>) -> Self {
+        Self { id: me, patience: charter.variant, armed: false, over: false }
+    }
+
+    fn mint(&mut self, _k: u32, _generation: u32, _out: &mut Out<Self>) {}
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<Duration>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {

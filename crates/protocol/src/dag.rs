@@ -44,6 +44,11 @@ impl Dag {
         })
     }
 
+    /// Of a node without neighbours, at this height.
+    pub(crate) fn alone(my_height: Height, limits: Option<Limits>) -> Self {
+        Self { my_height, neighbours: Vec::new(), pace: Pace::default(), limits }
+    }
+
     /// The heights of all k in N.
     pub(crate) fn known_heights(&self) -> impl Iterator<Item = Height> + Clone + '_ {
         self.neighbours.iter().filter(|neighbour| neighbour.known).map(|neighbour| neighbour.height)

@@ -21,11 +21,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::dag::{Dag, pacing};
 use crate::height::Height;
 use crate::{
-    Constant, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
-    Section, Status, Units, Urgency,
+    Charter, Claims, Constant, Demand, Deployment, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair,
+    Repairs, Section, Status, Units, Urgency,
 };
 
 mod lemmas;
@@ -55,6 +57,30 @@ impl Variant {
     pub const fn new(policy: Policy) -> Self {
         Self { policy, limits: pacing::Limits::USUAL }
     }
+}
+
+impl Charter<Variant> {
+    /// Of reversals, with [`repair::PACE`].
+    fn limits(&self) -> Option<pacing::Limits> {
+        self.repairs.has(repair::PACE).then_some(self.variant.limits)
+    }
+}
+
+/// What a node stores.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Durable {
+    /// Of the node in the DAG: one that came back far above or below the others would have them all move. An older one does
+    /// as well.
+    pub height: Height,
+    /// The token, if it has it: nobody else does.
+    pub token: Option<Token>,
+    /// The units that are in use: an application outlives its node.
+    pub in_use: Permits,
+    /// The units that are on their way back, and have no way yet.
+    pub released: Permits,
+    /// How many grants it had heard of: requests that it makes with less would go before older ones. An older count does as
+    /// well, as that of a node that has heard little.
+    pub grants: Grants,
 }
 
 /// A node of prioritized h-out-of-k.
@@ -95,37 +121,62 @@ impl Protocol for Hok {
     type View = LinkEvent;
     type Timer = Timer;
     type Variant = Variant;
+    type Durable = Durable;
 
     const KINDS: &'static [&'static str] = &["request", "release", "update", "token", "link"];
     const REPAIRS: &'static [Repair] = repair::LIST;
+    const CLAIMS: Claims = Claims { restarts: true, ..Claims::NONE };
 
     /// "There is a unique token held by node 0 initially", and t = k.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
-        let Variant { policy, limits } = variant;
-        let limits = repairs.has(repair::PACE).then_some(limits);
+        let charter = Charter::new(deployment.k, variant, repairs);
         let is_holder = |id: NodeId| id == NodeId(0);
-        let token = Token { free: Permits::first(deployment.k), fence: Fence::default() };
         let node = |(id, dag): (NodeId, Dag)| {
             let lowest = dag.lowest_neighbour(|_| true).map(|at| dag.neighbours[at].id);
-            Self {
-                id,
-                k: deployment.k,
-                state: Section::Remainder,
-                dag,
-                next: if is_holder(id) { Some(id) } else { lowest },
-                told: None,
-                token: is_holder(id).then_some(token),
-                queue: RequestQueue::default(),
-                wanted: None,
-                in_use: Permits::NONE,
-                released: Permits::NONE,
-                sinks: false,
-                grants: Grants::default(),
-                policy,
-                repairs,
-            }
+            let token = is_holder(id).then(|| Token::new(deployment.k, 0));
+            let next = if is_holder(id) { Some(id) } else { lowest };
+            Self { dag, next, token, ..Self::blank(id, &charter) }
         };
-        deployment.ids().zip(Dag::deploy(deployment, is_holder, limits)).map(node).collect()
+        deployment.ids().zip(Dag::deploy(deployment, is_holder, charter.limits())).map(node).collect()
+    }
+
+    fn blank(me: NodeId, charter: &Charter<Variant>) -> Self {
+        Self {
+            id: me,
+            k: charter.k,
+            state: Section::Remainder,
+            dag: Dag::alone(Height::new(0, 0, me), charter.limits()),
+            next: None,
+            told: None,
+            token: None,
+            queue: RequestQueue::default(),
+            wanted: None,
+            in_use: Permits::NONE,
+            released: Permits::NONE,
+            sinks: false,
+            grants: Grants::default(),
+            policy: charter.variant.policy,
+            repairs: charter.repairs,
+        }
+    }
+
+    fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>) {
+        self.token = Some(Token::new(k, generation));
+        self.keep_or_give(out);
+    }
+
+    fn durable(&self) -> Durable {
+        let Self { token, in_use, released, grants, .. } = *self;
+        Durable { height: self.dag.my_height, token, in_use, released, grants }
+    }
+
+    /// What an application of an earlier life was granted is in use until it is known that it is not.
+    fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, _out: &mut Out<Self>) -> Self {
+        let Durable { height, token, in_use, released, grants } = durable;
+        let state = if in_use.is_empty() { Section::Remainder } else { Section::Critical };
+        let (next, sinks) = (token.map(|_| me), token.is_some());
+        let dag = Dag::alone(height, charter.limits());
+        Self { state, dag, next, token, in_use, released, sinks, grants, ..Self::blank(me, charter) }
     }
 
     fn urgency(variant: Variant) -> Urgency {

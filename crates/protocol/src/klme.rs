@@ -20,8 +20,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
-    Stay, Units,
+    Charter, Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
+    Status, Stay, Units,
 };
 
 mod crossing;
@@ -108,6 +108,7 @@ impl Protocol for Klme {
     type View = Crossing;
     type Timer = Never;
     type Variant = ();
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &[
         "leader_info",
@@ -135,11 +136,31 @@ impl Protocol for Klme {
             let mut place = Place::new(stay, others);
             place.leader = deployment.members.first().copied();
             place.leader_no = LeaderNo(1);
-            place.token = (place.leader == Some(id)).then(|| Token::generate(k, stay));
+            place.token = (place.leader == Some(id)).then(|| Token::generate(k, stay.0));
             Some(place)
         };
-        let node = |id| Self { id, k, place: place(id), state: Section::Remainder, in_use: None, repairs };
-        deployment.ids().map(node).collect()
+        let charter = Charter::new(k, (), repairs);
+        deployment.ids().map(|id| Self { place: place(id), ..Self::blank(id, &charter) }).collect()
+    }
+
+    fn blank(me: NodeId, charter: &Charter<()>) -> Self {
+        let Charter { k, repairs, .. } = *charter;
+        Self { id: me, k, place: None, state: Section::Remainder, in_use: None, repairs }
+    }
+
+    /// *`GenerateToken()`*, in the neighbourhood that it is in.
+    fn mint(&mut self, k: u32, generation: u32, _out: &mut Out<Self>) {
+        let id = self.id;
+        let place = self.here();
+        (place.leader, place.leader_no) = (Some(id), LeaderNo(1));
+        place.token = Some(Token::generate(k, generation));
+    }
+
+    /// It claims to stand no restart: what is on its way to a node that is killed is lost, and here nothing is said twice.
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<()>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     /// B.
@@ -196,7 +217,7 @@ impl Protocol for Klme {
 
     fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
         match view {
-            Crossing::Entered { stay, members } => self.on_entering(stay, members, out),
+            Crossing::Entered { stay, members, founds } => self.on_entering(stay, members, founds, out),
             Crossing::Leaving => self.on_about_to_leave(out),
             Crossing::Met { peer, stay } => {
                 let others = &mut self.here().others;

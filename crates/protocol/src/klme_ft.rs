@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
 use crate::{
-    Constant, Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair, Repairs, Section,
-    Status, Stay, Units,
+    Charter, Claims, Constant, Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair,
+    Repairs, Section, Status, Stay, Units,
 };
 
 mod claimant;
@@ -192,12 +192,12 @@ impl Protocol for KlmeFt {
     type View = Crossing;
     type Timer = Timer;
     type Variant = Variant;
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
     const GUARDS: &'static [Repair] = guard::LIST;
-    const SURVIVES_CRASHES: bool = true;
-    const STANDS_OVERTAKING: bool = true;
+    const CLAIMS: Claims = Claims { crashes: true, losses: true, overtaking: true, disk_losses: true, ..Claims::NONE };
 
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {
@@ -210,8 +210,9 @@ impl Protocol for KlmeFt {
             holders: members.iter().copied().take(variant.care.copies.into()).collect(),
             queue: Vec::new(),
         });
+        let charter = Charter::new(deployment.k, variant, rules);
         let node = |id| {
-            let mut node = Self::blank(id, deployment.k, variant, rules);
+            let mut node = Self::blank(id, &charter);
             let Some((member, copy)) = members.iter().find(|member| member.id == id).zip(copy.as_ref()) else {
                 return node;
             };
@@ -229,6 +230,36 @@ impl Protocol for KlmeFt {
             node
         };
         deployment.ids().map(node).collect()
+    }
+
+    /// It is nowhere.
+    fn blank(me: NodeId, charter: &Charter<Variant>) -> Self {
+        Self {
+            id: me,
+            k: charter.k,
+            stay: None,
+            others: Vec::new(),
+            leaving: false,
+            usage: Usage::Idle,
+            promise: Promise::default(),
+            copy: None,
+            rests: false,
+            asked: false,
+            role: Role::Follower,
+            variant: charter.variant,
+            rules: charter.repairs,
+        }
+    }
+
+    /// In the neighbourhood that it is in.
+    fn mint(&mut self, _k: u32, _generation: u32, out: &mut Out<Self>) {
+        self.found(out);
+    }
+
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<Variant>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     fn constants(_variant: Variant) -> Vec<Constant<Variant>> {
@@ -322,7 +353,7 @@ impl Protocol for KlmeFt {
 
     fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
         match view {
-            Crossing::Entered { stay, members } => self.on_entered(stay, &members, out),
+            Crossing::Entered { stay, members, founds } => self.on_entered(stay, &members, founds, out),
             Crossing::Leaving => self.on_leaving(out),
             Crossing::Met { peer, .. } => self.on_met(peer, out),
             Crossing::Parted { peer } => self.on_parted(peer, out),
@@ -403,23 +434,9 @@ impl Protocol for KlmeFt {
 
 /// What a node is.
 impl KlmeFt {
-    /// A node that knows nothing and is nowhere.
-    fn blank(id: NodeId, k: u32, variant: Variant, rules: Repairs) -> Self {
-        Self {
-            id,
-            k,
-            stay: None,
-            others: Vec::new(),
-            leaving: false,
-            usage: Usage::Idle,
-            promise: Promise::default(),
-            copy: None,
-            rests: false,
-            asked: false,
-            role: Role::Follower,
-            variant,
-            rules,
-        }
+    /// What it goes by.
+    fn charter(&self) -> Charter<Variant> {
+        Charter::new(self.k, self.variant, self.rules)
     }
 
     /// Whether this rule is in force.
@@ -457,12 +474,12 @@ impl KlmeFt {
 
 /// Coming and going: *I* and *J* of the paper.
 impl KlmeFt {
-    fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Stay)], out: &mut Out<Self>) {
+    fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Stay)], founds: Option<u32>, out: &mut Out<Self>) {
         out.clause("J");
         self.stay = Some(stay);
         self.others = members.iter().map(|(id, _)| *id).collect();
-        if self.others.is_empty() {
-            self.found(out);
+        if let Some(generation) = founds {
+            self.mint(self.k, generation, out);
         } else if matches!(self.usage, Usage::Waiting { .. }) {
             self.knock(out);
         }
@@ -559,6 +576,6 @@ impl KlmeFt {
             Usage::Waiting { demand, .. } => Usage::Waiting { demand, claimed: false },
             usage => usage,
         };
-        *self = Self { usage, ..Self::blank(self.id, self.k, self.variant, self.rules) };
+        *self = Self { usage, ..Self::blank(self.id, &self.charter()) };
     }
 }

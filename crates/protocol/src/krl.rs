@@ -30,11 +30,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::dag::{Dag, Neighbour, pacing};
 use crate::height::Height;
 use crate::{
-    Constant, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
-    Section, Status, Units,
+    Charter, Claims, Constant, Demand, Deployment, Grant, LinkEvent, Moment, NodeId, Out, Permit, Permits, Protocol,
+    Repair, Repairs, Section, Status, Units,
 };
 
 pub mod forwarding;
@@ -64,6 +66,24 @@ impl Variant {
     pub const fn new(forwarding: Forwarding) -> Self {
         Self { forwarding, limits: pacing::Limits::USUAL, rest: Duration::ZERO }
     }
+}
+
+impl Charter<Variant> {
+    /// Of reversals, with [`repair::PACE`].
+    fn limits(&self) -> Option<pacing::Limits> {
+        self.repairs.has(repair::PACE).then_some(self.variant.limits)
+    }
+}
+
+/// What a node stores.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Durable {
+    /// *myHeight*: a holder that came back far above the others would have them all climb over it. An older one does as well.
+    pub height: Height,
+    /// The tokens that it holds: nobody else has them.
+    pub idle: Vec<Token>,
+    /// The token that is in use: an application outlives its node.
+    pub in_use: Option<Token>,
 }
 
 /// A node of KRL, KRLF or the adaptive variant.
@@ -96,42 +116,61 @@ impl Protocol for Krl {
     type View = LinkEvent;
     type Timer = Timer;
     type Variant = Variant;
+    type Durable = Durable;
 
     const KINDS: &'static [&'static str] = &["request", "token", "link_info"];
     const REPAIRS: &'static [Repair] = repair::LIST;
+    const CLAIMS: Claims = Claims { restarts: true, ..Claims::NONE };
 
     /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
-        let Variant { forwarding, limits, rest } = variant;
-        let limits = repairs.has(repair::PACE).then_some(limits);
-        let places = Dag::deploy(deployment, |id| id.0 < deployment.k, limits);
-        deployment
-            .ids()
-            .zip(places)
-            .map(|(id, dag)| {
-                let permits =
-                    Permits::first(deployment.k).iter().filter(|p| p.index() % deployment.nodes as usize == id.index());
-                let idle: Vec<_> = permits.map(|permit| Token { permit, fence: Fence::default() }).collect();
-                let mut node = Self {
-                    id,
-                    status: Section::Remainder,
-                    dag,
-                    idle,
-                    in_use: None,
-                    next: Some(id),
-                    queue: VecDeque::new(),
-                    forwarding,
-                    rest,
-                    rests: false,
-                    load: forwarding::PerceivedLoad::default(),
-                    repairs,
-                };
-                if !node.token_holder() {
-                    node.next = node.dag.lowest_neighbour(|_| true).map(|at| node.dag.neighbours[at].id);
-                }
-                node
-            })
-            .collect()
+        let (k, charter) = (deployment.k, Charter::new(deployment.k, variant, repairs));
+        let places = Dag::deploy(deployment, |id| id.0 < k, charter.limits());
+        let node = |(id, dag): (NodeId, Dag)| {
+            let is_here = |permit: &Permit| permit.index() % deployment.nodes as usize == id.index();
+            let mut node = Self { dag, ..Self::blank(id, &charter) };
+            node.idle = Permits::first(k).iter().filter(is_here).map(|permit| Token::new(permit, 0)).collect();
+            let lowest = node.dag.lowest_neighbour(|_| true).map(|at| node.dag.neighbours[at].id);
+            node.next = if node.token_holder() { Some(id) } else { lowest };
+            node
+        };
+        deployment.ids().zip(places).map(node).collect()
+    }
+
+    fn blank(me: NodeId, charter: &Charter<Variant>) -> Self {
+        let Variant { forwarding, rest, .. } = charter.variant;
+        Self {
+            id: me,
+            status: Section::Remainder,
+            dag: Dag::alone(Height::new(0, 0, me), charter.limits()),
+            idle: Vec::new(),
+            in_use: None,
+            next: None,
+            queue: VecDeque::new(),
+            forwarding,
+            rest,
+            rests: false,
+            load: forwarding::PerceivedLoad::default(),
+            repairs: charter.repairs,
+        }
+    }
+
+    fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>) {
+        self.idle.extend(Permits::first(k).iter().map(|permit| Token::new(permit, generation)));
+        self.serve_or_keep(None, out);
+    }
+
+    fn durable(&self) -> Durable {
+        Durable { height: self.dag.my_height, idle: self.idle.clone(), in_use: self.in_use }
+    }
+
+    /// What an application of an earlier life was granted is in use until it is known that it is not.
+    fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, _out: &mut Out<Self>) -> Self {
+        let Durable { height, idle, in_use } = durable;
+        let status = if in_use.is_some() { Section::Critical } else { Section::Remainder };
+        let next = (in_use.is_some() || !idle.is_empty()).then_some(me);
+        let dag = Dag::alone(height, charter.limits());
+        Self { status, dag, idle, in_use, next, ..Self::blank(me, charter) }
     }
 
     fn constants(variant: Variant) -> Vec<Constant<Variant>> {

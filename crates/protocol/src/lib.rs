@@ -5,6 +5,7 @@
 //! - [`vocabulary`]: node ids, units, permits, fences, demands and grants.
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
+//! - [`life`]: how a node begins, what it stores, and how it comes back; what algorithms claim to stand.
 //! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of them.
 //! - [`constants`]: the numbers that an algorithm goes by, and that its users may set.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
@@ -34,6 +35,7 @@ pub mod hok;
 pub mod klme;
 pub mod klme_ft;
 pub mod krl;
+pub mod life;
 pub mod link;
 pub mod neighbourhood;
 pub mod node;
@@ -48,9 +50,10 @@ pub mod vocabulary;
 
 pub use below::{Indication, Layer, View};
 pub use constants::{Constant, Constants, Terms, WrongConstant};
+pub use life::{Charter, Claims};
 pub use link::{Incarnation, LinkEvent};
 pub use neighbourhood::{Crossing, Stay};
-pub use node::{Input, InputOf, Node, Reach, Refusal};
+pub use node::{Input, InputOf, Node, Reach, Refusal, Stored};
 pub use outbox::{Effect, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
 pub use registry::{ALGORITHMS, Algorithm, Visitor};

@@ -34,6 +34,14 @@ impl Hash for Stay {
     }
 }
 
+impl Crossing {
+    /// A node enters, by decree of one that knows everybody: whoever comes first makes the units.
+    pub fn decreed(stay: Stay, members: Vec<(NodeId, Stay)>) -> Self {
+        let founds = members.is_empty().then_some(stay.0);
+        Self::Entered { stay, members, founds }
+    }
+}
+
 /// A border is crossed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,8 +50,12 @@ pub enum Crossing {
     Entered {
         /// Of the node.
         stay: Stay,
-        /// Who is there already, by id. If nobody is, there is no token either.
+        /// Who is there already, by id, as far as the layer knows.
         members: Vec<(NodeId, Stay)>,
+        /// Whoever drives it knows that there are no units: the node makes them, of this generation. No node does so because
+        /// it hears nobody.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        founds: Option<u32>,
     },
     /// The node is about to leave the neighbourhood. It says farewell as its algorithm wants, and then departs.
     Leaving,

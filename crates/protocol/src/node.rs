@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 use core::mem;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Stay, Units,
-    carries_permits,
+    Charter, Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Section, Stay,
+    Units, carries_permits,
 };
 
 /// Everything that can happen to a node.
@@ -21,6 +22,15 @@ pub enum Input<M, V, T> {
     Cancel,
     /// The application returns what it was granted.
     Release,
+    /// An application that was granted this in an earlier life of the node is still there, and shows it.
+    Resume {
+        /// What it was granted.
+        grant: Grant,
+        /// How long its lease has to go, where a grant is a lease.
+        left: Duration,
+    },
+    /// No application of an earlier life of the node is there any more.
+    Gone,
     /// A message arrived.
     Message {
         /// The sender.
@@ -70,6 +80,12 @@ pub enum Refusal {
     /// There is no grant to release.
     #[error("the application holds nothing that it could release")]
     NotHolding,
+    /// It may still be in use.
+    #[error("an application of an earlier life of this node may still use what it was granted")]
+    LeftInUse,
+    /// Nothing like that was in use in an earlier life, or it has run out.
+    #[error("this node does not know of any such grant of an earlier life")]
+    NotLeft,
     /// There is no request to cancel.
     #[error("the application waits for nothing that it could cancel")]
     NotWaiting,
@@ -120,6 +136,17 @@ enum Phase {
     /// Waiting for a demand that nobody wants any more.
     Withdrawn(Demand),
     Holding(Grant),
+    /// An application of an earlier life may still use this.
+    Left(Grant),
+}
+
+/// What a node stores, so that it can come back after it was killed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Stored<D> {
+    /// Of its protocol.
+    pub protocol: D,
+    /// What its application was granted, unless a grant is a lease and ends by itself.
+    pub grant: Option<Grant>,
 }
 
 /// Who may speak to a node, as far as its shell knows.
@@ -167,6 +194,25 @@ impl<P: Protocol> Node<P> {
         Self { id, protocol, phase: Phase::Idle, reach }
     }
 
+    /// The node that stored this and was killed, in its next life; these may speak to it.
+    pub fn restore(
+        id: NodeId,
+        charter: &Charter<P::Variant>,
+        stored: Stored<P::Durable>,
+        reach: Reach,
+        out: &mut Out<P>,
+    ) -> Self {
+        let protocol = P::restore(id, charter, stored.protocol, out);
+        let left = stored.grant.filter(|_| protocol.section() == Section::Critical);
+        Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), reach }
+    }
+
+    /// What it must have when it comes back after it was killed.
+    pub fn durable(&self) -> Stored<P::Durable> {
+        let grant = self.grant().or(self.left()).filter(|_| self.protocol.lease().is_none());
+        Stored { protocol: self.protocol.durable(), grant }
+    }
+
     /// The protocol inside.
     pub fn protocol(&self) -> &P {
         &self.protocol
@@ -184,7 +230,7 @@ impl<P: Protocol> Node<P> {
     pub fn pending(&self) -> Option<Demand> {
         match self.phase {
             Phase::Waiting(demand) | Phase::Withdrawn(demand) => Some(demand),
-            Phase::Idle | Phase::Holding(_) => None,
+            Phase::Idle | Phase::Holding(_) | Phase::Left(_) => None,
         }
     }
 
@@ -193,7 +239,7 @@ impl<P: Protocol> Node<P> {
         match self.phase {
             Phase::Idle => true,
             Phase::Withdrawn(earlier) => earlier == demand,
-            Phase::Waiting(_) | Phase::Holding(_) => false,
+            Phase::Waiting(_) | Phase::Holding(_) | Phase::Left(_) => false,
         }
     }
 
@@ -219,6 +265,14 @@ impl<P: Protocol> Node<P> {
         }
     }
 
+    /// What an application of an earlier life may still use.
+    pub fn left(&self) -> Option<Grant> {
+        match self.phase {
+            Phase::Left(grant) => Some(grant),
+            _ => None,
+        }
+    }
+
     /// Takes one input; the effects go into `out`, behind what is there already.
     pub fn step(&mut self, input: InputOf<P>, out: &mut Out<P>) -> Result<(), Refusal> {
         let start = out.effects().len();
@@ -226,6 +280,8 @@ impl<P: Protocol> Node<P> {
             Input::Request(demand) => self.request(demand, out)?,
             Input::Cancel => self.cancel()?,
             Input::Release => self.release(out)?,
+            Input::Resume { grant, left } => self.resume(grant, left, out)?,
+            Input::Gone => self.gone(out)?,
             Input::Message { from, incarnation, message } => {
                 self.admit(from, incarnation, carries_permits::<P>(&message))?;
                 self.protocol.message(from, message, out);
@@ -260,6 +316,7 @@ impl<P: Protocol> Node<P> {
             Phase::Withdrawn(_) => Err(Refusal::StillWithdrawing),
             Phase::Waiting(_) => Err(Refusal::AlreadyWaiting),
             Phase::Holding(_) => Err(Refusal::AlreadyHolding),
+            Phase::Left(_) => Err(Refusal::LeftInUse),
         }
     }
 
@@ -282,6 +339,27 @@ impl<P: Protocol> Node<P> {
             }
             _ => Err(Refusal::NotHolding),
         }
+    }
+
+    fn resume(&mut self, grant: Grant, left: Duration, out: &mut Out<P>) -> Result<(), Refusal> {
+        let is_its_own = match self.phase {
+            Phase::Left(known) => known == grant,
+            Phase::Idle => self.protocol.resume(grant, left, out),
+            Phase::Waiting(_) | Phase::Withdrawn(_) => return Err(Refusal::AlreadyWaiting),
+            Phase::Holding(_) => return Err(Refusal::AlreadyHolding),
+        };
+        if !is_its_own {
+            return Err(Refusal::NotLeft);
+        }
+        self.phase = Phase::Holding(grant);
+        Ok(())
+    }
+
+    fn gone(&mut self, out: &mut Out<P>) -> Result<(), Refusal> {
+        let Phase::Left(_) = self.phase else { return Err(Refusal::NotLeft) };
+        self.phase = Phase::Idle;
+        self.protocol.release(out);
+        Ok(())
     }
 
     /// Whether the layer below could have delivered this. Permits may come late, from who is no neighbour any more.

@@ -4,11 +4,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
+use core::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Constant, Demand, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units, Urgency, View};
+use crate::{
+    Charter, Claims, Constant, Demand, Grant, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units,
+    Urgency, View,
+};
 
 /// The outbox of a protocol.
 pub type Out<P> = Outbox<<P as Protocol>::Message, <P as Protocol>::Timer>;
@@ -27,6 +31,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     type Timer: Copy + Ord + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// Tells the registered algorithms that share one implementation apart.
     type Variant: Copy + Debug + Send + Sync + 'static;
+    /// What a node stores, so that it can come back after it was killed.
+    type Durable: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
 
     /// The kinds of messages, in the order in which reports list them.
     const KINDS: &'static [&'static str];
@@ -36,13 +42,35 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// to users, and nothing that grants for real takes them. Their bits differ from those of the repairs.
     const GUARDS: &'static [Repair] = &[];
 
-    /// Whether it claims to survive the crash of a node, and messages that are lost.
-    const SURVIVES_CRASHES: bool = false;
-    /// Whether it claims to stand messages that overtake one another.
-    const STANDS_OVERTAKING: bool = false;
+    /// What it claims to stand beyond what its paper assumes.
+    const CLAIMS: Claims = Claims::NONE;
 
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
+
+    /// A node that takes part, knows nothing and holds nothing.
+    fn blank(me: NodeId, charter: &Charter<Self::Variant>) -> Self;
+
+    /// Makes the units `0..k`, of this generation. Somebody who knows that there are none tells one node, once.
+    fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>);
+
+    /// What it must have when it comes back after it was killed. Whoever drives it writes this down, whenever it has
+    /// changed, before the effects of the step that changed it are carried out.
+    fn durable(&self) -> Self::Durable;
+
+    /// The node that stored this and was killed, in its next life. The layer below tells it anew what there is.
+    fn restore(me: NodeId, charter: &Charter<Self::Variant>, durable: Self::Durable, out: &mut Out<Self>) -> Self;
+
+    /// The timer that ends the grant which its application has now, if a grant is a lease.
+    fn lease(&self) -> Option<Self::Timer> {
+        None
+    }
+
+    /// An application that was granted this in an earlier life is still there, and its lease has so long to go: tells whether
+    /// the grant is this node's again. Without leases a restored node knows by itself what was in use.
+    fn resume(&mut self, _grant: Grant, _left: Duration, _out: &mut Out<Self>) -> bool {
+        false
+    }
 
     /// What makes a demand urgent to this variant. By default all demands are alike.
     fn urgency(_variant: Self::Variant) -> Urgency {
@@ -113,7 +141,7 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 
     /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By default it either always does or never.
     fn is_ready_for_crash(_moment: &Moment<'_, Self>) -> bool {
-        Self::SURVIVES_CRASHES
+        Self::CLAIMS.crashes
     }
 
     /// The paper's lemmas, over all nodes and all messages in flight; the error says which one broke, and where.

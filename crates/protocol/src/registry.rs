@@ -7,7 +7,7 @@ use crate::hok::{self, Hok, Policy};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{Layer, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
+use crate::{Claims, Layer, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,28 +73,16 @@ impl Algorithm {
         self.visit(AskLayer)
     }
 
-    /// Whether it claims to survive the crash of a node, and messages that are lost.
-    pub fn survives_crashes(&self) -> bool {
-        struct AskCrashes;
-        impl Visitor for AskCrashes {
-            type Output = bool;
-            fn visit<P: Protocol>(self, _variant: P::Variant) -> bool {
-                P::SURVIVES_CRASHES
+    /// What it claims to stand.
+    pub fn claims(&self) -> Claims {
+        struct AskClaims;
+        impl Visitor for AskClaims {
+            type Output = Claims;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Claims {
+                P::CLAIMS
             }
         }
-        self.visit(AskCrashes)
-    }
-
-    /// Whether it claims to stand messages that overtake one another.
-    pub fn stands_overtaking(&self) -> bool {
-        struct AskOvertaking;
-        impl Visitor for AskOvertaking {
-            type Output = bool;
-            fn visit<P: Protocol>(self, _variant: P::Variant) -> bool {
-                P::STANDS_OVERTAKING
-            }
-        }
-        self.visit(AskOvertaking)
+        self.visit(AskClaims)
     }
 
     /// What makes a demand urgent to it.
@@ -278,13 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn the_algorithm_with_leases_alone_stands_crashes_and_messages_that_overtake_one_another() {
-        let those = |claim: fn(&Algorithm) -> bool| {
-            ALGORITHMS.iter().filter(|algorithm| claim(algorithm)).map(|algorithm| algorithm.tag).collect()
+    fn what_each_algorithm_claims_to_stand() {
+        let those = |claim: fn(Claims) -> bool| {
+            let all = ALGORITHMS.iter().filter(|algorithm| claim(algorithm.claims()));
+            all.map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(" ")
         };
-        let [crashes, overtaking]: [Vec<_>; 2] =
-            [those(Algorithm::survives_crashes), those(Algorithm::stands_overtaking)];
-        assert_eq!((&crashes[..], &overtaking[..]), (&["klme-ft"][..], &["klme-ft"][..]));
+        assert_eq!(those(|claims| claims.crashes), "klme-ft");
+        assert_eq!(those(|claims| claims.losses && claims.overtaking && claims.disk_losses), "klme-ft");
+        let of_links = "krl krlf krlf-adaptive rl hok hok-strict hok-fewest hok-edf hok-fcfs";
+        assert_eq!(those(|claims| claims.restarts), of_links);
+        assert_eq!(those(|claims| claims == Claims::NONE), "klme");
     }
 
     #[test]
@@ -300,7 +291,7 @@ mod tests {
     #[test]
     fn rules_of_our_own_are_switched_off_in_searches_only() {
         let ours = Algorithm::named("klme-ft").unwrap();
-        assert!(ours.repairs().is_empty() && !ours.guards().is_empty() && ours.survives_crashes());
+        assert!(ours.repairs().is_empty() && !ours.guards().is_empty() && ours.claims().crashes);
         for guard in ours.guards() {
             assert_eq!(ours.repairs_without([guard.name]), Err(guard.name));
             assert_eq!(ours.rules_without([guard.name]), Ok(Repairs::ALL.without(*guard)));

@@ -83,7 +83,10 @@ fn what_a_layer_tells() {
     is_written(&LinkEvent::Up { peer, incarnation }, r#"{"up":{"peer":1,"incarnation":4}}"#);
     is_written(&LinkEvent::Down { peer, incarnation }, r#"{"down":{"peer":1,"incarnation":4}}"#);
     let members = vec![(NodeId(1), Stay(2))];
-    is_written(&Crossing::Entered { stay: Stay(3), members }, r#"{"entered":{"stay":3,"members":[[1,2]]}}"#);
+    let entered = Crossing::Entered { stay: Stay(3), members, founds: None };
+    is_written(&entered, r#"{"entered":{"stay":3,"members":[[1,2]]}}"#);
+    let founds = Crossing::Entered { stay: Stay(3), members: vec![], founds: Some(3) };
+    is_written(&founds, r#"{"entered":{"stay":3,"members":[],"founds":3}}"#);
     is_written(&Crossing::Leaving, r#""leaving""#);
     is_written(&Crossing::Met { peer, stay: Stay(5) }, r#"{"met":{"peer":1,"stay":5}}"#);
     is_written(&Crossing::Parted { peer }, r#"{"parted":{"peer":1}}"#);

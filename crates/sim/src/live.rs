@@ -327,7 +327,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn break_down(&mut self, node: NodeId) -> Result<(), String> {
-        let memory = if P::SURVIVES_CRASHES { Memory::Lost } else { Memory::Kept };
+        let memory = if P::CLAIMS.crashes { Memory::Lost } else { Memory::Kept };
         self.begin(Broken::Down(node), Kind::Crash { node, back_after: Some((Time::END, memory)) })
     }
 

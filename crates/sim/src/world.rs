@@ -5,8 +5,8 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
-    Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf, Layer,
-    LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, Terms, View, carries_permits,
+    Charter, Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf,
+    Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, Terms, View, carries_permits,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
@@ -97,8 +97,7 @@ pub struct World<P: Protocol> {
     held: Vec<(NodeId, outdoors::Held)>,
     /// How often each node was granted units: tells one entry from the next.
     entries: Vec<u32>,
-    /// What a crashed node is replaced by: it knows nothing.
-    blank: Vec<P>,
+    charter: Charter<P::Variant>,
     armed: Vec<Vec<Armed<P::Timer>>>,
     armings: u32,
     delay: Duration,
@@ -136,7 +135,6 @@ impl<P: Protocol> World<P> {
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
-        let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
         let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
@@ -146,7 +144,7 @@ impl<P: Protocol> World<P> {
             field_due: Time::END,
             held: Vec::new(),
             entries: vec![0; deployment.nodes as usize],
-            blank: P::deploy(&nowhere, variant, repairs),
+            charter: Charter::new(deployment.k, variant, repairs),
             armed: deployment.ids().map(|_| Vec::new()).collect(),
             armings: 0,
             delay,
@@ -406,7 +404,7 @@ impl<P: Protocol> World<P> {
             self.tell(peer, Crossing::Met { peer: node, stay })?;
         }
         self.checked = checked;
-        self.tell(node, Crossing::Entered { stay, members })
+        self.tell(node, Crossing::decreed(stay, members))
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
@@ -441,7 +439,7 @@ impl<P: Protocol> World<P> {
         self.oracle.vanished(node);
         self.held.retain(|(of, _)| *of != node);
         self.armed[at].clear();
-        self.nodes[at] = Node::new(node, self.blank[at].clone(), Reach::Outside);
+        self.nodes[at] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
     }
 
     /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost; whether there was anything.

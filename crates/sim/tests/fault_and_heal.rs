@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::klme;
-use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant, repair};
+use driftlock_protocol::krl::{Durable, Forwarding, Krl, Message, Timer, Variant, repair};
 use driftlock_protocol::{
-    Algorithm, Constants, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
-    Section, Status, Units,
+    Algorithm, Charter, Constants, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair,
+    Repairs, Section, Status, Units,
 };
 use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_spec::Violation;
@@ -209,11 +209,24 @@ impl Protocol for Forger {
     type View = LinkEvent;
     type Timer = Timer;
     type Variant = Variant;
+    type Durable = Durable;
     const KINDS: &'static [&'static str] = Krl::KINDS;
     const REPAIRS: &'static [Repair] = &[];
 
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {
         Krl::deploy(deployment, variant, repairs).into_iter().map(Self).collect()
+    }
+    fn blank(me: NodeId, charter: &Charter<Variant>) -> Self {
+        Self(Krl::blank(me, charter))
+    }
+    fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>) {
+        self.0.mint(k, generation, out);
+    }
+    fn durable(&self) -> Durable {
+        self.0.durable()
+    }
+    fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, out: &mut Out<Self>) -> Self {
+        Self(Krl::restore(me, charter, durable, out))
     }
     fn request(&mut self, demand: Demand, out: &mut Out<Self>) {
         self.0.request(demand, out);

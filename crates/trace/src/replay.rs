@@ -2,7 +2,7 @@
 
 use driftlock_net::ideal::Ground;
 use driftlock_protocol::{
-    Algorithm, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, Terms,
+    Algorithm, Charter, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, Terms,
     View, Visitor, WrongConstant,
 };
 use serde_json::Value;
@@ -153,14 +153,13 @@ impl Visitor for Replay {
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
-        let nowhere = Deployment { members: Vec::new(), ..deployment };
-        let blank = P::deploy(&nowhere, variant, self.repairs);
+        let charter = Charter::new(deployment.k, variant, self.repairs);
         let mut steps = 0;
         while let Some(line) = self.reader.next_line()? {
             match line {
                 Line::Member(MemberChange { member, presence: Presence::Crashed, .. }) => {
-                    let blank = blank.get(member.index()).ok_or_else(|| self.unknown(member))?;
-                    nodes[member.index()] = Node::new(member, blank.clone(), Reach::Outside);
+                    let node = nodes.get_mut(member.index()).ok_or_else(|| self.unknown(member))?;
+                    *node = Node::new(member, P::blank(member, &charter), Reach::Outside);
                 }
                 // What another change means to a node is among its inputs.
                 Line::Link(_) | Line::Member(_) | Line::Loss(_) | Line::Scene(_) => {}

@@ -168,7 +168,7 @@ pub(super) fn apply(
             links.apply(setup);
             Ok(())
         }
-        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.stands_overtaking() => {
+        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.claims().overtaking => {
             Err(Failure::Other(format!(
                 "{tag} assumes that messages arrive in the order in which they were sent: leave --overtakes away, or check \
                  klme-ft"

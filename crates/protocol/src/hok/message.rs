@@ -98,3 +98,10 @@ pub struct Token {
     /// Of the latest grant.
     pub fence: Fence,
 }
+
+impl Token {
+    /// With all units free, none of which was ever granted.
+    pub(super) fn new(k: u32, generation: u32) -> Self {
+        Self { free: Permits::first(k), fence: Fence { generation, counter: 0 } }
+    }
+}

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec;
 
 use super::*;
-use crate::{Effect, Incarnation, Outbox, Priority};
+use crate::{Effect, Fence, Incarnation, Outbox, Priority};
 
 /// Node 1 of a star, the middle of it: node 0, which holds the token, is below it, nodes 2 and 3 are above. Two units.
 fn middle_with(policy: Policy, repairs: Repairs) -> Hok {

@@ -5,8 +5,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::{Klme, LeaderNo, Message, Numbers, Place, RequestNo, Token, repair};
-use crate::{Demand, NodeId, Out, Section, Stay};
+use super::{Klme, Message, Numbers, Place, RequestNo, repair};
+use crate::{Demand, NodeId, Out, Protocol, Section, Stay};
 
 impl Klme {
     /// I. Node i is about to leave the neighbourhood area.
@@ -168,16 +168,19 @@ impl Klme {
     }
 
     /// K. New node i entering the neighbourhood.
-    pub(super) fn on_entering(&mut self, stay: Stay, members: Vec<(NodeId, Stay)>, out: &mut Out<Self>) {
+    pub(super) fn on_entering(
+        &mut self,
+        stay: Stay,
+        members: Vec<(NodeId, Stay)>,
+        founds: Option<u32>,
+        out: &mut Out<Self>,
+    ) {
         out.clause("K");
-        let alone = members.is_empty();
-        let mut place = Place::new(stay, members);
-        if alone && self.has(repair::LAST_NODE) {
+        self.place = Some(Place::new(stay, members));
+        if let Some(generation) = founds.filter(|_| self.has(repair::LAST_NODE)) {
             out.clause("K.first");
-            (place.leader, place.leader_no) = (Some(self.id), LeaderNo(1));
-            place.token = Some(Token::generate(self.k, stay));
+            self.mint(self.k, generation, out);
         }
-        self.place = Some(place);
         let hungry = self.state == Section::Waiting;
         if hungry {
             self.ask(out);

@@ -138,14 +138,14 @@ pub struct Token {
 }
 
 impl Token {
-    /// *`GenerateToken()`*: k free units, for whoever came first in this stay.
-    pub(super) fn generate(k: u32, stay: Stay) -> Self {
+    /// *`GenerateToken()`*: k free units, for whoever came first.
+    pub(super) fn generate(k: u32, generation: u32) -> Self {
         Self {
             leader_no: LeaderNo(1),
             allocated: Vec::new(),
             requests: Numbers::default(),
             free: Permits::first(k),
-            fence: Fence { generation: stay.0, counter: 0 },
+            fence: Fence { generation, counter: 0 },
             queue: Vec::new(),
         }
     }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_lowest_free_unit_is_allocated_under_the_next_fence_as_long_as_there_is_one() {
-        let mut token = Token::generate(2, Stay(4));
+        let mut token = Token::generate(2, 4);
         let fence = |counter| Fence { generation: 4, counter };
         assert_eq!((token.leader_no, token.free, token.fence), (LeaderNo(1), Permits::first(2), fence(0)));
         assert_eq!(token.allocate(NodeId(5), number(1)), Some(Grant { permits: unit(0), fence: fence(1) }));
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_is_over_is_taken_back_from_its_node_alone() {
-        let mut token = Token::generate(2, Stay(0));
+        let mut token = Token::generate(2, 0);
         token.allocate(NodeId(1), number(3));
         token.allocate(NodeId(2), number(3));
         let busy = token.clone();
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_node_is_taken_out_of_the_queue_and_the_others_stay() {
-        let mut token = Token::generate(1, Stay(0));
+        let mut token = Token::generate(1, 0);
         token.queue = [2, 1, 3].map(|node| (NodeId(node), number(1))).into();
         token.unqueue(NodeId(1));
         assert_eq!(token.queue, [2, 3].map(|node| (NodeId(node), number(1))));

@@ -18,6 +18,8 @@ pub(super) const BOND: Duration = Duration::from_millis(40_900);
 /// The number that node 0 leads under.
 pub(super) const FIRST: LeaderNo = LeaderNo { counter: 1, stay: Stay(0) };
 
+const CHARTER: Charter<Variant> = Charter::new(2, Variant::USUAL, Repairs::ALL);
+
 /// One of five members that share two units. Node 0 leads, nodes 0 to 2 keep copies, and all rest.
 pub(super) fn node_with(id: usize, rules: Repairs) -> KlmeFt {
     let members = (0..5).map(NodeId).collect();
@@ -172,13 +174,13 @@ fn crossed(node: &mut KlmeFt, view: Crossing) -> Effects {
 
 /// One that is nowhere yet.
 fn nowhere() -> KlmeFt {
-    KlmeFt::blank(NodeId(3), 2, Variant::USUAL, Repairs::ALL)
+    KlmeFt::blank(NodeId(3), &CHARTER)
 }
 
 #[test]
 fn the_first_to_come_leads_with_the_only_copy() {
     let mut node = nowhere();
-    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![] });
+    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![], founds: Some(7) });
     let number = LeaderNo { counter: 1, stay: Stay(7) };
     let own = Member { id: NodeId(3), stay: Stay(7) };
     let (round, founded) = (Round::default().next(), Stay(7));
@@ -193,20 +195,20 @@ fn the_first_to_come_leads_with_the_only_copy() {
 fn a_newcomer_asks_all_others_for_what_it_wants_and_says_nothing_otherwise() {
     let members = vec![(NodeId(0), Stay(0)), (NodeId(1), Stay(1))];
     let mut node = nowhere();
-    assert_eq!(crossed(&mut node, Crossing::Entered { stay: Stay(7), members: members.clone() }), []);
+    assert_eq!(crossed(&mut node, Crossing::Entered { stay: Stay(7), members: members.clone(), founds: None }), []);
     assert_eq!(node.others, [NodeId(0), NodeId(1)]);
     let mut node = nowhere();
     assert_eq!(done(|out| node.request(Demand::ONE, out)), [], "it is nowhere");
     let (number, round) = (None, Round::default());
     let asks = Message::Claim { stay: Stay(7), number, round, want: Want::Wait, leaving: false };
-    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members });
+    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members, founds: None });
     assert_eq!(effects, [broadcast(asks), arm(Timer::Silence, BOND)]);
 }
 
 #[test]
 fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
     let mut node = nowhere();
-    crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![(NodeId(0), Stay(0))] });
+    crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![(NodeId(0), Stay(0))], founds: None });
     assert!(!node.is_holder());
     assert_eq!(crossed(&mut node, Crossing::Leaving), departure());
 }
@@ -378,7 +380,7 @@ fn whoever_goes_forgets_everything_but_what_its_application_wants() {
     let mut node = follower(1);
     node.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
     assert_eq!(done(|out| node.timer(Timer::Farewell, out)), departure());
-    let blank = KlmeFt::blank(NodeId(1), 2, Variant::USUAL, Repairs::ALL);
+    let blank = KlmeFt::blank(NodeId(1), &CHARTER);
     assert_eq!(node, KlmeFt { usage: WAITING, ..blank });
 }
 

@@ -50,3 +50,10 @@ pub struct Token {
     /// Of its latest grant.
     pub fence: Fence,
 }
+
+impl Token {
+    /// A token that was never granted.
+    pub(super) fn new(permit: Permit, generation: u32) -> Self {
+        Self { permit, fence: Fence { generation, counter: 0 } }
+    }
+}

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::*;
-use crate::{Effect, Incarnation, Outbox};
+use crate::{Effect, Fence, Incarnation, Outbox};
 
 /// Node 1 of a star, the middle of it: node 0, which holds the one token, is below it, nodes 2 and 3 are above.
 fn middle_with(forwarding: Forwarding, repairs: Repairs) -> Krl {

@@ -208,7 +208,7 @@ impl Terrain {
     /// Refuses what makes no sense, or not to this algorithm.
     pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
-        if algorithm.survives_crashes() {
+        if algorithm.claims().crashes {
             return Ok(());
         }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
@@ -301,9 +301,9 @@ impl Terrain {
             (Some(former), _) => former.restarted(now, id, boot, &layers),
             (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::SURVIVES_CRASHES),
+            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.crashes),
         };
-        Ok(Afield::new(nodes, medium, faults, P::SURVIVES_CRASHES, P::permits, Box::new(life)))
+        Ok(Afield::new(nodes, medium, faults, P::CLAIMS.crashes, P::permits, Box::new(life)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! The way from one world to another, shown with an algorithm that leaves nothing else to see.
 
-use driftlock_protocol::{Crossing, Fence, Grant, Moment, Out, Permit, Permits, Repair, Section, Status, Units};
+use driftlock_protocol::{
+    Charter, Crossing, Fence, Grant, Moment, Out, Permit, Permits, Repair, Section, Status, Units,
+};
 
 use super::*;
 use crate::random::Duration;
@@ -34,19 +36,26 @@ impl Protocol for Hermit {
     type View = Crossing;
     type Timer = ();
     type Variant = ();
+    type Durable = ();
 
     const KINDS: &'static [&'static str] = &["greeting"];
     const REPAIRS: &'static [Repair] = &[];
 
-    fn deploy(deployment: &Deployment, (): (), _repairs: Repairs) -> Vec<Self> {
-        let hermit = |id| Self {
-            id,
-            inside: deployment.members.contains(&id),
-            section: Section::Remainder,
-            demand: Demand::ONE,
-            fence: Fence::default(),
-        };
+    fn deploy(deployment: &Deployment, (): (), repairs: Repairs) -> Vec<Self> {
+        let charter = Charter::new(deployment.k, (), repairs);
+        let hermit = |id| Self { inside: deployment.members.contains(&id), ..Self::blank(id, &charter) };
         deployment.ids().map(hermit).collect()
+    }
+
+    fn blank(me: NodeId, _charter: &Charter<()>) -> Self {
+        Self { id: me, inside: false, section: Section::Remainder, demand: Demand::ONE, fence: Fence::default() }
+    }
+
+    fn mint(&mut self, _k: u32, _generation: u32, _out: &mut Out<Self>) {}
+    fn durable(&self) {}
+
+    fn restore(me: NodeId, charter: &Charter<()>, (): (), _out: &mut Out<Self>) -> Self {
+        Self::blank(me, charter)
     }
 
     fn request(&mut self, demand: Demand, out: &mut Out<Self>) {

@@ -122,7 +122,7 @@ impl<P: Protocol> Soak<'_, P> {
             return false;
         }
         let is_fault =
-            P::SURVIVES_CRASHES && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
+            P::CLAIMS.crashes && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }

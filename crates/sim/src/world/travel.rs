@@ -62,7 +62,7 @@ impl<P: Protocol> World<P> {
         debug_assert!(matches!(self.nodes[at].reach(), Reach::Outside) && self.armed[at].is_empty());
         let waiter = self.nodes[at].demand().map(|_| self.meter.departed(node));
         self.oracle.vanished(node);
-        let blank = Node::new(node, self.blank[at].clone(), Reach::Outside);
+        let blank = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
         Traveller { node: mem::replace(&mut self.nodes[at], blank), waiter }
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs, Section, Stay,
+    Charter, Crossing, Demand, Deployment, Effect, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
+    Section, Stay,
 };
 use driftlock_spec::Oracle;
 
@@ -19,7 +20,7 @@ enum Event<P: Protocol> {
 
 pub(crate) struct Clocked<P: Protocol> {
     nodes: Vec<Node<P>>,
-    blank: Vec<P>,
+    charter: Charter<P::Variant>,
     /// Of those who are inside and live.
     stays: Vec<Option<Stay>>,
     /// Who is taken for a member, although it may have crashed.
@@ -44,14 +45,13 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant, rules: Repairs) -> Self {
         let members = members.iter().map(|&member| NodeId(member)).collect();
         let deployment = Deployment { nodes, k, members, ..Deployment::default() };
-        let nowhere = Deployment { members: Vec::new(), ..deployment.clone() };
         let stay_of = |id| deployment.stays().find(|(member, _)| *member == id).map(|(_, stay)| stay);
         let stays: Vec<_> = deployment.ids().map(stay_of).collect();
         let protocols = P::deploy(&deployment, variant, rules).into_iter();
         let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(stay_of(id))));
         Self {
             nodes: shells.collect(),
-            blank: P::deploy(&nowhere, variant, rules),
+            charter: Charter::new(k, variant, rules),
             listed: stays.clone(),
             next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
             stays,
@@ -112,14 +112,14 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         for peer in self.audience(node) {
             self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), stay }));
         }
-        self.input(node, Input::Below(Crossing::Entered { stay, members }));
+        self.input(node, Input::Below(Crossing::decreed(stay, members)));
     }
 
     /// It stops for good, and nobody is told. What comes back in its place knows nothing.
     pub(crate) fn crash(&mut self, node: u32) {
         self.oracle.vanished(NodeId(node));
         self.stays[node as usize] = None;
-        self.nodes[node as usize] = Node::new(NodeId(node), self.blank[node as usize].clone(), Reach::Outside);
+        self.nodes[node as usize] = Node::new(NodeId(node), P::blank(NodeId(node), &self.charter), Reach::Outside);
         let timers: Vec<_> = self.armed.keys().filter(|(id, _)| id.0 == node).map(|(_, timer)| *timer).collect();
         for timer in timers {
             self.disarm(NodeId(node), timer);

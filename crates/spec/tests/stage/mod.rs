@@ -196,7 +196,7 @@ impl<P: Protocol> Stage<P> {
         for peer in self.ground.audience(id(node)) {
             self.tell(peer.0, Crossing::Met { peer: id(node), stay });
         }
-        self.tell(node, Crossing::Entered { stay, members });
+        self.tell(node, Crossing::decreed(stay, members));
         self.check();
     }
 

@@ -2,6 +2,7 @@ use alloc::string::String;
 
 use super::*;
 use crate::klme::tests::{busy_leader, done, heard, member, member_with, nth, on_its_way, said, waiter, without};
+use crate::klme::{LeaderNo, Token};
 use crate::{Crossing, Deployment, Effect, Outbox, Protocol, Repair, Repairs};
 
 /// Nodes 0 to 3, of which node 0 leads.
@@ -95,7 +96,7 @@ fn whoever_leaves_goes_when_the_leader_lets_it_go_from_this_stay_and_it_has_no_t
     assert!(is_let_go(true, stay, |_| {}));
     assert!(!is_let_go(false, stay, |_| {}), "it was not told to leave");
     assert!(!is_let_go(true, Stay(stay.0 - 1), |_| {}), "that was an earlier stay");
-    assert!(!is_let_go(true, stay, |node| node.here().token = Some(Token::generate(1, stay))), "it has the token");
+    assert!(!is_let_go(true, stay, |node| node.here().token = Some(Token::generate(1, stay.0))), "it has the token");
 }
 
 #[test]
@@ -295,8 +296,10 @@ fn k_a_newcomer_says_that_it_is_here_and_whether_it_is_hungry() {
     let enters = |state, members: &[u32]| {
         let mut node = member();
         (node.place, node.state) = (None, state);
+        let founds = members.is_empty().then_some(8);
         let members = members.iter().map(|&id| (NodeId(id), Stay(id))).collect();
-        let here = broadcast(&mut node, |node, out| node.below(Crossing::Entered { stay: Stay(8), members }, out));
+        let entered = Crossing::Entered { stay: Stay(8), members, founds };
+        let here = broadcast(&mut node, |node, out| node.below(entered, out));
         (here, node)
     };
     let here = |number, hungry| Some(Message::IAmHere { number: RequestNo { stay: Stay(8), number }, hungry });
@@ -312,10 +315,20 @@ fn k_a_newcomer_says_that_it_is_here_and_whether_it_is_hungry() {
 }
 
 #[test]
+fn k_a_newcomer_that_hears_of_nobody_makes_no_token_unless_it_is_told_to() {
+    let mut node = member();
+    node.place = None;
+    let entered = Crossing::Entered { stay: Stay(8), members: Vec::new(), founds: None };
+    done(&mut node, |node, out| node.below(entered, out));
+    assert_eq!((node.leader(), node.has_token()), (None, false));
+}
+
+#[test]
 fn k_as_published_the_first_node_does_not_make_the_token_anew() {
     let mut node = member_with(without(repair::LAST_NODE));
     node.place = None;
-    done(&mut node, |node, out| node.below(Crossing::Entered { stay: Stay(8), members: Vec::new() }, out));
+    let entered = Crossing::Entered { stay: Stay(8), members: Vec::new(), founds: Some(8) };
+    done(&mut node, |node, out| node.below(entered, out));
     assert_eq!((node.leader(), node.has_token()), (None, false));
 }
 
