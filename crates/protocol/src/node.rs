@@ -207,6 +207,18 @@ impl<P: Protocol> Node<P> {
         Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), reach }
     }
 
+    /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links is up;
+    /// in a neighbourhood it is in the same stay as before.
+    #[must_use]
+    pub fn restarted(&self, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
+        let reach = match self.reach {
+            Reach::Links(_) => Reach::links([]),
+            Reach::Outside => Reach::Outside,
+            Reach::Inside { stay, .. } => Reach::member(Some(stay)),
+        };
+        Self::restore(self.id, charter, self.durable(), reach, out)
+    }
+
     /// What it must have when it comes back after it was killed.
     pub fn durable(&self) -> Stored<P::Durable> {
         let grant = self.grant().or(self.left()).filter(|_| self.protocol.lease().is_none());

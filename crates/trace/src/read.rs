@@ -24,7 +24,7 @@ pub enum ReadError {
     #[error("this is not a driftlock trace: it calls itself {0:?}")]
     OtherFormat(String),
     /// It was written by another version.
-    #[error("the trace has version {0}, but this driftlock reads versions {OLDEST} to {VERSION}")]
+    #[error("the trace has version {0}, but this driftlock reads version {VERSION}: use the driftlock that wrote it")]
     OtherVersion(u32),
     /// A line is damaged.
     #[error("line {line} of the trace is damaged: {error}")]

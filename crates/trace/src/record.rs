@@ -10,9 +10,9 @@ use serde_json::Value;
 /// What the first line calls itself.
 pub const FORMAT: &str = "driftlock-trace";
 /// Grows when a reader of the former version would misread a trace.
-pub const VERSION: u32 = 2;
-/// The oldest version that can be read: what came later was only added.
-pub const OLDEST: u32 = 1;
+pub const VERSION: u32 = 3;
+/// The oldest version that can be read. Before, a node that heard of nobody made the units, and was not told to.
+pub const OLDEST: u32 = 3;
 
 /// The first line: what is needed to make the nodes anew.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -233,6 +233,9 @@ impl Scene {
         }
     }
 }
+
+/// What stands for the input where a node was killed, and is back with what it had stored.
+pub const RESTART: &str = "restart";
 
 /// A node has taken an input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

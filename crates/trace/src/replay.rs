@@ -8,7 +8,7 @@ use driftlock_protocol::{
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{Header, Line, MemberChange, Origin, Presence, ReadError, Reader, Step};
+use crate::{Header, Line, MemberChange, Origin, Presence, RESTART, ReadError, Reader, Step};
 
 /// What came of a replay that could be carried out.
 #[derive(Clone, PartialEq, Debug)]
@@ -168,7 +168,7 @@ impl Visitor for Replay {
                 }
                 Line::End { end } => return Err(ReplayError::StepsMissing { recorded: end.steps, found: steps }),
                 Line::Step(recorded) => {
-                    let replayed = self.repeat(&mut nodes, &recorded)?;
+                    let replayed = self.repeat(&mut nodes, &charter, &recorded)?;
                     if replayed != *recorded {
                         let line = self.reader.line();
                         return Ok(Outcome::Differs(Box::new(Difference { line, recorded: *recorded, replayed })));
@@ -191,15 +191,21 @@ impl Replay {
     fn repeat<P: Protocol>(
         &self,
         nodes: &mut [Node<P>],
+        charter: &Charter<P::Variant>,
         recorded: &Step<Value, Value>,
     ) -> Result<Step<Value, Value>, ReplayError> {
         let line = self.reader.line();
         let node = nodes.get_mut(recorded.node.index()).ok_or_else(|| self.unknown(recorded.node))?;
-        let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
-            .map_err(|error| ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error })?;
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();
-        let refused = node.step(input, &mut out).err();
+        let refused = if recorded.input == RESTART {
+            *node = node.restarted(charter, &mut out);
+            None
+        } else {
+            let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
+                .map_err(|error| ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error })?;
+            node.step(input, &mut out).err()
+        };
         let out = serde_json::to_value(out.effects()).unwrap_or(Value::Null);
         let status = node.protocol().status().change_since(&before);
         Ok(Step { out, refused, status, ..recorded.clone() })

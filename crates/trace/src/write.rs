@@ -7,7 +7,7 @@ use std::path::Path;
 use driftlock_protocol::{Effect, Incarnation, InputOf, NodeId, Protocol, Refusal, StatusChange};
 use serde::Serialize;
 
-use crate::record::LiveStep;
+use crate::record::{LiveStep, RESTART, Step};
 use crate::{End, Header, LinkChange, Loss, MemberChange, Presence, Scene};
 
 /// Writes the lines of one trace.
@@ -97,6 +97,18 @@ impl Writer {
         self.steps += 1;
         let step: LiveStep<'_, P, _> = LiveStep::<P, _> { t, node, input, out, refused, status };
         self.line(&step);
+    }
+
+    /// A node was killed, and is back with what it had stored.
+    pub fn restart<P: Protocol>(
+        &mut self,
+        t: u64,
+        node: NodeId,
+        out: &[Effect<P::Message, P::Timer>],
+        status: Option<StatusChange>,
+    ) {
+        self.steps += 1;
+        self.line(&Step { t, node, input: RESTART, out, refused: None, status });
     }
 
     /// Hands what was written to whoever reads along.
