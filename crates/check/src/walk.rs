@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driftlock_protocol::{NodeId, Protocol};
+use driftlock_protocol::{Harm, NodeId, Protocol};
 use driftlock_spec::Violation;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -91,7 +91,8 @@ impl<P: Protocol> Walker<'_, P> {
                 enabled.retain(|action| action.is_fair());
             }
             // Where a token that is lost comes back, a waiter that could not be served just now may be served later.
-            let may_be_served = || P::CLAIMS.crashes && step < STEPS_MAX && model.waiters(&state).next().is_some();
+            let may_be_served =
+                || P::CLAIMS.stand(Harm::Crash) && step < STEPS_MAX && model.waiters(&state).next().is_some();
             let waits = model.owed(&state) != 0 || may_be_served();
             if enabled.is_empty() || (in_peace && !waits && model.grants(&state) == 0) {
                 return Ok(());

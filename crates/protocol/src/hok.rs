@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 use crate::dag::{Dag, pacing};
 use crate::height::Height;
 use crate::{
-    Charter, Claims, Constant, Demand, Deployment, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair,
-    Repairs, Section, Status, Units, Urgency,
+    Charter, Claims, Constant, Demand, Deployment, Grant, Harm, LinkEvent, Moment, NodeId, Out, Permits, Protocol,
+    Repair, Repairs, Section, Status, Units, Urgency,
 };
 
 mod lemmas;
@@ -125,7 +125,7 @@ impl Protocol for Hok {
 
     const KINDS: &'static [&'static str] = &["request", "release", "update", "token", "link"];
     const REPAIRS: &'static [Repair] = repair::LIST;
-    const CLAIMS: Claims = Claims { restarts: true, ..Claims::NONE };
+    const CLAIMS: Claims = Claims::to_stand(&[Harm::Restart]);
 
     /// "There is a unique token held by node 0 initially", and t = k.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {

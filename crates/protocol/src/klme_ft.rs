@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
 use crate::{
-    Charter, Claims, Constant, Crossing, Demand, Deployment, Moment, NodeId, Out, Permit, Permits, Protocol, Repair,
-    Repairs, Section, Status, Stay, Units,
+    Charter, Claims, Constant, Crossing, Demand, Deployment, Harm, Moment, NodeId, Out, Permit, Permits, Protocol,
+    Repair, Repairs, Section, Status, Stay, Units,
 };
 
 mod claimant;
@@ -197,7 +197,7 @@ impl Protocol for KlmeFt {
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
     const GUARDS: &'static [Repair] = guard::LIST;
-    const CLAIMS: Claims = Claims { crashes: true, losses: true, overtaking: true, disk_losses: true, ..Claims::NONE };
+    const CLAIMS: Claims = Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::DiskLoss]);
 
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {

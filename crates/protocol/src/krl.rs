@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 use crate::dag::{Dag, Neighbour, pacing};
 use crate::height::Height;
 use crate::{
-    Charter, Claims, Constant, Demand, Deployment, Grant, LinkEvent, Moment, NodeId, Out, Permit, Permits, Protocol,
-    Repair, Repairs, Section, Status, Units,
+    Charter, Claims, Constant, Demand, Deployment, Grant, Harm, LinkEvent, Moment, NodeId, Out, Permit, Permits,
+    Protocol, Repair, Repairs, Section, Status, Units,
 };
 
 pub mod forwarding;
@@ -120,7 +120,7 @@ impl Protocol for Krl {
 
     const KINDS: &'static [&'static str] = &["request", "token", "link_info"];
     const REPAIRS: &'static [Repair] = repair::LIST;
-    const CLAIMS: Claims = Claims { restarts: true, ..Claims::NONE };
+    const CLAIMS: Claims = Claims::to_stand(&[Harm::Restart]);
 
     /// Nodes `0..k` start with a token each. With fewer nodes than tokens, the tokens go round.
     fn deploy(deployment: &Deployment, variant: Variant, repairs: Repairs) -> Vec<Self> {

@@ -50,7 +50,7 @@ pub mod vocabulary;
 
 pub use below::{Indication, Layer, View};
 pub use constants::{Constant, Constants, Terms, WrongConstant};
-pub use life::{Charter, Claims};
+pub use life::{Charter, Claims, Harm};
 pub use link::{Incarnation, LinkEvent};
 pub use neighbourhood::{Crossing, Stay};
 pub use node::{Input, InputOf, Node, Reach, Refusal, Stored};

@@ -27,23 +27,36 @@ impl<V> Charter<V> {
     }
 }
 
-/// What an algorithm claims to stand. The worlds draw and explore what is claimed, so that a claim is tested or not made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Claims {
-    /// A node that stops for good, and nobody is told.
-    pub crashes: bool,
-    /// Messages that are lost, or late beyond every timeout.
-    pub losses: bool,
-    /// Messages that overtake one another.
-    pub overtaking: bool,
-    /// A node that is killed, and comes back with what it had stored, as often as one likes.
-    pub restarts: bool,
-    /// A node that is killed, and comes back with nothing.
-    pub disk_losses: bool,
+/// What may befall nodes and messages beyond what a paper assumes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Harm {
+    /// A node stops for good, and nobody is told.
+    Crash,
+    /// A message is lost, or late beyond every timeout.
+    Loss,
+    /// A message overtakes another.
+    Overtaking,
+    /// A node is killed, and comes back with what it had stored, as often as one likes.
+    Restart,
+    /// A node is killed, and comes back with nothing.
+    DiskLoss,
 }
 
+/// What an algorithm claims to stand. The worlds draw and explore what is claimed, so that a claim is tested or not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Claims(&'static [Harm]);
+
 impl Claims {
-    /// Nothing of all that.
-    pub const NONE: Self =
-        Self { crashes: false, losses: false, overtaking: false, restarts: false, disk_losses: false };
+    /// Nothing beyond what its paper assumes.
+    pub const NONE: Self = Self(&[]);
+
+    /// It stands all of this, in one run.
+    pub const fn to_stand(harms: &'static [Harm]) -> Self {
+        Self(harms)
+    }
+
+    /// Whether this is among it.
+    pub fn stand(self, harm: Harm) -> bool {
+        self.0.contains(&harm)
+    }
 }

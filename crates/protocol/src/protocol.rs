@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Charter, Claims, Constant, Demand, Grant, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay, Units,
-    Urgency, View,
+    Charter, Claims, Constant, Demand, Grant, Harm, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay,
+    Units, Urgency, View,
 };
 
 /// The outbox of a protocol.
@@ -139,9 +139,10 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
         Permits::NONE
     }
 
-    /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By default it either always does or never.
+    /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By default it
+    /// either always does or never.
     fn is_ready_for_crash(_moment: &Moment<'_, Self>) -> bool {
-        Self::CLAIMS.crashes
+        Self::CLAIMS.stand(Harm::Crash)
     }
 
     /// The paper's lemmas, over all nodes and all messages in flight; the error says which one broke, and where.

@@ -241,6 +241,7 @@ registry! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Harm;
 
     /// What is ours alone has rules of its own and nothing to repair. A paper's text may need no repair either.
     fn fit_together(repairs: &[Repair], guards: &[Repair]) -> bool {
@@ -267,14 +268,16 @@ mod tests {
 
     #[test]
     fn what_each_algorithm_claims_to_stand() {
-        let those = |claim: fn(Claims) -> bool| {
-            let all = ALGORITHMS.iter().filter(|algorithm| claim(algorithm.claims()));
+        let those = |claimed: fn(Claims) -> bool| {
+            let all = ALGORITHMS.iter().filter(|algorithm| claimed(algorithm.claims()));
             all.map(|algorithm| algorithm.tag).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(those(|claims| claims.crashes), "klme-ft");
-        assert_eq!(those(|claims| claims.losses && claims.overtaking && claims.disk_losses), "klme-ft");
+        for harm in [Harm::Loss, Harm::Overtaking, Harm::DiskLoss] {
+            assert!(Algorithm::named("klme-ft").unwrap().claims().stand(harm));
+        }
+        assert_eq!(those(|claims| claims.stand(Harm::Crash)), "klme-ft");
         let of_links = "krl krlf krlf-adaptive rl hok hok-strict hok-fewest hok-edf hok-fcfs";
-        assert_eq!(those(|claims| claims.restarts), of_links);
+        assert_eq!(those(|claims| claims.stand(Harm::Restart)), of_links);
         assert_eq!(those(|claims| claims == Claims::NONE), "klme");
     }
 
@@ -291,7 +294,7 @@ mod tests {
     #[test]
     fn rules_of_our_own_are_switched_off_in_searches_only() {
         let ours = Algorithm::named("klme-ft").unwrap();
-        assert!(ours.repairs().is_empty() && !ours.guards().is_empty() && ours.claims().crashes);
+        assert!(ours.repairs().is_empty() && !ours.guards().is_empty() && ours.claims().stand(Harm::Crash));
         for guard in ours.guards() {
             assert_eq!(ours.repairs_without([guard.name]), Err(guard.name));
             assert_eq!(ours.rules_without([guard.name]), Ok(Repairs::ALL.without(*guard)));

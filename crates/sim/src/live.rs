@@ -8,7 +8,7 @@ use std::io;
 use driftlock_field::faults::{Area, Fault, FaultError, Kind, Memory};
 use driftlock_net::Time;
 use driftlock_net::neighbourhood::Point;
-use driftlock_protocol::{Deployment, NodeId, Permits, Protocol, Section, Visitor};
+use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
@@ -327,7 +327,7 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn break_down(&mut self, node: NodeId) -> Result<(), String> {
-        let memory = if P::CLAIMS.crashes { Memory::Lost } else { Memory::Kept };
+        let memory = if P::CLAIMS.stand(Harm::Crash) { Memory::Lost } else { Memory::Kept };
         self.begin(Broken::Down(node), Kind::Crash { node, back_after: Some((Time::END, memory)) })
     }
 

@@ -17,7 +17,7 @@ use std::ops::{Add, Range, RangeInclusive};
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{
-    Algorithm, Constants, Deployment, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule,
+    Algorithm, Constants, Deployment, Harm, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -188,10 +188,10 @@ impl Injected {
     /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it takes.
     pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
         const RUNS_ENOUGH: u64 = 200;
-        let survives = algorithm.claims().crashes && !crowd.is_afield();
+        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_afield();
         let is_drawn = |what: &str| match what {
             "changes" => !crowd.is_afield() || algorithm.layer() == Layer::Neighbourhood,
-            "overtakings" => algorithm.claims().overtaking && !crowd.is_afield(),
+            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             _ => survives,
         };
@@ -248,8 +248,12 @@ impl Case {
             change_rate: log_uniform(0.02, 4.0, &mut draw),
             fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
-            crashes: algorithm.claims().crashes && draw.random_bool(0.7),
-            loss: if algorithm.claims().crashes && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
+            crashes: algorithm.claims().stand(Harm::Crash) && draw.random_bool(0.7),
+            loss: if algorithm.claims().stand(Harm::Crash) && draw.random_bool(0.7) {
+                draw.random_range(0.0..0.1)
+            } else {
+                0.0
+            },
             seclusion: false,
             disorder: None,
             checked: true,
@@ -262,7 +266,7 @@ impl Case {
             outdoors::terrain(side, heals_at, &mut draw)
         });
         let case = Self { terrain, ..case };
-        if algorithm.claims().overtaking && case.terrain.is_none() {
+        if algorithm.claims().stand(Harm::Overtaking) && case.terrain.is_none() {
             case.disordered(algorithm, &mut draw)
         } else {
             case
@@ -277,7 +281,7 @@ impl Case {
             return case;
         }
         Self {
-            seclusion: algorithm.claims().crashes,
+            seclusion: algorithm.claims().stand(Harm::Crash),
             request_rate: log_uniform(0.001, 0.1, draw),
             change_rate: log_uniform(0.01, 0.2, draw),
             fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),

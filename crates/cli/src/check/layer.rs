@@ -2,7 +2,7 @@
 
 use driftlock_check::{Bound, Networks, Setup, Topology};
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Layer, NodeId};
+use driftlock_protocol::{Algorithm, Harm, Layer, NodeId};
 
 use super::flags::bound;
 use crate::failure::Failure;
@@ -168,7 +168,7 @@ pub(super) fn apply(
             links.apply(setup);
             Ok(())
         }
-        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.claims().overtaking => {
+        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.claims().stand(Harm::Overtaking) => {
             Err(Failure::Other(format!(
                 "{tag} assumes that messages arrive in the order in which they were sent: leave --overtakes away, or check \
                  klme-ft"

@@ -14,7 +14,7 @@ use driftlock_field::mobility::{
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
-use driftlock_protocol::{Algorithm, Layer, Protocol, View, carries_permits};
+use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -208,7 +208,7 @@ impl Terrain {
     /// Refuses what makes no sense, or not to this algorithm.
     pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
-        if algorithm.claims().crashes {
+        if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
@@ -301,9 +301,9 @@ impl Terrain {
             (Some(former), _) => former.restarted(now, id, boot, &layers),
             (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.crashes),
+            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.stand(Harm::Crash)),
         };
-        Ok(Afield::new(nodes, medium, faults, P::CLAIMS.crashes, P::permits, Box::new(life)))
+        Ok(Afield::new(nodes, medium, faults, P::CLAIMS.stand(Harm::Crash), P::permits, Box::new(life)))
     }
 }
 

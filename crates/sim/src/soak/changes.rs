@@ -2,7 +2,7 @@
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Layer, NodeId, Protocol, View};
+use driftlock_protocol::{Harm, Layer, NodeId, Protocol, View};
 use rand::RngExt;
 
 use super::{FAREWELL_UNITS, SERVICE_UNITS_MAX, Soak};
@@ -121,8 +121,8 @@ impl<P: Protocol> Soak<'_, P> {
         if self.case.is_patchy() && !is_soon_healed {
             return false;
         }
-        let is_fault =
-            P::CLAIMS.crashes && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
+        let is_fault = P::CLAIMS.stand(Harm::Crash)
+            && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }
