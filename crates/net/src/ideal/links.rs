@@ -40,13 +40,21 @@ struct End<M> {
     outgoing: VecDeque<M>,
 }
 
-/// What is on its way from a node to who is no neighbour any more.
+/// What is on its way from a node that has no end of this link any more.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Late<M> {
     from: NodeId,
     to: NodeId,
     incarnation: Incarnation,
     message: M,
+}
+
+/// The end of a link whose other end is gone, as its node was killed. This one has not noticed yet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Loose {
+    node: NodeId,
+    peer: NodeId,
+    incarnation: Incarnation,
 }
 
 /// A link that is no more.
@@ -65,8 +73,9 @@ pub struct LinkFailed<M> {
 pub struct Links<M> {
     /// For each node its ends, by peer.
     ends: Vec<Vec<End<M>>>,
-    /// What outlived its link, in the order of sending for each pair.
+    /// What outlived its link, or the life of its sender, in the order of sending for each pair.
     late: Vec<Late<M>>,
+    loose: Vec<Loose>,
     /// Of the next link to form.
     incarnation: Incarnation,
     count: usize,
@@ -76,7 +85,7 @@ impl<M> Links<M> {
     /// No links among `nodes` nodes.
     pub fn new(nodes: u32) -> Self {
         let ends = (0..nodes).map(|_| Vec::new()).collect();
-        Self { ends, late: Vec::new(), incarnation: Incarnation(0), count: 0 }
+        Self { ends, late: Vec::new(), loose: Vec::new(), incarnation: Incarnation(0), count: 0 }
     }
 
     /// How many links are up.
@@ -121,6 +130,7 @@ impl<M> Links<M> {
     /// Forms a link between two nodes that have none, and tells its incarnation.
     pub fn form(&mut self, a: NodeId, b: NodeId) -> Incarnation {
         debug_assert!(a != b && !self.is_up(a, b));
+        debug_assert!(self.loose(a, b).or(self.loose(b, a)).is_none());
         debug_assert!(!self.late.iter().any(|late| [a, b].contains(&late.from) && [a, b].contains(&late.to)));
         let incarnation = self.incarnation;
         self.incarnation.0 += 1;
@@ -148,13 +158,63 @@ impl<M> Links<M> {
         Ok(LinkFailed { incarnation: incarnation?, undelivered })
     }
 
+    /// A node is killed: it has no links in its next life. The other ends are loose until they miss it. What it has sent is
+    /// on its way still; of what was on its way to it only that goes on which `outlives` it. The rest is returned.
+    pub fn kill(&mut self, node: NodeId, outlives: impl Fn(&M) -> bool) -> Vec<M> {
+        self.loose.retain(|loose| loose.node != node);
+        let mut dropped: Vec<M> = Vec::new();
+        let to_node = self.late.extract_if(.., |late| late.to == node && !outlives(&late.message));
+        dropped.extend(to_node.map(|late| late.message));
+        for End { peer, incarnation, outgoing } in std::mem::take(&mut self.ends[node.index()]) {
+            self.count -= 1;
+            self.loose.push(Loose { node: peer, peer: node, incarnation });
+            self.late.extend(outgoing.into_iter().map(|message| Late { from: node, to: peer, incarnation, message }));
+            let Some(at) = self.position(peer, node) else { continue };
+            for message in self.ends[peer.index()].remove(at).outgoing {
+                if outlives(&message) {
+                    self.late.push(Late { from: peer, to: node, incarnation, message });
+                } else {
+                    dropped.push(message);
+                }
+            }
+        }
+        self.loose.sort_unstable_by_key(|loose| (loose.node, loose.peer));
+        dropped
+    }
+
+    /// The incarnation of a link to `peer` that was killed, which `node` has not noticed yet.
+    pub fn loose(&self, node: NodeId, peer: NodeId) -> Option<Incarnation> {
+        let loose = self.loose.iter().find(|loose| (loose.node, loose.peer) == (node, peer));
+        loose.map(|loose| loose.incarnation)
+    }
+
+    /// Each such end, with the node that was killed.
+    pub fn loose_ends(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        self.loose.iter().map(|loose| (loose.node, loose.peer))
+    }
+
+    /// `node` notices that `peer` was killed. Of what that one had sent before only that goes on which `outlives` the link. The
+    /// rest is returned, with the incarnation of the link.
+    pub fn miss(
+        &mut self,
+        node: NodeId,
+        peer: NodeId,
+        outlives: impl Fn(&M) -> bool,
+    ) -> Option<(Incarnation, Vec<M>)> {
+        let at = self.loose.iter().position(|loose| (loose.node, loose.peer) == (node, peer))?;
+        let incarnation = self.loose.remove(at).incarnation;
+        let is_over = |late: &mut Late<M>| (late.from, late.to) == (peer, node) && !outlives(&late.message);
+        let dropped = self.late.extract_if(.., is_over).map(|late| late.message).collect();
+        Some((incarnation, dropped))
+    }
+
     /// Lets a message of a link that has failed go on to its receiver, behind those that do already.
     pub fn go_on(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation, message: M) {
         debug_assert!(!self.is_up(from, to));
         self.late.push(Late { from, to, incarnation, message });
     }
 
-    /// What outlived its link, of `from` to `to`, the next to arrive first.
+    /// What outlived its link or its sender, of `from` to `to`, the next to arrive first.
     pub fn late(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = &M> {
         self.late.iter().filter(move |late| (late.from, late.to) == (from, to)).map(|late| &late.message)
     }
@@ -280,6 +340,38 @@ mod tests {
         assert_eq!((links.arrive_late(B, A), links.arrive_late(A, B)), (None, Some((first, 'x'))));
         assert_eq!(links.late(A, B).collect::<String>(), "y");
         assert_eq!((links.arrive_late(A, B), links.arrive_late(A, B)), (Some((first, 'y')), None));
+    }
+
+    #[test]
+    fn who_is_killed_has_no_links_and_the_other_ends_notice_later() {
+        let is_permit = |message: &char| message.is_uppercase();
+        let mut links = Links::new(3);
+        let first = links.form(A, B);
+        links.form(A, C);
+        for message in "xYz".chars() {
+            links.send(A, B, message).unwrap();
+            links.send(B, A, message).unwrap();
+        }
+        assert_eq!(links.kill(A, is_permit), ['x', 'z'], "what was sent to its earlier life");
+        assert_eq!((links.count(), links.of(A).count()), (0, 0));
+        assert_eq!(links.loose_ends().collect::<Vec<_>>(), [(B, A), (C, A)]);
+        assert_eq!((links.loose(B, A), links.loose(A, B)), (Some(first), None));
+        assert_eq!(links.arrive_late(A, B), Some((first, 'x')), "sent before it was killed");
+        assert_eq!(links.late(B, A).collect::<String>(), "Y");
+        assert_eq!(links.miss(B, A, is_permit), Some((first, vec!['z'])));
+        assert_eq!(links.miss(B, A, is_permit), None, "once");
+        assert_eq!(links.late(A, B).collect::<String>(), "Y");
+    }
+
+    #[test]
+    fn two_that_are_killed_need_not_miss_each_other() {
+        let mut links = Links::new(2);
+        links.form(A, B);
+        links.send(A, B, 'x').unwrap();
+        links.kill(A, |_| false);
+        assert_eq!(links.kill(B, |_| false), ['x'], "sent to its earlier life");
+        assert_eq!(links.loose_ends().count(), 0);
+        links.form(A, B);
     }
 
     #[test]

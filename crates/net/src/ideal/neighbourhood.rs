@@ -17,6 +17,8 @@ struct Channel<M> {
 enum Presence {
     Outside,
     Inside(Stay),
+    /// It was killed, and will be back. Nobody is told.
+    Down(Stay),
     /// It has crashed inside. Nobody is told, so it goes on being a member.
     Crashed(Stay),
 }
@@ -47,14 +49,14 @@ impl<M> Neighbourhood<M> {
     pub fn stay(&self, node: NodeId) -> Option<Stay> {
         match self.presence[node.index()] {
             Presence::Inside(stay) => Some(stay),
-            Presence::Outside | Presence::Crashed(_) => None,
+            Presence::Outside | Presence::Down(_) | Presence::Crashed(_) => None,
         }
     }
 
     /// Everybody who is taken for a member, by id: also those who have crashed.
     pub fn members(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
         (0..).map(NodeId).zip(&self.presence).filter_map(|(node, presence)| match *presence {
-            Presence::Inside(stay) | Presence::Crashed(stay) => Some((node, stay)),
+            Presence::Inside(stay) | Presence::Down(stay) | Presence::Crashed(stay) => Some((node, stay)),
             Presence::Outside => None,
         })
     }
@@ -92,6 +94,21 @@ impl<M> Neighbourhood<M> {
             self.presence[node.index()] = Presence::Crashed(stay);
         }
         self.silence(node)
+    }
+
+    /// A member is killed, and nobody is told. What was on its way to it is returned here.
+    pub fn kill(&mut self, node: NodeId) -> Vec<M> {
+        if let Presence::Inside(stay) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Down(stay);
+        }
+        self.silence(node)
+    }
+
+    /// A member that was killed is back, in the stay that it was in.
+    pub fn back(&mut self, node: NodeId) {
+        if let Presence::Down(stay) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Inside(stay);
+        }
     }
 
     fn silence(&mut self, node: NodeId) -> Vec<M> {
@@ -198,6 +215,20 @@ mod tests {
         let now = neighbourhood.send(B, A, 'y').unwrap();
         assert_eq!(neighbourhood.arrive(B, A, before), None);
         assert_eq!(neighbourhood.arrive(B, A, now), Some('y'));
+    }
+
+    #[test]
+    fn who_was_killed_is_back_in_its_stay_and_hears_nothing_that_was_sent_before() {
+        let mut neighbourhood = inside(&[A, B]);
+        let incarnation = neighbourhood.send(B, A, 'x').unwrap();
+        let to_b = neighbourhood.send(A, B, 'y').unwrap();
+        assert_eq!(neighbourhood.kill(A), ['x']);
+        assert_eq!(neighbourhood.send(B, A, 'z'), None);
+        assert_eq!((neighbourhood.stay(A), neighbourhood.members().count()), (None, 2));
+        neighbourhood.back(A);
+        assert_eq!(neighbourhood.stay(A), Some(Stay(0)));
+        assert_eq!(neighbourhood.arrive(B, A, incarnation), None);
+        assert_eq!(neighbourhood.arrive(A, B, to_b), Some('y'));
     }
 
     #[test]
