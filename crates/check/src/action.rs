@@ -48,6 +48,26 @@ pub enum Action {
     Leave(NodeId),
     /// A member stops for good, and nobody is told.
     Crash(NodeId),
+    /// A node is killed. On links it is back at once, with what it had stored: being down is the same as having no links and
+    /// no requests.
+    Kill(NodeId),
+    /// A member that was killed is back, with what it had stored.
+    Back(NodeId),
+    /// A member is killed, and comes back for a new stay, with nothing.
+    Wipe(NodeId),
+    /// An application that a node had let in before it was killed shows what it was granted.
+    Show(NodeId),
+    /// No such application is there any more.
+    Gone(NodeId),
+    /// A node notices that a neighbour was killed.
+    Miss {
+        /// Who notices.
+        node: NodeId,
+        /// Who was killed.
+        peer: NodeId,
+    },
+    /// A link that a restart has cut forms again.
+    Mend(NodeId, NodeId),
     /// The next message on its way from one node to another is lost.
     Lose {
         /// The sender.
@@ -68,19 +88,21 @@ pub enum Action {
 
 impl Action {
     /// Whether it will happen in time if it stays possible: messages arrive, applications return what they use, time
-    /// passes and pauses end.
+    /// passes and pauses end, and what a restart has torn is whole again.
     pub fn is_fair(self) -> bool {
-        matches!(self, Self::Deliver { .. } | Self::Release(_) | Self::Timer(..) | Self::Resume(_) | Self::Tick)
+        let goes_on = matches!(self, Self::Deliver { .. } | Self::Timer(..) | Self::Resume(_) | Self::Tick);
+        let ends_use = matches!(self, Self::Release(_) | Self::Gone(_));
+        goes_on || ends_use || matches!(self, Self::Back(_) | Self::Miss { .. } | Self::Mend(..))
     }
 
     /// Whether it is a change that must cease before anybody can count on being served.
     pub fn is_disturbance(self) -> bool {
-        let expected = matches!(self, Self::Request(..) | Self::TickBut(_));
+        let expected = matches!(self, Self::Request(..) | Self::TickBut(_) | Self::Show(_));
         !self.is_fair() && !expected
     }
 
     /// How many codes there are.
-    pub(crate) const CODES: u16 = 640;
+    pub(crate) const CODES: u16 = 832;
 
     /// A number for each action.
     pub(crate) fn code(self) -> u16 {
@@ -103,6 +125,13 @@ impl Action {
             Self::Form(a, b) => 350 + edge(a, b),
             Self::Tick => 380,
             Self::Overtake { from, to, past } => 384 + 64 * u16::from(past - 1) + pair(from, to),
+            Self::Kill(node) => 640 + at(node),
+            Self::Back(node) => 648 + at(node),
+            Self::Wipe(node) => 656 + at(node),
+            Self::Show(node) => 664 + at(node),
+            Self::Gone(node) => 672 + at(node),
+            Self::Mend(a, b) => 680 + edge(a, b),
+            Self::Miss { node, peer } => 768 + pair(node, peer),
         }
     }
 
@@ -125,6 +154,13 @@ impl Action {
             256..320 => Self::Request(row(256), number),
             320..348 => ends(code - 320, Self::Fail),
             350..378 => ends(code - 350, Self::Form),
+            640..648 => Self::Kill(node),
+            648..656 => Self::Back(node),
+            656..664 => Self::Wipe(node),
+            664..672 => Self::Show(node),
+            672..680 => Self::Gone(node),
+            680..708 => ends(code - 680, Self::Mend),
+            768.. => Self::Miss { node: row(768), peer: node },
             384.. => Self::Overtake {
                 from: NodeId(u32::from((code - 384) / 8 % 8)),
                 to: node,
@@ -166,6 +202,13 @@ impl fmt::Display for Action {
             Self::Join(node) => write!(f, "join {node}"),
             Self::Leave(node) => write!(f, "leave {node}"),
             Self::Crash(node) => write!(f, "crash {node}"),
+            Self::Kill(node) => write!(f, "kill {node}"),
+            Self::Back(node) => write!(f, "back {node}"),
+            Self::Wipe(node) => write!(f, "wipe {node}"),
+            Self::Show(node) => write!(f, "show {node}"),
+            Self::Gone(node) => write!(f, "gone {node}"),
+            Self::Miss { node, peer } => write!(f, "miss {peer} at {node}"),
+            Self::Mend(a, b) => write!(f, "mend {a}-{b}"),
             Self::Lose { from, to } => write!(f, "lose {from}>{to}"),
             Self::Overtake { from, to, past } => write!(f, "pass {past} {from}>{to}"),
         }
@@ -178,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_action_has_a_code_of_its_own() {
-        let unused = [348..350, 378..380, 381..384];
+        let unused = [348..350, 378..380, 381..384, 708..768];
         for code in (0..Action::CODES).filter(|code| !unused.iter().any(|range| range.contains(code))) {
             let action = Action::of_code(code);
             assert_eq!(action.code(), code, "{action}");

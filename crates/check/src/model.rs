@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
-    Charter, Crossing, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Terms, View,
+    Charter, Crossing, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Stored, Terms, View,
 };
 use driftlock_spec::Violation;
 
 use crate::action::{Action, PAST_MAX};
 use crate::graph::Recorder;
 use crate::parts::{EMPTY, PartId, Parts, Seat, Stimulus};
-use crate::state::{Common, Layout, Own, State};
+use crate::state::{AWAKE, Common, DOWN, Layout, Own, PAUSED, State, WIPED};
 use crate::{Bound, Setup, SetupError, Timing};
 
 /// All nodes, the ideal layer below them, and everything that may happen to them within the bounds of a setup.
@@ -58,9 +58,10 @@ impl<P: Protocol> Model<P> {
         };
         let Setup { small_scale, over_radios, .. } = setup;
         let variant = Terms { small_scale, over_radios, constants: &setup.constants }.variant::<P>(variant)?;
+        let charter = Charter::new(setup.deployment.k, variant, repairs);
         let model = Self {
             layout: Layout::new(setup.deployment.nodes),
-            parts: Parts::new(tick, setup.demands.clone()),
+            parts: Parts::new(tick, setup.demands.clone(), charter),
             variant,
             setup,
             repairs,
@@ -79,7 +80,16 @@ impl<P: Protocol> Model<P> {
 
     /// The same, which has not met any state yet.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(self.setup.clone(), self.variant, self.repairs).expect("it made sense before")
+        let mut anew = Self::new(self.setup.clone(), self.variant, self.repairs).expect("it made sense before");
+        anew.parts.forget = self.parts.forget;
+        anew
+    }
+
+    /// The same, where nodes store less than they say: to see what it is for.
+    #[must_use]
+    pub fn forgetting(mut self, forget: fn(&mut Stored<P::Durable>)) -> Self {
+        self.parts.forget = Some(forget);
+        self
     }
 
     /// The bounds.
@@ -102,7 +112,7 @@ impl<P: Protocol> Model<P> {
         let (deployment, layout) = (&self.setup.deployment, self.layout);
         let ground = Ground::<()>::new(P::View::LAYER, deployment);
         let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id)));
-        let seats: Vec<_> = nodes.map(|node| self.parts.seat(Seat { node, timers: Vec::new() })).collect();
+        let seats: Vec<_> = nodes.map(|node| self.parts.seat(Seat::new(node))).collect();
         let changes = deployment.links.len() + deployment.members.len();
         let ledger = self.parts.first_ledger(deployment.k, changes);
         let mut state = layout.state(&seats, ledger);
@@ -123,6 +133,8 @@ impl<P: Protocol> Model<P> {
             (Common::Lateness, setup.lateness),
             (Common::Requests, setup.requests_in_all),
             (Common::Overtakes, setup.overtakes),
+            (Common::Restarts, setup.restarts),
+            (Common::DiskLosses, setup.disk_losses),
         ] {
             layout.set_common(&mut state, what, bound);
         }
@@ -143,7 +155,7 @@ impl<P: Protocol> Model<P> {
         if layout.fault(state).is_some() {
             return;
         }
-        let awake = |node| layout.own(state, node, Own::Paused) == 0;
+        let awake = |node| layout.own(state, node, Own::Absence) == AWAKE;
         for to in layout.ids().filter(|&to| awake(to) && !self.has_due_timer(state, to)) {
             let busy = |&from: &NodeId| from != to && layout.channel(state, from, to) != EMPTY;
             for from in layout.ids().filter(busy) {
@@ -157,6 +169,54 @@ impl<P: Protocol> Model<P> {
             Layer::Links => self.link_actions(state, actions),
             Layer::Neighbourhood => self.member_actions(state, actions),
         }
+        self.life_actions(state, actions);
+    }
+
+    /// Who may be killed, and what follows from that.
+    fn life_actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let layout = self.layout;
+        let may = |what| layout.common(state, what) > 0;
+        let on_links = P::View::LAYER == Layer::Links;
+        let is_there = |node: &NodeId| on_links || layout.inside(state) >> node.0 & 1 == 1;
+        for node in layout.ids() {
+            if layout.own(state, node, Own::Absence) == DOWN {
+                actions.push(Action::Back(node));
+            } else if layout.own(state, node, Own::Absence) == AWAKE && is_there(&node) {
+                let kills = [(Common::Restarts, Action::Kill(node)), (Common::DiskLosses, Action::Wipe(node))];
+                actions.extend(kills.into_iter().filter(|(what, _)| may(*what)).map(|(_, action)| action));
+            }
+        }
+        if on_links && layout.has_cuts(state) {
+            self.mending(state, actions);
+        }
+    }
+
+    /// What happens to links that a restart has cut: the other end notices, and then it forms again.
+    fn mending(&self, state: &State, actions: &mut Vec<Action>) {
+        let layout = self.layout;
+        let may_be_told = |node| self.may_be_told(state, node);
+        for (a, b) in layout.pairs().filter(|&(a, b)| layout.is_cut(state, a, b)) {
+            if let Some((node, peer)) = self.loose_end(state, a, b) {
+                actions.extend(may_be_told(node).then_some(Action::Miss { node, peer }));
+            } else if self.is_idle(state, a, b) && may_be_told(a) && may_be_told(b) {
+                actions.push(Action::Mend(a, b));
+            }
+        }
+    }
+
+    /// The end of this link that has not noticed that the other one was killed, and the other one.
+    fn loose_end(&self, state: &State, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId)> {
+        let layout = self.layout;
+        let has_end = |node, peer| self.parts.seats.get(layout.seat(state, node)).seat.node.incarnation(peer).is_some();
+        let is_loose = |&(node, peer): &(NodeId, NodeId)| has_end(node, peer) && !has_end(peer, node);
+        [(a, b), (b, a)].into_iter().find(|ends| layout.is_up(state, a, b) && is_loose(ends))
+    }
+
+    /// Whether there is any such end.
+    fn has_loose_end(&self, state: &State) -> bool {
+        let layout = self.layout;
+        let may_be = P::View::LAYER == Layer::Links && layout.has_cuts(state);
+        may_be && layout.pairs().any(|(a, b)| layout.is_cut(state, a, b) && self.loose_end(state, a, b).is_some())
     }
 
     /// Each message that is passed counts.
@@ -169,13 +229,16 @@ impl<P: Protocol> Model<P> {
 
     /// Whether the layer below may tell this node something.
     fn may_be_told(&self, state: &State, node: NodeId) -> bool {
-        self.layout.own(state, node, Own::Paused) == 0 && !self.has_due_timer(state, node)
+        self.layout.own(state, node, Own::Absence) == AWAKE && !self.has_due_timer(state, node)
     }
 
     fn link_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let layout = self.layout;
         let may_change = |node| self.may_be_told(state, node);
         for (a, b) in layout.pairs().filter(|&(a, b)| may_change(a) && may_change(b)) {
+            if layout.is_cut(state, a, b) {
+                continue;
+            }
             if !layout.is_up(state, a, b) {
                 // What outlived the last link between the two arrives before there is another.
                 if layout.common(state, Common::Formations) > 0 && self.is_idle(state, a, b) {
@@ -192,7 +255,13 @@ impl<P: Protocol> Model<P> {
         let left = |what| layout.common(state, what) > 0;
         let is_among = |set: u8, node: NodeId| set >> node.0 & 1 == 1;
         let (inside, crashed) = (layout.inside(state), layout.crashed(state));
-        let all_may_be_told = layout.ids().all(|node| self.may_be_told(state, node));
+        let is_away = |node| [DOWN, WIPED].contains(&layout.own(state, node, Own::Absence));
+        let all_may_be_told = layout.ids().all(|node| is_away(node) || self.may_be_told(state, node));
+        let is_newcomer = |node| match layout.own(state, node, Own::Absence) {
+            WIPED => true,
+            DOWN => false,
+            _ => left(Common::Joins) && !is_among(crashed, node),
+        };
         for node in layout.ids() {
             if is_among(inside, node) {
                 let leaving = self.parts.seats.get(layout.seat(state, node)).leaving;
@@ -202,7 +271,7 @@ impl<P: Protocol> Model<P> {
                 if left(Common::Crashes) {
                     actions.push(Action::Crash(node));
                 }
-            } else if left(Common::Joins) && !is_among(crashed, node) && all_may_be_told {
+            } else if is_newcomer(node) && all_may_be_told {
                 actions.push(Action::Join(node));
             }
         }
@@ -226,12 +295,26 @@ impl<P: Protocol> Model<P> {
         if seat.waits && layout.own(state, node, Own::Cancels) > 0 {
             actions.push(Action::Cancel(node));
         }
+        if !seat.left.is_empty() {
+            self.late_users(state, node, actions);
+        }
+    }
+
+    /// What applications of an earlier life may do.
+    fn late_users(&self, state: &State, node: NodeId, actions: &mut Vec<Action>) {
+        let seat = self.layout.seat(state, node);
+        if self.parts.reaction(node, seat, Stimulus::Show).seat != seat {
+            actions.push(Action::Show(node));
+        }
+        if self.parts.seats.get(seat).seat.node.left().is_some() {
+            actions.push(Action::Gone(node));
+        }
     }
 
     fn timer_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let layout = self.layout;
         let armed = |node| self.parts.seats.get(layout.seat(state, node)).seat.timers.iter();
-        let awake = |&node: &NodeId| layout.own(state, node, Own::Paused) == 0;
+        let awake = |&node: &NodeId| layout.own(state, node, Own::Absence) == AWAKE;
         for node in layout.ids().filter(awake) {
             let due = (0..).zip(armed(node)).filter(|(_, (_, left))| *left == 0);
             actions.extend(due.map(|(at, _)| Action::Timer(node, at)));
@@ -239,14 +322,15 @@ impl<P: Protocol> Model<P> {
         let Timing::Timed { drift, .. } = self.setup.timing else { return };
         let may_pause = layout.common(state, Common::Pauses) > 0;
         for node in layout.ids() {
-            if !awake(&node) {
-                actions.push(Action::Resume(node));
-            } else if may_pause {
-                actions.push(Action::Pause(node));
+            match layout.own(state, node, Own::Absence) {
+                PAUSED => actions.push(Action::Resume(node)),
+                AWAKE if may_pause => actions.push(Action::Pause(node)),
+                _ => {}
             }
         }
         let due = layout.ids().filter(awake).any(|node| self.has_due_timer(state, node));
-        let running = layout.ids().any(|node| armed(node).any(|(_, left)| *left > 0));
+        let leased = |node| !self.parts.seats.get(layout.seat(state, node)).seat.left.is_empty();
+        let running = layout.ids().any(|node| leased(node) || armed(node).any(|(_, left)| *left > 0));
         if running && !due && self.busy(state) <= layout.common(state, Common::Lateness) {
             actions.push(Action::Tick);
             let may_lag = |&node: &NodeId| layout.own(state, node, Own::Lag) < drift;
@@ -321,19 +405,37 @@ impl<P: Protocol> Model<P> {
             }
             Action::Pause(node) => {
                 layout.spend_common(state, Common::Pauses);
-                layout.set_own(state, node, Own::Paused, Bound::Most(1));
+                layout.set_own(state, node, Own::Absence, Bound::Most(PAUSED));
             }
-            Action::Resume(node) => layout.set_own(state, node, Own::Paused, Bound::Most(0)),
+            Action::Resume(node) => layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE)),
             Action::Tick => self.tick(state, None),
             Action::TickBut(node) => self.tick(state, Some(node)),
             Action::Fail(a, b) => self.fail(state, a, b),
             Action::Form(a, b) => {
                 layout.spend_common(state, Common::Formations);
-                layout.set_link(state, a, b, true);
-                let (incarnation, ledger) = self.parts.formed(layout.ledger(state));
-                layout.set_ledger(state, ledger);
-                self.input(state, a, self.parts.told(LinkEvent::Up { peer: b, incarnation }));
-                self.input(state, b, self.parts.told(LinkEvent::Up { peer: a, incarnation }));
+                self.form(state, a, b);
+            }
+            Action::Kill(node) => {
+                layout.spend_common(state, Common::Restarts);
+                self.kill(state, node);
+            }
+            Action::Back(node) => self.back(state, node),
+            Action::Wipe(node) => {
+                layout.spend_common(state, Common::DiskLosses);
+                layout.set_crashed(state, node, true);
+                layout.set_own(state, node, Own::Absence, Bound::Most(WIPED));
+                self.input(state, node, Stimulus::Wipe);
+                self.silence(state, node);
+            }
+            Action::Show(node) => {
+                self.seen.fetch_or(1 << RESUMED, Ordering::Relaxed);
+                self.input(state, node, Stimulus::Show);
+            }
+            Action::Gone(node) => self.input(state, node, Stimulus::Gone),
+            Action::Miss { node, peer } => self.miss(state, node, peer),
+            Action::Mend(a, b) => {
+                layout.set_cut(state, a, b, false);
+                self.form(state, a, b);
             }
             Action::Join(node) => self.join(state, node),
             Action::Leave(node) => {
@@ -342,11 +444,11 @@ impl<P: Protocol> Model<P> {
             }
             Action::Crash(node) => {
                 layout.spend_common(state, Common::Crashes);
-                layout.set_crashed(state, node);
+                layout.set_crashed(state, node, true);
                 // Nobody is told, so it is a member still.
                 let reach = Reach::member(self.stay_of(state, node));
                 let node_left = Node::new(node, P::blank(node, &self.charter()), reach);
-                layout.set_seat(state, node, self.parts.seat(Seat { node: node_left, timers: Vec::new() }));
+                layout.set_seat(state, node, self.parts.seat(Seat::new(node_left)));
                 self.silence(state, node);
             }
             Action::Overtake { from, to, past } => {
@@ -365,6 +467,67 @@ impl<P: Protocol> Model<P> {
                 }
             }
         }
+    }
+
+    fn form(&self, state: &mut State, a: NodeId, b: NodeId) {
+        let layout = self.layout;
+        layout.set_link(state, a, b, true);
+        let (incarnation, ledger) = self.parts.formed(layout.ledger(state));
+        layout.set_ledger(state, ledger);
+        self.input(state, a, self.parts.told(LinkEvent::Up { peer: b, incarnation }));
+        self.input(state, b, self.parts.told(LinkEvent::Up { peer: a, incarnation }));
+    }
+
+    /// Nothing reaches the earlier life of a node but permits, later. What it has sent may still arrive.
+    fn kill(&self, state: &mut State, node: NodeId) {
+        let layout = self.layout;
+        if P::View::LAYER == Layer::Neighbourhood {
+            self.input(state, node, Stimulus::Kill);
+            self.silence(state, node);
+            layout.set_own(state, node, Own::Absence, Bound::Most(DOWN));
+            return;
+        }
+        for peer in layout.ids().filter(|&peer| peer != node) {
+            if layout.is_up(state, node, peer) {
+                let loose = self.loose_end(state, node, peer);
+                // If that one was killed as well, neither end is left.
+                layout.set_link(state, node, peer, loose.is_none_or(|(other, _)| other == peer));
+                layout.set_cut(state, node, peer, true);
+            }
+            let late = self.parts.outliving(layout.channel(state, peer, node));
+            layout.set_channel(state, peer, node, late);
+        }
+        self.input(state, node, Stimulus::Kill);
+        self.begin_life(state, node);
+    }
+
+    /// A member that was killed is back, and hears who is there.
+    fn back(&self, state: &mut State, node: NodeId) {
+        let layout = self.layout;
+        layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE));
+        layout.set_inside(state, node, true);
+        self.begin_life(state, node);
+        for peer in layout.ids().filter(|&peer| peer != node) {
+            if let Some(stay) = self.stay_of(state, peer) {
+                self.input(state, node, self.parts.told(Crossing::Met { peer, stay }));
+            }
+        }
+    }
+
+    fn begin_life(&self, state: &mut State, node: NodeId) {
+        self.seen.fetch_or(1 << RESTARTED, Ordering::Relaxed);
+        self.input(state, node, Stimulus::Back);
+    }
+
+    /// The other end of a link was killed. What it had sent is lost from now on, but for permits.
+    fn miss(&self, state: &mut State, node: NodeId, peer: NodeId) {
+        let layout = self.layout;
+        let late = self.parts.outliving(layout.channel(state, peer, node));
+        layout.set_channel(state, peer, node, late);
+        layout.set_link(state, node, peer, false);
+        let seat = self.parts.seats.get(layout.seat(state, node));
+        let incarnation = seat.seat.node.incarnation(peer).expect("this end was up");
+        self.input(state, node, self.parts.told(LinkEvent::Down { peer, incarnation }));
     }
 
     /// Both ends are told at once, then what was in flight meets its fate.
@@ -393,13 +556,19 @@ impl<P: Protocol> Model<P> {
     /// Whoever is there is told, and the node is told who is there.
     fn join(&self, state: &mut State, node: NodeId) {
         let layout = self.layout;
-        layout.spend_common(state, Common::Joins);
+        if layout.own(state, node, Own::Absence) != WIPED {
+            layout.spend_common(state, Common::Joins);
+        }
         let (number, ledger) = self.parts.formed(layout.ledger(state));
         layout.set_ledger(state, ledger);
         let stay = Stay(number.0);
         let stay_of = |member| self.stay_of(state, member).map(|stay| (member, stay));
         let members = layout.ids().filter_map(stay_of).collect();
         layout.set_inside(state, node, true);
+        if layout.own(state, node, Own::Absence) == WIPED {
+            layout.set_crashed(state, node, false);
+            layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE));
+        }
         for peer in self.members(state).filter(|&peer| peer != node) {
             self.input(state, peer, self.parts.told(Crossing::Met { peer: node, stay }));
         }
@@ -498,7 +667,12 @@ impl<P: Protocol> Model<P> {
             Layer::Links => from != to && layout.is_up(state, from, to),
             Layer::Neighbourhood => from != to && layout.inside(state) >> to.0 & 1 == 1,
         };
-        if reaches {
+        let is_loose = || layout.has_cuts(state) && layout.is_cut(state, from, to);
+        if P::View::LAYER == Layer::Links && reaches && is_loose() && self.loose_end(state, from, to).is_some() {
+            // Nobody is there but for permits, which find another way.
+            let channel = self.parts.sent(layout.channel(state, from, to), message);
+            layout.set_channel(state, from, to, self.parts.outliving(channel));
+        } else if reaches {
             let channel = self.parts.sent(layout.channel(state, from, to), message);
             layout.set_channel(state, from, to, channel);
         } else if P::View::LAYER == Layer::Links {
@@ -546,6 +720,10 @@ impl<P: Protocol> Model<P> {
 pub(crate) const QUIET: u32 = 8;
 /// The number that says that all units are in use.
 pub(crate) const ALL_IN_USE: u32 = 9;
+/// The number that says that a node that was killed has come back.
+pub(crate) const RESTARTED: u32 = 10;
+/// The number that says that an application of an earlier life has shown its grant to a node that took it.
+pub(crate) const RESUMED: u32 = 11;
 /// No state was violated.
 pub(crate) const NOT_VIOLATED: u32 = u32::MAX;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
 use driftlock_protocol::{
-    Demand, Effect, Fence, Grant, Incarnation, Indication, Input, InputOf, Node, NodeId, Outbox, Permits, Protocol,
-    Reach, Units, View,
+    Charter, Demand, Effect, Fence, Grant, Incarnation, Indication, Input, InputOf, Node, NodeId, Out, Outbox, Permits,
+    Protocol, Reach, Stored, Units, View,
 };
 use driftlock_spec::Violation;
 use rustc_hash::FxHasher;
@@ -51,11 +51,69 @@ impl<K: Eq + Hash + Clone, T> Interned<K, T> {
     }
 }
 
-/// A node, and the timers it has armed with the ticks they have left.
+/// A node, and what its applications use.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Seat<P: Protocol> {
     pub(crate) node: Node<P>,
+    /// The timers it has armed, with the ticks they have left.
     pub(crate) timers: Vec<(P::Timer, u16)>,
+    /// What applications use that a node of an earlier life let in, with the ticks that their leases have left.
+    pub(crate) left: Vec<(Grant, u16)>,
+}
+
+impl<P: Protocol> Seat<P> {
+    /// A node with no timer armed.
+    pub(crate) fn new(node: Node<P>) -> Self {
+        Self { node, timers: Vec::new(), left: Vec::new() }
+    }
+
+    /// What its applications of earlier lives can show, and for how long it is theirs.
+    pub(crate) fn shown(&self, tick: Option<Duration>) -> impl Iterator<Item = (Grant, Duration)> {
+        let leased = self.left.iter().map(move |&(grant, left)| (grant, tick.unwrap_or_default() * u32::from(left)));
+        self.node.left().map(|grant| (grant, Duration::ZERO)).into_iter().chain(leased)
+    }
+
+    /// The first of these that the node would take, and this seat once it has.
+    pub(crate) fn resumed(&self, tick: Option<Duration>, out: &mut Out<P>) -> Option<(InputOf<P>, Self)> {
+        self.shown(tick).find_map(|(grant, left)| {
+            let (mut after, resume) = (self.clone(), Input::Resume { grant, left });
+            after.node.step(resume.clone(), out).ok()?;
+            after.left.retain(|(other, _)| *other != grant);
+            Some((resume, after))
+        })
+    }
+
+    /// A timer is armed, anew or again.
+    pub(crate) fn arm(&mut self, timer: P::Timer, ticks: u16) {
+        self.disarm(timer);
+        self.timers.push((timer, ticks));
+        self.timers.sort_unstable_by_key(|armed| armed.0);
+        assert!(self.timers.len() <= TIMERS_MAX, "a node has at most {TIMERS_MAX} timers armed");
+    }
+
+    pub(crate) fn disarm(&mut self, timer: P::Timer) {
+        self.timers.retain(|armed| armed.0 != timer);
+    }
+
+    /// A tick has passed.
+    pub(crate) fn tick(&mut self) {
+        for (_, left) in &mut self.timers {
+            *left = left.saturating_sub(1);
+        }
+        for (_, left) in &mut self.left {
+            *left -= 1;
+        }
+        self.left.retain(|(_, left)| *left > 0);
+    }
+
+    /// The node is killed, and its application is not: with a lease it goes on for as long as that lasts.
+    pub(crate) fn kill(&mut self) {
+        let lease = self.node.protocol().lease();
+        let left = self.timers.iter().find(|(timer, _)| Some(*timer) == lease).map(|(_, left)| *left);
+        let lasting = self.node.grant().zip(left).filter(|(_, left)| *left > 0);
+        self.left.extend(lasting);
+        self.timers.clear();
+    }
 }
 
 /// A seat with what is asked of it most.
@@ -67,6 +125,8 @@ pub(crate) struct SeatPart<P: Protocol> {
     /// The units that the protocol waits for, whether or not anybody still wants them.
     pub(crate) pending: Option<Units>,
     pub(crate) grant: Option<Grant>,
+    /// What each application of an earlier life uses.
+    pub(crate) left: Box<[Permits]>,
     pub(crate) held: Permits,
     pub(crate) has_token: bool,
     /// Whether it is about to leave the neighbourhood.
@@ -74,6 +134,17 @@ pub(crate) struct SeatPart<P: Protocol> {
 }
 
 impl<P: Protocol> SeatPart<P> {
+    /// Whether an application uses something.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.grant.is_some() || !self.left.is_empty()
+    }
+
+    /// What its applications use.
+    pub(crate) fn in_use(&self) -> Permits {
+        let granted = self.grant.map(|grant| grant.permits);
+        granted.into_iter().chain(self.left.iter().copied()).fold(Permits::NONE, Permits::union)
+    }
+
     fn new(seat: Seat<P>) -> Self {
         let (node, sketch) = (&seat.node, Sketch::of(&seat));
         let grant = node.grant();
@@ -81,6 +152,7 @@ impl<P: Protocol> SeatPart<P> {
             waits: node.demand().is_some(),
             pending: node.pending().map(|demand| demand.units),
             grant,
+            left: node.left().iter().chain(seat.left.iter().map(|(grant, _)| grant)).map(|left| left.permits).collect(),
             held: node.protocol().held(),
             has_token: node.protocol().has_token(),
             leaving: matches!(node.reach(), Reach::Inside { leaving: true, .. }),
@@ -139,11 +211,30 @@ pub(crate) enum Stimulus {
     Request(u8),
     Cancel,
     Release,
-    Message { from: NodeId, message: PartId },
-    Undelivered { to: NodeId, message: PartId },
+    Message {
+        from: NodeId,
+        message: PartId,
+    },
+    Undelivered {
+        to: NodeId,
+        message: PartId,
+    },
     Timer(u8),
     Below(PartId),
+    /// It is killed.
+    Kill,
+    /// It is back, with what it had stored.
+    Back,
+    /// It is killed, and what it had stored is lost.
+    Wipe,
+    /// An application of an earlier life shows what it was granted.
+    Show,
+    /// No such application is there any more.
+    Gone,
 }
+
+/// What is left out of what a node stores, to see what that is for.
+pub(crate) type Forget<P> = fn(&mut Stored<<P as Protocol>::Durable>);
 
 /// All parts that were met so far.
 pub(crate) struct Parts<P: Protocol> {
@@ -159,9 +250,12 @@ pub(crate) struct Parts<P: Protocol> {
     /// Seats a tick later.
     later: Table<PartId, PartId>,
     /// How long a tick is, if time is counted.
-    tick: Option<Duration>,
+    pub(crate) tick: Option<Duration>,
     /// What applications may ask for.
     demands: Vec<Demand>,
+    /// What nodes go by.
+    charter: Charter<P::Variant>,
+    pub(crate) forget: Option<Forget<P>>,
 }
 
 /// The number of the channel on which nothing is on its way.
@@ -169,7 +263,7 @@ pub(crate) const EMPTY: PartId = 0;
 
 impl<P: Protocol> Parts<P> {
     /// With timers that count in ticks, or with timers that just are armed.
-    pub(crate) fn new(tick: Option<Duration>, demands: Vec<Demand>) -> Self {
+    pub(crate) fn new(tick: Option<Duration>, demands: Vec<Demand>, charter: Charter<P::Variant>) -> Self {
         let parts = Self {
             seats: Interned::new(),
             messages: Interned::new(),
@@ -181,6 +275,8 @@ impl<P: Protocol> Parts<P> {
             later: Table::default(),
             tick,
             demands,
+            charter,
+            forget: None,
         };
         let empty = parts.channel(Box::default());
         debug_assert_eq!(empty, EMPTY);
@@ -291,9 +387,7 @@ impl<P: Protocol> Parts<P> {
             return *later;
         }
         let mut after = self.seats.get(seat).seat.clone();
-        for (_, left) in &mut after.timers {
-            *left = left.saturating_sub(1);
-        }
+        after.tick();
         let later = self.seat(after);
         self.later.insert(seat, later);
         later
@@ -316,7 +410,17 @@ impl<P: Protocol> Parts<P> {
             Stimulus::Request(demand) => Some(self.demands[usize::from(demand)]),
             _ => None,
         });
-        let refused = after.node.step(self.input(before, stimulus), &mut out).err();
+        let refused = match stimulus {
+            Stimulus::Kill | Stimulus::Back | Stimulus::Wipe => {
+                self.begin_life(&mut after, stimulus, &mut out);
+                None
+            }
+            Stimulus::Show => {
+                after = before.resumed(self.tick, &mut out).map_or(after, |(_, after)| after);
+                None
+            }
+            _ => after.node.step(self.input(before, stimulus), &mut out).err(),
+        };
         // An ideal link layer gives no reason to refuse anything.
         let fault = refused.map(|refusal| Violation::Lemma(format!("node {id} refuses {stimulus:?}: {refusal}")));
         let mut reaction = Reaction { seat, sends: Box::default(), grant: None, departed: false, fault };
@@ -326,14 +430,8 @@ impl<P: Protocol> Parts<P> {
                 Effect::Send { to, message, .. } => sends.push((Some(to), self.message(message))),
                 Effect::Broadcast { message } => sends.push((None, self.message(message))),
                 Effect::Depart => reaction.departed = true,
-                Effect::Arm { timer, after: duration } => {
-                    let left = self.tick.map_or(0, |tick| ticks(duration, tick));
-                    after.timers.retain(|armed| armed.0 != timer);
-                    after.timers.push((timer, left));
-                    after.timers.sort_unstable_by_key(|armed| armed.0);
-                    assert!(after.timers.len() <= TIMERS_MAX, "a node has at most {TIMERS_MAX} timers armed");
-                }
-                Effect::Disarm { timer } => after.timers.retain(|armed| armed.0 != timer),
+                Effect::Arm { timer, after: duration } => after.arm(timer, ticks(duration, self.tick)),
+                Effect::Disarm { timer } => after.disarm(timer),
                 Effect::Grant(grant) => {
                     let (asked, granted) = (waited.map_or(0, |demand| demand.units.count()), grant.permits.count());
                     if before.node.grant().is_some() || reaction.grant.is_some() {
@@ -351,6 +449,25 @@ impl<P: Protocol> Parts<P> {
         Reaction { seat: self.seat(after), sends: sends.into(), ..reaction }
     }
 
+    /// A node that was killed knows what it had stored, or nothing. Its effects are those of a node that is back.
+    fn begin_life(&self, seat: &mut Seat<P>, stimulus: Stimulus, out: &mut Out<P>) {
+        if stimulus == Stimulus::Wipe {
+            seat.kill();
+            seat.node = seat.node.wiped(&self.charter);
+            return;
+        }
+        let mut stored = seat.node.durable();
+        if let Some(forget) = self.forget {
+            forget(&mut stored);
+        }
+        let node = seat.node.restarted_with(stored, &self.charter, out);
+        if stimulus == Stimulus::Kill {
+            seat.kill();
+            _ = out.drain();
+        }
+        seat.node = node;
+    }
+
     fn input(&self, seat: &Seat<P>, stimulus: Stimulus) -> InputOf<P> {
         let message = |id| self.messages.get(id).message.clone();
         match stimulus {
@@ -365,11 +482,17 @@ impl<P: Protocol> Parts<P> {
             Stimulus::Undelivered { to, message: id } => Input::Undelivered { to, message: message(id) },
             Stimulus::Timer(at) => Input::Timer(seat.timers[usize::from(at)].0),
             Stimulus::Below(view) => Input::Below(self.views.get(view).clone()),
+            Stimulus::Gone => Input::Gone,
+            Stimulus::Kill | Stimulus::Back | Stimulus::Wipe | Stimulus::Show => {
+                unreachable!("what befalls a node, or what it may refuse, is no input of a checked step")
+            }
         }
     }
 }
 
-/// How many ticks a timer takes: never fewer than one, and never fewer than its time.
-fn ticks(duration: Duration, tick: Duration) -> u16 {
-    u16::try_from(duration.as_nanos().div_ceil(tick.as_nanos())).unwrap_or(u16::MAX).max(1)
+/// How many ticks a timer takes: never fewer than one, and never fewer than its time. Where time is not counted, none.
+pub(crate) fn ticks(duration: Duration, tick: Option<Duration>) -> u16 {
+    let count =
+        |tick: Duration| u16::try_from(duration.as_nanos().div_ceil(tick.as_nanos())).unwrap_or(u16::MAX).max(1);
+    tick.map_or(0, count)
 }

@@ -9,7 +9,7 @@ use driftlock_protocol::{
 use serde::{Deserialize, Serialize};
 
 use crate::parts::{Seat, Stimulus};
-use crate::state::{Own, State};
+use crate::state::{Own, PAUSED, State};
 use crate::{Bound, Model, Setup};
 
 /// A node that does nothing of its own accord. Asked for units, it enters at once if it is told to.
@@ -168,7 +168,7 @@ impl<V: View> Scene<V> {
             let demand = Demand { units, ..Demand::ONE };
             node_there.step(Input::Request(demand), &mut Outbox::new()).expect("it may ask");
         }
-        let seat = self.model.parts.seat(Seat { node: node_there, timers: Vec::new() });
+        let seat = self.model.parts.seat(Seat::new(node_there));
         self.model.layout.set_seat(&mut self.state, NodeId(node), seat);
     }
 
@@ -196,7 +196,7 @@ impl<V: View> Scene<V> {
     }
 
     pub(crate) fn pause(&mut self, node: u32) {
-        self.model.layout.set_own(&mut self.state, NodeId(node), Own::Paused, Bound::Most(1));
+        self.model.layout.set_own(&mut self.state, NodeId(node), Own::Absence, Bound::Most(PAUSED));
     }
 }
 

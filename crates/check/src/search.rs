@@ -12,7 +12,7 @@ use stateright::{Checker, HasDiscoveries, Model as _, Property as Expected};
 use crate::action::Action;
 use crate::graph::{CUT, Graph, Recorder};
 use crate::liveness::{Endless, Unserved, restless, unserved};
-use crate::model::{ALL_IN_USE, Model, NOT_VIOLATED, QUIET};
+use crate::model::{ALL_IN_USE, Model, NOT_VIOLATED, QUIET, RESTARTED, RESUMED};
 use crate::state::State;
 use crate::{Property, Setup, SetupError};
 
@@ -95,6 +95,10 @@ pub struct Witnessed {
     pub quiet: bool,
     /// All k units were in use at once.
     pub all_in_use: bool,
+    /// A node was killed, and came back with what it had stored.
+    pub restarted: bool,
+    /// An application of an earlier life showed its grant, and a node took it.
+    pub resumed: bool,
 }
 
 /// How something goes wrong.
@@ -178,6 +182,8 @@ impl<P: Protocol> Model<P> {
             granted: self.layout.ids().filter(|node| is_seen(node.0)).collect(),
             quiet: is_seen(QUIET),
             all_in_use: is_seen(ALL_IN_USE),
+            restarted: is_seen(RESTARTED),
+            resumed: is_seen(RESUMED),
         }
     }
 

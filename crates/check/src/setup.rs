@@ -67,6 +67,10 @@ pub struct Setup {
     pub crashes: Bound,
     /// Messages that are lost.
     pub losses: Bound,
+    /// Nodes that are killed, and come back with what they had stored.
+    pub restarts: Bound,
+    /// Members that are killed, and come back with nothing, for a new stay.
+    pub disk_losses: Bound,
     /// How often in all a message may overtake another on its way from one node to another.
     pub overtakes: Bound,
     /// Whether links fail only where all nodes can still reach one another afterwards.
@@ -151,6 +155,8 @@ impl Setup {
             leaves: Bound::Most(0),
             crashes: Bound::Most(0),
             losses: Bound::Most(0),
+            restarts: Bound::Most(0),
+            disk_losses: Bound::Most(0),
             overtakes: Bound::Most(0),
             connected: false,
             lateness: Bound::Any,
@@ -170,7 +176,7 @@ impl Setup {
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
     /// Links that change, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
-        let still = [self.failures, self.formations] == [Bound::Most(0); 2]
+        let still = [self.failures, self.formations, self.restarts] == [Bound::Most(0); 3]
             && [self.joins, self.leaves].iter().all(|bound| *bound != Bound::Any);
         if still && self.requests != Bound::Any {
             return u64::MAX;
@@ -215,7 +221,7 @@ impl Setup {
             Timing::Timed { pauses, .. } => Bound::Most(pauses),
             Timing::Untimed => Bound::Most(0),
         };
-        let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
+        let faults = [self.crashes, self.losses, self.overtakes, self.lateness, self.restarts, self.disk_losses];
         let changes = [self.failures, self.formations, self.joins, self.leaves].into_iter().chain(faults);
         for bound in changes.chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
             if let Bound::Most(count) = bound

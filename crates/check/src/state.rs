@@ -58,6 +58,8 @@ pub(crate) enum Common {
     Lateness,
     Requests,
     Overtakes,
+    Restarts,
+    DiskLosses,
 }
 
 /// The words that the bytes of [`Common`] take.
@@ -70,8 +72,18 @@ pub(crate) enum Own {
     Cancels,
     /// How many ticks its clock is behind.
     Lag,
-    Paused,
+    /// Whether it does nothing for the time being: one of the following.
+    Absence,
 }
+
+/// A node does what there is to do.
+pub(crate) const AWAKE: u8 = 0;
+/// It has paused, and goes on later.
+pub(crate) const PAUSED: u8 = 1;
+/// It was killed, and will be back.
+pub(crate) const DOWN: u8 = 2;
+/// It was killed, and has nothing with which it could be back. It may enter as a newcomer.
+pub(crate) const WIPED: u8 = 3;
 
 /// A bound that nothing counts against.
 const ANY: u8 = u8::MAX;
@@ -124,7 +136,7 @@ impl Layout {
         self.at_ledger() + 2
     }
 
-    /// Where the crashed members are.
+    /// Where the crashed members are, or the links that a restart has cut.
     fn at_crashed(self) -> usize {
         self.at_common() + COMMON_WORDS
     }
@@ -202,8 +214,24 @@ impl Layout {
         state.words[self.at_crashed()].to_le_bytes()[0]
     }
 
-    pub(crate) fn set_crashed(self, state: &mut State, node: NodeId) {
-        state.words[self.at_crashed()] |= 1 << node.0;
+    pub(crate) fn set_crashed(self, state: &mut State, node: NodeId, crashed: bool) {
+        let (word, bit) = (&mut state.words[self.at_crashed()], 1 << node.0);
+        *word = if crashed { *word | bit } else { *word & !bit };
+    }
+
+    /// Whether the link between the two was cut because one of them was killed: it will form again.
+    pub(crate) fn is_cut(self, state: &State, a: NodeId, b: NodeId) -> bool {
+        state.words[self.at_crashed()] >> edge(a.min(b), a.max(b)) & 1 == 1
+    }
+
+    pub(crate) fn set_cut(self, state: &mut State, a: NodeId, b: NodeId, cut: bool) {
+        let (word, bit) = (&mut state.words[self.at_crashed()], 1 << edge(a.min(b), a.max(b)));
+        *word = if cut { *word | bit } else { *word & !bit };
+    }
+
+    /// Whether any link was cut so. There are no crashed members then.
+    pub(crate) fn has_cuts(self, state: &State) -> bool {
+        state.words[self.at_crashed()] != 0
     }
 
     /// The words that count as they are.

@@ -1,14 +1,16 @@
 //! A counterexample, acted out: real nodes over an ideal layer take the same actions and record every step.
 
 use std::io;
+use std::time::Duration;
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Outbox, Protocol, Reach,
-    View, carries_permits,
+    Charter, Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol,
+    Reach, Stored, View, carries_permits,
 };
 use driftlock_trace::{Presence, Writer};
 
+use crate::parts::{Forget, Seat, ticks};
 use crate::search::Counterexample;
 use crate::{Action, Model};
 
@@ -28,11 +30,11 @@ pub fn record<P: Protocol>(model: &Model<P>, counterexample: &Counterexample, wr
 
 /// Nodes and the layer below them as every other world has them.
 pub(crate) struct Play<P: Protocol> {
-    pub(crate) nodes: Vec<Node<P>>,
+    pub(crate) seats: Vec<Seat<P>>,
     pub(crate) ground: Ground<P::Message>,
     charter: Charter<P::Variant>,
-    /// The timers of each node that are armed, in order.
-    pub(crate) armed: Vec<Vec<P::Timer>>,
+    forget: Option<Forget<P>>,
+    tick: Option<Duration>,
     demands: Vec<Demand>,
     fate: Fate,
     now: u64,
@@ -44,10 +46,10 @@ impl<P: Protocol> Play<P> {
         let setup = model.setup();
         let ground = Ground::new(P::View::LAYER, &setup.deployment);
         let protocols = setup.deployment.ids().zip(model.deploy());
-        let nodes: Vec<_> = protocols.map(|(id, node)| Node::new(id, node, ground.reach(id))).collect();
-        let armed = nodes.iter().map(|_| Vec::new()).collect();
+        let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ground.reach(id)))).collect();
         let (charter, demands) = (model.charter(), setup.demands.clone());
-        Self { nodes, ground, charter, armed, demands, fate: setup.fate, now: 0, writer }
+        let (forget, tick) = (model.parts.forget, model.parts.tick);
+        Self { seats, ground, charter, forget, tick, demands, fate: setup.fate, now: 0, writer }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -66,41 +68,130 @@ impl<P: Protocol> Play<P> {
             }
             Action::Cancel(node) => self.input(node, Input::Cancel),
             Action::Timer(node, at) => {
-                let timer = self.armed[node.index()].remove(usize::from(at));
+                let (timer, _) = self.seats[node.index()].timers.remove(usize::from(at));
                 self.input(node, Input::Timer(timer));
             }
             Action::Fail(a, b) => self.fail(a, b),
-            Action::Form(a, b) => {
-                let incarnation = self.ground.links_mut().expect("a model of links").form(a, b);
-                self.note_link(a, b, true, incarnation);
-                self.tell(a, LinkEvent::Up { peer: b, incarnation });
-                self.tell(b, LinkEvent::Up { peer: a, incarnation });
-            }
+            Action::Form(a, b) | Action::Mend(a, b) => self.form(a, b),
             Action::Join(node) => self.join(node),
             Action::Leave(node) => self.tell(node, Crossing::Leaving),
             Action::Crash(node) => {
                 self.ground.neighbourhood_mut().expect("a model of a neighbourhood").crash(node);
                 self.note_member(node, Presence::Crashed);
-                self.armed[node.index()].clear();
-                self.nodes[node.index()] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
+                self.seats[node.index()] = Seat::new(Node::new(node, P::blank(node, &self.charter), Reach::Outside));
             }
             Action::Lose { from, to } => {
-                let Some(incarnation) = self.nodes[to.index()].incarnation(from) else { return };
+                let Some(incarnation) = self.seats[to.index()].node.incarnation(from) else { return };
                 let lost = self.ground.arrive(from, to, incarnation);
                 if let (Some(message), Some(writer)) = (lost, &mut self.writer) {
                     writer.loss(self.now, from, to, &message);
                 }
             }
-            // Time passes, or does not, without anybody noticing.
-            Action::Tick | Action::TickBut(_) | Action::Pause(_) | Action::Resume(_) => {}
+            Action::Kill(node) => self.kill(node),
+            Action::Back(node) => self.back(node),
+            Action::Wipe(node) => {
+                self.ground.neighbourhood_mut().expect("a model of a neighbourhood").depart(node);
+                self.note_member(node, Presence::Crashed);
+                let seat = &mut self.seats[node.index()];
+                seat.kill();
+                seat.node = seat.node.wiped(&self.charter);
+            }
+            Action::Show(node) => self.show(node),
+            Action::Gone(node) => self.input(node, Input::Gone),
+            Action::Miss { node, peer } => {
+                let links = self.ground.links_mut().expect("a model of links");
+                if let Some((incarnation, _)) = links.miss(node, peer, carries_permits::<P>) {
+                    self.tell(node, LinkEvent::Down { peer, incarnation });
+                }
+            }
+            Action::Tick => self.tick(None),
+            Action::TickBut(node) => self.tick(Some(node)),
+            // A node that does nothing does not notice that.
+            Action::Pause(_) | Action::Resume(_) => {}
         }
     }
 
+    fn tick(&mut self, but: Option<NodeId>) {
+        let others = (0..).map(NodeId).zip(&mut self.seats).filter(|(node, _)| Some(*node) != but);
+        others.for_each(|(_, seat)| seat.tick());
+    }
+
+    fn form(&mut self, a: NodeId, b: NodeId) {
+        let incarnation = self.ground.links_mut().expect("a model of links").form(a, b);
+        self.note_link(a, b, true, incarnation);
+        self.tell(a, LinkEvent::Up { peer: b, incarnation });
+        self.tell(b, LinkEvent::Up { peer: a, incarnation });
+    }
+
+    /// On links a node is back at once.
+    fn kill(&mut self, node: NodeId) {
+        if let Some(neighbourhood) = self.ground.neighbourhood_mut() {
+            neighbourhood.kill(node);
+            self.note_member(node, Presence::Down);
+            self.begin_life(node);
+            return;
+        }
+        let links = self.ground.links_mut().expect("a model of links");
+        let cut: Vec<_> = links.of(node).collect();
+        links.kill(node, carries_permits::<P>);
+        for (peer, incarnation) in cut {
+            self.note_link(node, peer, false, incarnation);
+        }
+        self.begin_life(node);
+        self.be_back(node);
+    }
+
+    fn back(&mut self, node: NodeId) {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
+        neighbourhood.back(node);
+        let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
+        self.note_member(node, Presence::Inside);
+        self.be_back(node);
+        for (peer, stay) in members {
+            self.tell(node, Crossing::Met { peer, stay });
+        }
+    }
+
+    /// From now on it knows only what it had stored.
+    fn begin_life(&mut self, node: NodeId) {
+        let (charter, stored) = (&self.charter, self.stored(node));
+        let seat = &mut self.seats[node.index()];
+        let restored = seat.node.restarted_with(stored, charter, &mut Outbox::new());
+        seat.kill();
+        seat.node = restored;
+    }
+
+    fn be_back(&mut self, node: NodeId) {
+        let (mut out, stored) = (Outbox::with_clauses(), self.stored(node));
+        let seat = &mut self.seats[node.index()];
+        let before = seat.node.protocol().status();
+        seat.node = seat.node.restarted_with(stored, &self.charter, &mut out);
+        let change = seat.node.protocol().status().change_since(&before);
+        if let Some(writer) = &mut self.writer {
+            writer.restart::<P>(self.now, node, out.effects(), change);
+        }
+        self.carry_out(node, &mut out);
+    }
+
+    fn stored(&self, node: NodeId) -> Stored<P::Durable> {
+        let mut stored = self.seats[node.index()].node.durable();
+        if let Some(forget) = self.forget {
+            forget(&mut stored);
+        }
+        stored
+    }
+
+    fn show(&mut self, node: NodeId) {
+        let seat = &mut self.seats[node.index()];
+        let Some((resume, Seat { left, .. })) = seat.resumed(self.tick, &mut Outbox::new()) else { return };
+        seat.left = left;
+        self.input(node, resume);
+    }
+
     fn deliver(&mut self, from: NodeId, to: NodeId) {
-        let arrived = match self.nodes[to.index()].incarnation(from) {
-            Some(incarnation) => self.ground.arrive(from, to, incarnation).map(|message| (incarnation, message)),
-            None => self.ground.links_mut().and_then(|links| links.arrive_late(from, to)),
-        };
+        let incarnation = self.seats[to.index()].node.incarnation(from);
+        let over_link = incarnation.and_then(|now| Some((now, self.ground.arrive(from, to, now)?)));
+        let arrived = over_link.or_else(|| self.ground.links_mut().and_then(|links| links.arrive_late(from, to)));
         if let Some((incarnation, message)) = arrived {
             self.input(to, Input::Message { from, incarnation, message });
         }
@@ -163,7 +254,7 @@ impl<P: Protocol> Play<P> {
 
     #[allow(clippy::needless_pass_by_value)] // every caller has just made it
     fn input(&mut self, id: NodeId, input: InputOf<P>) {
-        let node = &mut self.nodes[id.index()];
+        let node = &mut self.seats[id.index()].node;
         let before = node.protocol().status();
         let mut out = Outbox::with_clauses();
         let refused = node.step(input.clone(), &mut out).err();
@@ -171,30 +262,42 @@ impl<P: Protocol> Play<P> {
         if let Some(writer) = &mut self.writer {
             writer.step::<P>(self.now, id, &input, out.effects(), refused, change);
         }
-        let armed = &mut self.armed[id.index()];
+        self.carry_out(id, &mut out);
+    }
+
+    fn carry_out(&mut self, id: NodeId, out: &mut Out<P>) {
         let mut departed = false;
         for effect in out.drain() {
             match effect {
-                // A counterexample may end with a message to nobody.
-                Effect::Send { to, message, .. } => _ = self.ground.send(id, to, message),
+                Effect::Send { to, message, .. } => self.send(id, to, message),
                 Effect::Broadcast { message } => {
                     for to in self.ground.audience(id) {
                         _ = self.ground.send(id, to, message.clone());
                     }
                 }
                 Effect::Depart => departed = true,
-                Effect::Arm { timer, .. } => {
-                    armed.retain(|&other| other != timer);
-                    armed.push(timer);
-                    armed.sort_unstable();
-                }
-                Effect::Disarm { timer } => armed.retain(|&other| other != timer),
+                Effect::Arm { timer, after } => self.seats[id.index()].arm(timer, ticks(after, self.tick)),
+                Effect::Disarm { timer } => self.seats[id.index()].disarm(timer),
                 Effect::Grant(_) | Effect::Revoke(_) | Effect::Clause(_) => {}
             }
         }
         if departed {
             self.depart(id);
         }
+    }
+
+    /// What goes to a node that was killed and is not missed yet is lost, but for permits. A counterexample may end with a
+    /// message to nobody.
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        if let Some(links) = self.ground.links_mut()
+            && let Some(incarnation) = links.loose(from, to)
+        {
+            if carries_permits::<P>(&message) {
+                links.go_on(from, to, incarnation, message);
+            }
+            return;
+        }
+        _ = self.ground.send(from, to, message);
     }
 }
 
@@ -217,6 +320,8 @@ mod tests {
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links, ..Deployment::default() }, Bound::Any);
         (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
         (setup.fate, setup.demands) = (fate, demands.to_vec());
+        walk_through::<P>(setup.clone(), variant, seed);
+        setup.restarts = Bound::Any;
         walk_through::<P>(setup, variant, seed);
     }
 
@@ -237,13 +342,14 @@ mod tests {
             let (nodes, flights, armed) = model.unpacked(&state);
             let lives = |node: &NodeId| play.ground.neighbourhood().is_none_or(|ground| !ground.is_crashed(*node));
             for id in (0..4).map(NodeId).filter(lives) {
-                assert_eq!(nodes[id.index()], &play.nodes[id.index()], "after {action}");
+                assert_eq!(nodes[id.index()], &play.seats[id.index()].node, "after {action}");
             }
             let mut ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
             // What outlived its link comes last there.
             ideal.sort_by_key(|&(from, to, _)| (from, to));
             assert_eq!(flights, ideal, "after {action}");
-            assert_eq!(armed, play.armed, "after {action}");
+            let timers = |seat: &Seat<P>| seat.timers.iter().map(|(timer, _)| *timer).collect::<Vec<_>>();
+            assert_eq!(armed, play.seats.iter().map(timers).collect::<Vec<_>>(), "after {action}");
         }
     }
 
@@ -257,8 +363,8 @@ mod tests {
         }
         // What it does when somebody crashes does not matter here, only that both worlds do the same.
         (setup.crashes, setup.losses, setup.overtakes) = (Bound::Most(1), Bound::Most(3), Bound::Most(5));
+        (setup.restarts, setup.disk_losses) = (Bound::Most(9), Bound::Most(2));
         for seed in 0..100 {
-            walk_through::<Klme>(setup.clone(), (), seed);
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
         }
     }

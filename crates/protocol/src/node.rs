@@ -211,12 +211,25 @@ impl<P: Protocol> Node<P> {
     /// in a neighbourhood it is in the same stay as before.
     #[must_use]
     pub fn restarted(&self, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
+        self.restarted_with(self.durable(), charter, out)
+    }
+
+    /// Likewise, where this is what was stored.
+    #[must_use]
+    pub fn restarted_with(&self, stored: Stored<P::Durable>, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
         let reach = match self.reach {
             Reach::Links(_) => Reach::links([]),
             Reach::Outside => Reach::Outside,
             Reach::Inside { stay, .. } => Reach::member(Some(stay)),
         };
-        Self::restore(self.id, charter, self.durable(), reach, out)
+        Self::restore(self.id, charter, stored, reach, out)
+    }
+
+    /// This node after it was killed, and what it had stored was lost: nobody may speak to it before it is told anew where it is.
+    #[must_use]
+    pub fn wiped(&self, charter: &Charter<P::Variant>) -> Self {
+        let reach = if let Reach::Links(_) = self.reach { Reach::links([]) } else { Reach::Outside };
+        Self::new(self.id, P::blank(self.id, charter), reach)
     }
 
     /// What it must have when it comes back after it was killed.

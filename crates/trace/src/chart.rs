@@ -294,7 +294,7 @@ impl Drawing {
                 self.chart.messages[flight.message].fate = Fate::Ended { row, returned: false };
             }
         }
-        if change.presence == Presence::Crashed {
+        if [Presence::Crashed, Presence::Down].contains(&change.presence) {
             self.phase(node, None);
             self.hold(node, Permits::NONE);
         }
@@ -537,6 +537,7 @@ pub(crate) fn presence_words(presence: Presence) -> &'static str {
         Presence::Inside => "enters",
         Presence::Outside => "departs",
         Presence::Crashed => "crashes",
+        Presence::Down => "is killed",
     }
 }
 

@@ -144,6 +144,8 @@ pub enum Presence {
     Outside,
     /// It has crashed inside, and forgotten everything; nobody is told.
     Crashed,
+    /// It was killed inside, and will be back with what it had stored; nobody is told.
+    Down,
 }
 
 /// A node has entered the neighbourhood, departed or crashed.

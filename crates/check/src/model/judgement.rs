@@ -4,12 +4,12 @@
 mod tests;
 
 use driftlock_protocol::{Flight, Layer, Moment, NodeId, Permits, Protocol, Units, View};
-use driftlock_spec::{Violation, check_moment};
+use driftlock_spec::{Violation, check_moment, check_permits};
 
 use super::{ALL_IN_USE, Model, QUIET};
 use crate::Property;
 use crate::parts::{EMPTY, PartId};
-use crate::state::{Own, State};
+use crate::state::{AWAKE, Own, State, WIPED};
 
 impl<P: Protocol> Model<P> {
     /// The nodes that wait and must be served in time, as a set of bits.
@@ -48,7 +48,7 @@ impl<P: Protocol> Model<P> {
         let (mut permits, mut has_token, mut largest) = (Permits::NONE, false, 0);
         for to in inside() {
             let seat = parts.seats.get(layout.seat(state, to));
-            let kept = seat.grant.filter(|_| !all_leave).map_or(Permits::NONE, |grant| grant.permits);
+            let kept = if all_leave { Permits::NONE } else { seat.in_use() };
             permits = permits.union(seat.held.without(kept));
             has_token |= seat.has_token;
             largest = largest.max(seat.pending.map_or(0, Units::count));
@@ -62,8 +62,8 @@ impl<P: Protocol> Model<P> {
         }
         if P::View::LAYER == Layer::Neighbourhood {
             // What was used and is on its way back is free for whoever keeps the books.
-            let kept = inside().filter_map(|node| parts.seats.get(layout.seat(state, node)).grant);
-            let kept = kept.filter(|_| !all_leave).map(|grant| grant.permits).fold(Permits::NONE, Permits::union);
+            let kept = inside().map(|node| parts.seats.get(layout.seat(state, node)).in_use());
+            let kept = kept.filter(|_| !all_leave).fold(Permits::NONE, Permits::union);
             permits = Permits::first(self.setup.deployment.k).without(kept);
         }
         has_token && largest <= permits.count()
@@ -71,8 +71,8 @@ impl<P: Protocol> Model<P> {
 
     /// The nodes that use units, as a set of bits.
     pub(crate) fn grants(&self, state: &State) -> u8 {
-        let granted = |node: &NodeId| self.parts.seats.get(self.layout.seat(state, *node)).grant.is_some();
-        self.layout.ids().filter(granted).fold(0, |set, node| set | 1 << node.0)
+        let is_user = |node: &NodeId| self.parts.seats.get(self.layout.seat(state, *node)).is_in_use();
+        self.layout.ids().filter(is_user).fold(0, |set, node| set | 1 << node.0)
     }
 
     /// What is wrong with a state, looked at by itself.
@@ -105,16 +105,19 @@ impl<P: Protocol> Model<P> {
     /// through the end of a lease.
     fn units_in_use(&self, state: &State) -> Result<(), Violation> {
         let mut in_use = Permits::NONE;
-        for node in self.layout.ids().filter(|&node| !self.has_due_timer(state, node)) {
-            let Some(grant) = self.parts.seats.get(self.layout.seat(state, node)).grant else { continue };
-            let (together, k) = (in_use.count() + grant.permits.count(), self.setup.deployment.k);
-            if together > k {
-                return Err(Violation::TooManyInUse { in_use: together, k, node });
+        for node in self.layout.ids() {
+            let seat = self.parts.seats.get(self.layout.seat(state, node));
+            let granted = seat.grant.filter(|_| !self.has_due_timer(state, node)).map(|grant| grant.permits);
+            for permits in granted.into_iter().chain(seat.left.iter().copied()) {
+                let (together, k) = (in_use.count() + permits.count(), self.setup.deployment.k);
+                if together > k {
+                    return Err(Violation::TooManyInUse { in_use: together, k, node });
+                }
+                if !in_use.common(permits).is_empty() {
+                    return Err(Violation::PermitInUse { permits: in_use.common(permits), node });
+                }
+                in_use = in_use.union(permits);
             }
-            if !in_use.common(grant.permits).is_empty() {
-                return Err(Violation::PermitInUse { permits: in_use.common(grant.permits), node });
-            }
-            in_use = in_use.union(grant.permits);
         }
         Ok(())
     }
@@ -122,7 +125,12 @@ impl<P: Protocol> Model<P> {
     fn moment(&self, state: &State) -> Result<(), Violation> {
         let seats = self.layout.seats(state).iter();
         let nodes = seats.map(|&seat| self.parts.seats.get(seat).seat.node.protocol()).collect();
-        check_moment(self.setup.deployment.k, &Moment::<P> { nodes, flights: self.flights(state).collect() })
+        let moment = Moment::<P> { nodes, flights: self.flights(state).collect() };
+        if self.has_loose_end(state) {
+            // The lemmas speak of links that both ends see alike.
+            return check_permits(self.setup.deployment.k, &moment);
+        }
+        check_moment(self.setup.deployment.k, &moment)
     }
 
     /// Everything on its way, in the order of senders and receivers.
@@ -141,11 +149,13 @@ impl<P: Protocol> Model<P> {
         let layout = self.layout;
         let at_rest = |node| {
             let timers = &self.parts.seats.get(layout.seat(state, node)).seat.timers;
-            timers.is_empty() && layout.own(state, node, Own::Paused) == 0
+            timers.is_empty() && [AWAKE, WIPED].contains(&layout.own(state, node, Own::Absence))
         };
+        let is_torn = P::View::LAYER == Layer::Links && layout.has_cuts(state);
         layout.channels(state).iter().all(|&channel| channel == EMPTY)
             && self.grants(state).count_ones() <= u32::from(self.setup.stay)
             && layout.ids().all(at_rest)
+            && !is_torn
     }
 
     /// Whether the thing of this number is the case: a node is granted, nothing goes on, all units are in use.

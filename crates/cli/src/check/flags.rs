@@ -10,7 +10,7 @@ use driftlock_protocol::{Algorithm, Deployment, Repairs, Terms};
 use driftlock_sim::config::{ConfigError, unknown_repair};
 
 use super::demands::Menu;
-use super::layer::{self, LinkFlags, NeighbourhoodFlags};
+use super::layer::{self, LifeFlags, LinkFlags, NeighbourhoodFlags};
 use super::{effect, units_fit};
 use crate::constants::ConstantFlags;
 use crate::failure::Failure;
@@ -66,6 +66,8 @@ pub(crate) struct Args {
     pub(super) links: LinkFlags,
     #[command(flatten)]
     pub(super) neighbourhood: NeighbourhoodFlags,
+    #[command(flatten)]
+    pub(super) lives: LifeFlags,
     /// So many applications may keep their units for ever, and nobody may be stuck behind them (looked for in states in
     /// which nothing else moves)
     #[arg(long, default_value_t = 0)]
@@ -205,7 +207,7 @@ impl Args {
         setup.demands = self.menu.demands()?;
         setup.requests_in_all = self.requests_in_all;
         setup.cancels = self.cancels;
-        layer::apply(algorithm, &self.links, &self.neighbourhood, &mut setup)?;
+        layer::apply(algorithm, &self.links, &self.neighbourhood, &self.lives, &mut setup)?;
         setup.spread = self.spread.unwrap_or_else(|| setup.usual_spread());
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;

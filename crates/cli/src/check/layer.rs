@@ -2,7 +2,7 @@
 
 use driftlock_check::{Bound, Networks, Setup, Topology};
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Algorithm, Harm, Layer, NodeId};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Harm, Layer, NodeId};
 
 use super::flags::bound;
 use crate::failure::Failure;
@@ -61,6 +61,18 @@ pub(super) struct NeighbourhoodFlags {
     /// [default: any]
     #[arg(long, value_name = "NUMBER", value_parser = bound, requires = "timed")]
     lateness: Option<Bound>,
+}
+
+/// For the algorithms that stand it.
+#[derive(Clone, clap::Args)]
+#[command(next_help_heading = "Lives, for algorithms that claim to stand this (`driftlock list ALGORITHM`)")]
+pub(super) struct LifeFlags {
+    /// Nodes that are killed, at any instant, and come back with what they had stored; their applications go on [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    restarts: Option<Bound>,
+    /// Nodes that are killed, and may come back with nothing; their applications go on [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = bound)]
+    disk_losses: Option<Bound>,
 }
 
 const COMPLETE: Networks = Networks::One(Topology::Complete);
@@ -149,14 +161,36 @@ impl NeighbourhoodFlags {
     }
 }
 
+impl LifeFlags {
+    fn apply(&self, algorithm: &Algorithm, setup: &mut Setup) -> Result<(), Failure> {
+        for (flag, bound, harm) in
+            [("restarts", self.restarts, Harm::Restart), ("disk-losses", self.disk_losses, Harm::DiskLoss)]
+        {
+            if bound.is_some() && !algorithm.claims().stand(harm) {
+                let others = ALGORITHMS.iter().filter(|other| other.claims().stand(harm)).map(|other| other.tag);
+                let others = others.collect::<Vec<_>>().join(", ");
+                return Err(Failure::Other(format!(
+                    "{} claims nothing of what --{flag} does to its nodes: leave it away, or check one of {others}",
+                    algorithm.tag
+                )));
+            }
+        }
+        setup.restarts = self.restarts.unwrap_or(NEVER);
+        setup.disk_losses = self.disk_losses.unwrap_or(NEVER);
+        Ok(())
+    }
+}
+
 /// Puts into the setup what the layer of this algorithm may do. Flags for another layer are refused.
 pub(super) fn apply(
     algorithm: &Algorithm,
     links: &LinkFlags,
     neighbourhood: &NeighbourhoodFlags,
+    lives: &LifeFlags,
     setup: &mut Setup,
 ) -> Result<(), Failure> {
     let tag = algorithm.tag;
+    lives.apply(algorithm, setup)?;
     match algorithm.layer() {
         Layer::Links if neighbourhood.is_given() => Err(Failure::Other(format!(
             "{tag} stands on links, not on a neighbourhood: take --link-changes and the like instead"

@@ -107,10 +107,8 @@ impl Told<'_> {
         } else {
             bounds.push(counted(setup.leaves, "leaving"));
             bounds.push(counted(setup.joins, "entering"));
-            let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
-            bounds
-                .extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
         }
+        bounds.extend(faults(setup).map(|(_, bound, what)| counted(bound, what)));
         if setup.failures != Bound::Most(0) {
             bounds.push(format!("messages on a failing link are {}", fate(setup.fate)));
         }
@@ -207,7 +205,9 @@ impl Told<'_> {
         let all =
             if report.witnessed.all_in_use { "all units in use at once" } else { "never all units in use at once" };
         let quiet = if report.witnessed.quiet { "quiet states" } else { "no quiet state" };
-        line(&format!("met on the way: {granted}; {all}; {quiet}"))
+        let restarted = report.witnessed.restarted.then_some("; nodes that came back").unwrap_or_default();
+        let resumed = report.witnessed.resumed.then_some("; applications that were resumed").unwrap_or_default();
+        line(&format!("met on the way: {granted}; {all}; {quiet}{restarted}{resumed}"))
     }
 
     /// The command that does the same again.
@@ -294,13 +294,12 @@ impl Told<'_> {
             Layer::Neighbourhood => {
                 let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
-                let mut bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
-                let faults = [("crashes", setup.crashes), ("losses", setup.losses), ("overtakes", setup.overtakes)];
-                bounds.extend(faults.into_iter().filter(|fault| fault.1 != Bound::Most(0)));
+                let bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
                 (Vec::from_iter(outside), bounds)
             }
         };
-        flags.splice(0..0, bounds.into_iter().map(|(name, bound)| (name, number(bound))));
+        let faults = faults(setup).map(|(name, bound, _)| (name, bound));
+        flags.splice(0..0, bounds.into_iter().chain(faults).map(|(name, bound)| (name, number(bound))));
         flags
     }
 
@@ -355,8 +354,7 @@ impl Told<'_> {
         }];
         start.extend(setup.connected.then(|| "always connected".to_owned()));
         start.extend(setup.over_radios.then(|| "as over radios".to_owned()));
-        let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
-        start.extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
+        start.extend(faults(setup).map(|(_, bound, what)| counted(bound, what)));
         if setup.cancels != Bound::Most(0) {
             start.push(format!("{} a node", counted(setup.cancels, "cancellation")));
         }
@@ -499,6 +497,18 @@ fn number(bound: Bound) -> String {
         Bound::Most(count) => count.to_string(),
         Bound::Any => "any".into(),
     }
+}
+
+/// What may befall nodes and messages in this setup: as a flag, how often, and what one of them is called.
+fn faults(setup: &Setup) -> impl Iterator<Item = (&'static str, Bound, &'static str)> {
+    let faults = [
+        ("crashes", setup.crashes, "crash"),
+        ("losses", setup.losses, "lost message"),
+        ("overtakes", setup.overtakes, "overtaking"),
+        ("restarts", setup.restarts, "restart"),
+        ("disk-losses", setup.disk_losses, "lost disk"),
+    ];
+    faults.into_iter().filter(|fault| fault.1 != Bound::Most(0))
 }
 
 fn counted(bound: Bound, what: &str) -> String {
