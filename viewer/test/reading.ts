@@ -27,7 +27,7 @@ export function readLines(...lines: readonly (object | string)[]): Trace {
 }
 
 export function header(nodes: number, more: object = {}, algorithm = "krl"): object {
-  return { format: "driftlock-trace", version: 2, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
+  return { format: "driftlock-trace", version: 3, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
 }
 
 export function step(node: number, t: number, more: object): object {

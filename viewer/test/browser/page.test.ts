@@ -16,7 +16,7 @@ function file(...lines: readonly (object | string)[]): string {
   return path;
 }
 
-const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
+const header = { format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
 
 test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
@@ -125,7 +125,8 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
   const cases: readonly (readonly [string, RegExp])[] = [
     [file(""), /[Ff]ile is empty|no first line/],
     [file("hello"), /not JSON/],
-    [file({ ...header, version: 9 }), /version 9/],
+    [file({ ...header, version: 9 }), /The trace has version 9, but this driftlock reads version 3: use the driftlock that wrote it\./],
+    [file({ ...header, version: 2 }), /version 2, but this driftlock reads version 3/],
     [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
   ];
   await withPage(served, DESK, async (page) => {
