@@ -43,7 +43,10 @@ export interface Header {
 }
 
 export type Section = "remainder" | "waiting" | "critical";
-export type Presence = "inside" | "outside" | "crashed";
+/** Who is down was killed inside, and will be back with what it had stored. */
+export type Presence = "inside" | "outside" | "crashed" | "down";
+
+const PRESENCES: readonly Presence[] = ["inside", "outside", "crashed", "down"];
 
 export interface Status {
   readonly section?: Section;
@@ -159,8 +162,8 @@ export function parseLine(fields: Fields, nodes: number): Line {
     return { kind: "move", t: time(fields.t), node: id(fields.move, "the node", nodes), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity"), absent: fields.absent === true };
   }
   if ("member" in fields) {
-    const presence = fields.presence;
-    if (presence !== "inside" && presence !== "outside" && presence !== "crashed") throw new Unreadable("it does not say where the member is");
+    const presence = PRESENCES.find((known) => known === fields.presence);
+    if (presence === undefined) throw new Unreadable("it does not say where the member is");
     return { kind: "member", t: time(fields.t), node: id(fields.member, "the member", nodes), presence };
   }
   if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", nodes), message: fields.message ?? null };
