@@ -64,6 +64,28 @@ test("a counterexample shows its violation, and a button leads there", { timeout
   });
 });
 
+test("a node that was killed is told of, forwards and backwards, with what may be in use of its earlier life", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/krl-restarts.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    await press(page, "j");
+    const legend = page.locator(".legend li:not([hidden]) .left");
+    for (let at = 0; at < 5; at++) await press(page, "ArrowRight");
+    assert.equal(await text(page, ".event h2"), "Node 0 was killed, and is back with what it had stored");
+    assert.match(await text(page, ".node .section"), /^an application of its earlier life may be in its critical section, since 1\.000$/);
+    assert.match(await text(page, ".node .facts"), /0, perhaps, by an application of its earlier life/);
+    assert.equal(await legend.count(), 1);
+    await press(page, "ArrowRight");
+    assert.match(await text(page, ".event .refused"), /^Refused: an application of an earlier life of this node may still use what it was granted$/);
+    for (let at = 0; at < 2; at++) await press(page, "ArrowLeft");
+    assert.match(await text(page, ".node .section"), /^in its critical section since 1\.000$/);
+    assert.equal(await legend.count(), 0);
+    await press(page, "c");
+    await page.waitForSelector(".chart .bar.left");
+  });
+});
+
 test("a clause opens to what the paper says", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/hok-counterexample.jsonl");
   await withPage(served, DESK, async (page) => {
