@@ -59,10 +59,9 @@ test("the chart says who was killed, and who shows a grant, and draws apart what
   const trace = readTrace("krl-restarts");
   const lines = Array.from({ length: trace.length }, (_, at) => at);
   const { rows, bars } = chartOf(trace, [0, 1, 2], lines);
-  const texts = rows.filter(({ node, text }) => node === 0 && text?.includes("life")).map(({ text }) => text);
-  assert.deepEqual(texts, [1, 0].map((unit) => `an application of its earlier life shows its grant of unit ${unit}${unit === 1 ? " (refused)" : ""}`));
-  assert.deepEqual(rows.filter(({ text }) => text === "was killed, and is back with what it had stored").map(({ node }) => node), [0, 1]);
-  assert.equal(rows.find(({ text }) => text === "no application of its earlier life is left")?.node, 1);
+  const texts = (id: number) => rows.filter(({ node, text }) => node === id && /killed|earlier/.test(text ?? "")).map(({ text }) => text);
+  assert.deepEqual(texts(0), ["was killed, and is back", "an earlier grant is shown (refused)", "an earlier grant is shown"]);
+  assert.deepEqual(texts(1), ["was killed, and is back", "no earlier application is left", "no earlier application is left (refused)"]);
   const of = (id: number) => bars.filter(({ node, kind }) => node === id && kind !== "holding" && kind !== "waiting").map(({ kind }) => kind);
   assert.deepEqual([of(0), of(1), of(2)], [["critical", "left", "critical"], ["critical", "left"], ["critical"]]);
 });
@@ -114,7 +113,7 @@ test("a member that was killed is back, and does not enter; its lease it does no
   const shows = (left: object) => step(1, 5, { in: { resume: { grant, left } }, status: { section: "critical", permits: [0] } });
   const trace = neighbourhood(back, restart, shows({ secs: 12, nanos: 500_000_000 }));
   assert.equal(told(trace, 3).what, "Node 1 is back");
-  assert.equal(chartOf(trace, [1], [2, 3]).rows[1].text, "is back");
+  assert.deepEqual(chartOf(trace, [1], [2, 3]).rows.map(({ text }) => text), ["is killed", "is back"]);
   assert.deepEqual([3, 4, 5].map((index) => sectionWords(trace.stateAt(index), 1)), ["in its critical section since 0.000", "idle", "in its critical section since 0.000"]);
   assert.deepEqual([4, 5].map((index) => trace.stateAt(index).nodes[1].granted), [[], [0]]);
   assert.equal(told(trace, 5).what, "Node 1: an application of its earlier life shows its grant of unit 0, a lease with 12.500 to go");

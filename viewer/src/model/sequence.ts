@@ -178,7 +178,7 @@ function rowOf(line: Line, index: number, trace: Trace): Row {
     case "link":
       return { index, t, node: line.ends[0], text: line.up ? "link forms" : "link fails", link: line.ends };
     case "member":
-      return { index, t, node: line.node, text: presenceWords(line.presence, trace.isBackAt(index)), link: null };
+      return { index, t, node: line.node, text: line.presence === "down" ? "is killed" : presenceWords(line.presence, trace.isBackAt(index)), link: null };
     case "lost":
       return { index, t, node: line.ends[1], text: `does not hear ${line.ends[0]}`, link: null };
     default:
@@ -186,12 +186,19 @@ function rowOf(line: Line, index: number, trace: Trace): Row {
   }
 }
 
+/** There is little room beside the last lifeline. */
+const SHORT = new Map([
+  ["restart", "was killed, and is back"],
+  ["resume", "an earlier grant is shown"],
+  ["gone", "no earlier application is left"],
+]);
+
 /** Null for a message that arrives and a link that changes: arrows and lines say so. */
 function stepText(step: Step): string | null {
   const [kind, content] = variant(step.input) ?? ["step", null];
   if (kind === "below") return crossingText(content);
   if (kind === "message" || kind === "undelivered") return null;
-  return `${wordsFor(kind, content)}${step.refused ? " (refused)" : ""}`;
+  return `${SHORT.get(kind) ?? wordsFor(kind, content)}${step.refused ? " (refused)" : ""}`;
 }
 
 /** What a node hears of who comes and goes. */
