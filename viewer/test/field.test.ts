@@ -52,11 +52,11 @@ test("a node that was off is back with what it had; one that has forgotten it is
   assert.deepEqual(seen, [[true, 1], [false, 1], [true, 0], [false, 0]]);
 });
 
-test("the header says what nodes know at the start; of version 1 nothing is known", () => {
+test("the header says what nodes know at the start; without that nothing is known", () => {
   const start = [{ section: "waiting", permits: [1], queue: [0], waits_on: 2, height: [1, 2, 0] }];
   const first = readLines(header(3, { start })).stateAt(-1);
   assert.deepEqual([first.nodes[0].waitsOn, first.nodes[0].height, first.waiting, first.nodes[1].permits], [[2], [1, 2, 0], 1, []]);
-  assert.equal(readLines({ ...header(2), version: 1 }).stateAt(-1).nodes[0].height, null);
+  assert.equal(readLines(header(2)).stateAt(-1).nodes[0].height, null);
 });
 
 test("a cut is between two nodes, and ends", () => {

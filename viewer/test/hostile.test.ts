@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Unreadable } from "../src/trace/record";
+import { readFileSync } from "node:fs";
+import { Unreadable, VERSION } from "../src/trace/record";
 import { tell } from "../src/model/words";
 import { layOut } from "../src/model/layout";
 import { header, readLines, step } from "./reading";
@@ -11,8 +12,18 @@ test("a billion nodes are refused in words", () => {
   assert.throws(() => readLines(header(1_000_000_000)), (error) => error instanceof Unreadable && /1,000,000,000 nodes; this page shows 20,000/.test(error.message));
 });
 
-test("a newer version is named", () => {
-  assert.throws(() => readLines({ ...header(3), version: 3 }), /version 3, and this page understands versions up to 2/);
+test("any other version is refused, in the words of the program", () => {
+  for (const version of [1, 2, 4, 999_999]) {
+    const words = `the trace has version ${version}, but this driftlock reads version 3: use the driftlock that wrote it`;
+    assert.throws(() => readLines({ ...header(3), version }), (error) => error instanceof Unreadable && error.message === words);
+  }
+  assert.throws(() => readLines({ ...header(3), version: "3" }), /the version is no sensible number/);
+});
+
+test("the version and the words are those of the program", () => {
+  const [record, read] = ["record", "read"].map((name) => readFileSync(`../crates/trace/src/${name}.rs`, "utf8"));
+  assert.ok(record.includes(`pub const VERSION: u32 = ${VERSION};`) && record.includes(`pub const OLDEST: u32 = ${VERSION};`));
+  assert.ok(read.includes('"the trace has version {0}, but this driftlock reads version {VERSION}: use the driftlock that wrote it"'));
 });
 
 test("what is no trace is said to be none", () => {

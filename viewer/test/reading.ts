@@ -1,5 +1,7 @@
 // Traces for tests, from files and from lines.
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import type { State } from "../src/model/state";
 import { Splitter } from "../src/trace/split";
 import { Trace, headerOf } from "../src/trace/trace";
 
@@ -27,9 +29,22 @@ export function readLines(...lines: readonly (object | string)[]): Trace {
 }
 
 export function header(nodes: number, more: object = {}, algorithm = "krl"): object {
-  return { format: "driftlock-trace", version: 2, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
+  return { format: "driftlock-trace", version: 3, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
 }
 
 export function step(node: number, t: number, more: object): object {
   return { t, node, in: "release", out: [], ...more };
+}
+
+export function plain(state: State): object {
+  return { ...state, flights: [...state.flights], cutOff: [...state.cutOff], faults: [...state.faults], doubts: [...state.doubts] };
+}
+
+/** That each state is the same forwards and backwards; those states, as text. */
+export function sameBothWays(trace: Trace): readonly string[] {
+  const forwards = Array.from({ length: trace.length }, (_, index) => JSON.stringify(plain(trace.stateAt(index))));
+  for (let index = trace.length - 1; index >= 0; index--) {
+    assert.equal(JSON.stringify(plain(trace.stateAt(index))), forwards[index], `line ${index}`);
+  }
+  return forwards;
 }

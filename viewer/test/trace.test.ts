@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tell } from "../src/model/words";
 import { LINE_MAX, Splitter } from "../src/trace/split";
-import { header, readBytes, readLines, readTrace, step } from "./reading";
+import { header, plain, readBytes, readLines, readTrace, sameBothWays, step } from "./reading";
 import { readFileSync } from "node:fs";
 
-const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "moving"];
+const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "krl-restarts", "moving"];
 
 for (const name of NAMES) {
   test(`${name}: every line is understood, and the end is there`, () => {
@@ -16,20 +16,13 @@ for (const name of NAMES) {
 
   test(`${name}: a state is the same whichever way one comes to it`, () => {
     const trace = readTrace(name);
-    const forwards = Array.from({ length: trace.length }, (_, index) => JSON.stringify(plain(trace.stateAt(index))));
-    for (let index = trace.length - 1; index >= 0; index--) {
-      assert.equal(JSON.stringify(plain(trace.stateAt(index))), forwards[index], `line ${index}`);
-    }
+    const forwards = sameBothWays(trace);
     const again = readTrace(name);
     for (let at = 0; at < 200; at++) {
       const index = (at * 7919) % again.length;
       assert.equal(JSON.stringify(plain(again.stateAt(index))), forwards[index], `line ${index}`);
     }
   });
-}
-
-function plain(state: ReturnType<ReturnType<typeof readTrace>["stateAt"]>): object {
-  return { ...state, flights: [...state.flights], cutOff: [...state.cutOff], faults: [...state.faults], doubts: [...state.doubts] };
 }
 
 test("it does not matter where the chunks of a file end", () => {

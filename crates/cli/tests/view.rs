@@ -113,7 +113,7 @@ fn a_trace_a_counterexample_a_simulation_and_the_demo_are_served() {
     let run = &*scratch.path("run.jsonl.zst");
     assert_eq!(driftlock(&["sim", "--entries", "20", "--warmup", "0", "--replications", "1", "--trace", run]).code, 0);
     let trace = Serving::start(&["view", run]).get("trace");
-    assert!(trace.contains(r#"{"format":"driftlock-trace","version":2"#) && trace.contains(r#"{"end":"#), "{trace}");
+    assert!(trace.contains(r#"{"format":"driftlock-trace","version":3"#) && trace.contains(r#"{"end":"#), "{trace}");
     let counterexample = Serving::start(&["check", "krl", "--as-published", "--view"]);
     assert!(counterexample.get("trace").contains(r#""violation":"#));
     assert!(counterexample.get("feed.json").contains(r#""name":"counterexample""#));

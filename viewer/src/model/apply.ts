@@ -1,7 +1,7 @@
 // One line further: how a state follows from the one before.
 import { type Fields, type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import { type Content, contentOf } from "./message";
-import { BOTH_ENDS, type Flight, type LinkTable, type NodeState, type State, fromPair, idlePermits, pairOf } from "./state";
+import { BOTH_ENDS, type Flight, HIGHER_END, LOWER_END, type LinkTable, type NodeState, type State, fromPair, idlePermits, pairOf } from "./state";
 
 /** More messages under way than this are not followed. */
 export const FLIGHTS_MAX = 200_000;
@@ -69,7 +69,9 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
 function step(state: State, line: Step, table: LinkTable, watch: Watch): void {
   state.steps++;
   const [kind, content] = variant(line.input) ?? ["step", null];
-  if (isFields(content) && kind === "below") below(state, line.node, content, table, watch);
+  if (kind === "restart") restart(state, line.node, table, watch);
+  else if (kind === "resume" && !line.refused) resume(state, line.node, content);
+  else if (isFields(content) && kind === "below") below(state, line.node, content, table, watch);
   else if (isFields(content)) receive(state, line, kind, content, watch);
   for (const effect of line.out) {
     const [deed, detail] = variant(effect) ?? ["", null];
@@ -79,6 +81,8 @@ function step(state: State, line: Step, table: LinkTable, watch: Watch): void {
     else if (deed === "grant") grant(state, line.node, fields.permits, watch);
   }
   if (line.status) adopt(state, line);
+  // Whoever was inside is so still, for all that the node has stored.
+  if (kind === "restart") change(state, line.node, { isLeft: state.nodes[line.node].section === "critical" });
 }
 
 function change(state: State, id: number, by: Partial<NodeState>): void {
@@ -99,6 +103,7 @@ function adopt(state: State, line: Step): void {
     since: now === before.section ? before.since : line.t,
     permits: permits ?? before.permits,
     granted: now === "critical" ? before.granted : [],
+    isLeft: now === "critical" && before.isLeft,
     queue: queue ?? before.queue,
     waitsOn: waitsOn ?? before.waitsOn,
     height: height ?? before.height,
@@ -108,9 +113,31 @@ function adopt(state: State, line: Step): void {
 }
 
 function grant(state: State, id: number, value: Json | undefined, watch: Watch): void {
-  const permits = Array.isArray(value) ? value.slice(0, 4096).filter((permit): permit is number => typeof permit === "number") : [];
-  change(state, id, { granted: permits });
+  const permits = permitsIn(value);
+  change(state, id, { granted: permits, isLeft: false });
   watch.granted?.(id, permits);
+}
+
+function permitsIn(value: Json | undefined): readonly number[] {
+  return Array.isArray(value) ? value.slice(0, 4096).filter((permit): permit is number => typeof permit === "number") : [];
+}
+
+/** A node was killed, and is back where it was: its links are not, and nothing that was on its way to it arrives, but for units that come late. */
+function restart(state: State, id: number, table: LinkTable, watch: Watch): void {
+  state.links.forEach((ends, slot) => {
+    if (table.from[slot] === id) state.links[slot] = ends & ~LOWER_END;
+    else if (table.to[slot] === id) state.links[slot] = ends & ~HIGHER_END;
+  });
+  for (const pair of [...state.flights.keys()]) if (fromPair(pair)[1] === id) cutOff(state, pair, watch);
+  // The one token of a neighbourhood is stored nowhere.
+  const hasToken = state.nodes[id].hasToken && !state.isNeighbourhood;
+  change(state, id, { presence: "inside", hasToken });
+}
+
+/** An application of an earlier life has shown its grant, and is one of this life now. */
+function resume(state: State, id: number, content: Json): void {
+  const shown = isFields(content) && isFields(content.grant) ? content.grant.permits : undefined;
+  change(state, id, { granted: permitsIn(shown), isLeft: false });
 }
 
 /** What an input takes out of the air. */
@@ -201,7 +228,7 @@ function below(state: State, id: number, content: Fields, table: LinkTable, watc
   const [kind, detail] = variant(content) ?? ["", null];
   if ((kind !== "up" && kind !== "down") || !isFields(detail) || !isNode(state, detail.peer) || detail.peer === id) return;
   const slot = table.slot(id, detail.peer);
-  const end = id < detail.peer ? 1 : 2;
+  const end = id < detail.peer ? LOWER_END : HIGHER_END;
   const ends = state.links[slot] ?? 0;
   state.links[slot] = kind === "up" ? ends | end : ends & ~end;
   if (kind === "down") cut(state, id, detail.peer, watch);
@@ -213,14 +240,17 @@ function bothWays(a: number, b: number): readonly number[] {
 
 /** Nothing is expected to arrive over a link that has failed; what arrives or is returned all the same is found among what was cut off. */
 function cut(state: State, a: number, b: number, watch: Watch): void {
-  for (const pair of bothWays(a, b)) {
-    const flights = state.flights.get(pair);
-    if (!flights) continue;
-    state.flights.delete(pair);
-    state.flightCount -= flights.length;
-    state.cutOff.set(pair, [...(state.cutOff.get(pair) ?? []), ...flights].slice(-CUT_OFF_MAX));
-    for (const flight of flights) watch.ended?.(flight, "lost");
-  }
+  for (const pair of bothWays(a, b)) cutOff(state, pair, watch);
+}
+
+/** The same, one way. */
+function cutOff(state: State, pair: number, watch: Watch): void {
+  const flights = state.flights.get(pair);
+  if (!flights) return;
+  state.flights.delete(pair);
+  state.flightCount -= flights.length;
+  state.cutOff.set(pair, [...(state.cutOff.get(pair) ?? []), ...flights].slice(-CUT_OFF_MAX));
+  for (const flight of flights) watch.ended?.(flight, "lost");
 }
 
 function member(state: State, id: number, presence: NodeState["presence"], watch: Watch): void {
@@ -231,9 +261,11 @@ function member(state: State, id: number, presence: NodeState["presence"], watch
     state.flightCount -= flights.length;
     for (const flight of flights) watch.ended?.(flight, "lost");
   }
+  // What it had stored is told when it is back.
+  if (presence === "down") return change(state, id, { presence });
   // Where it goes the token of this neighbourhood means nothing.
   if (presence === "outside") return change(state, id, { presence, hasToken: false });
-  change(state, id, { presence, section: "remainder", since: state.t, permits: [], granted: [], queue: [], waitsOn: [], hasToken: false });
+  change(state, id, { presence, section: "remainder", since: state.t, permits: [], granted: [], isLeft: false, queue: [], waitsOn: [], hasToken: false });
 }
 
 function fault(state: State, line: Extract<Line, { kind: "fault" }>): void {

@@ -2,8 +2,8 @@
 import { type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import type { Trace } from "../trace/trace";
 import { type Fate, apply } from "./apply";
-import type { Flight } from "./state";
-import { wordsFor } from "./words";
+import type { Flight, NodeState } from "./state";
+import { presenceWords, wordsFor } from "./words";
 
 /** Rows of a chart. */
 export const ROWS_MAX = 90;
@@ -33,7 +33,8 @@ export interface Arrow {
   fate: Fate | null;
 }
 
-export type BarKind = "waiting" | "critical" | "holding";
+/** Left: an application of an earlier life of the node may be in the critical section. */
+export type BarKind = "waiting" | "critical" | "left" | "holding";
 
 export interface Bar {
   readonly node: number;
@@ -113,19 +114,18 @@ class Drawing {
   read(lines: readonly number[]): void {
     const wanted = new Set(lines);
     const state = this.#trace.stateAt(lines[0] - 1).copy();
-    for (const id of this.#nodes) this.#note(id, state.nodes[id].section, state.nodes[id].permits.length > 0 || state.nodes[id].hasToken, -1);
+    for (const id of this.#nodes) this.#note(id, state.nodes[id], -1);
     for (let index = lines[0]; index <= lines[lines.length - 1]; index++) {
       const line = this.#trace.line(index);
       const row = wanted.has(index) ? this.#rows.length : null;
-      if (row !== null) this.#rows.push(rowOf(line, index, this.#trace.t.at(index)));
+      if (row !== null) this.#rows.push(rowOf(line, index, this.#trace));
       apply(state, line, this.#trace.table, {
         sent: (flight) => this.#send(flight, row),
         ended: (flight, fate) => this.#end(flight, fate, row),
       });
       state.index = index;
       if (row === null || !("node" in line) || line.node === null) continue;
-      const node = state.nodes[line.node];
-      this.#note(line.node, node.section, node.permits.length > 0 || node.hasToken, row);
+      this.#note(line.node, state.nodes[line.node], row);
     }
   }
 
@@ -149,10 +149,11 @@ class Drawing {
     return arrow;
   }
 
-  #note(id: number, section: string, holds: boolean, row: number): void {
+  #note(id: number, { section, isLeft, permits, hasToken }: NodeState, row: number): void {
     this.#bar(id, "waiting", section === "waiting", row);
-    this.#bar(id, "critical", section === "critical", row);
-    this.#bar(id, "holding", holds, row);
+    this.#bar(id, "critical", section === "critical" && !isLeft, row);
+    this.#bar(id, "left", isLeft, row);
+    this.#bar(id, "holding", permits.length > 0 || hasToken, row);
   }
 
   #bar(node: number, kind: BarKind, is: boolean, row: number): void {
@@ -169,14 +170,15 @@ class Drawing {
   }
 }
 
-function rowOf(line: Line, index: number, t: number): Row {
+function rowOf(line: Line, index: number, trace: Trace): Row {
+  const t = trace.t.at(index);
   switch (line.kind) {
     case "step":
       return { index, t, node: line.node, text: stepText(line), link: null };
     case "link":
       return { index, t, node: line.ends[0], text: line.up ? "link forms" : "link fails", link: line.ends };
     case "member":
-      return { index, t, node: line.node, text: { inside: "enters", outside: "departs", crashed: "crashes" }[line.presence], link: null };
+      return { index, t, node: line.node, text: line.presence === "down" ? "is killed" : presenceWords(line.presence, trace.isBackAt(index)), link: null };
     case "lost":
       return { index, t, node: line.ends[1], text: `does not hear ${line.ends[0]}`, link: null };
     default:
@@ -184,12 +186,19 @@ function rowOf(line: Line, index: number, t: number): Row {
   }
 }
 
+/** There is little room beside the last lifeline. */
+const SHORT = new Map([
+  ["restart", "was killed, and is back"],
+  ["resume", "an earlier grant is shown"],
+  ["gone", "no earlier application is left"],
+]);
+
 /** Null for a message that arrives and a link that changes: arrows and lines say so. */
 function stepText(step: Step): string | null {
   const [kind, content] = variant(step.input) ?? ["step", null];
   if (kind === "below") return crossingText(content);
   if (kind === "message" || kind === "undelivered") return null;
-  return `${wordsFor(kind, content)}${step.refused ? " (refused)" : ""}`;
+  return `${SHORT.get(kind) ?? wordsFor(kind, content)}${step.refused ? " (refused)" : ""}`;
 }
 
 /** What a node hears of who comes and goes. */

@@ -11,6 +11,8 @@ export interface NodeState {
   readonly permits: readonly number[];
   /** Those of them that its application uses. */
   readonly granted: readonly number[];
+  /** Whether that is an application of an earlier life of the node, which may be there still or not. */
+  readonly isLeft: boolean;
   readonly queue: readonly number[];
   readonly waitsOn: readonly number[];
   readonly height: readonly number[] | null;
@@ -72,7 +74,9 @@ export function fromPair(pair: number): readonly [number, number] {
   return [Math.floor(pair / 32_768), pair % 32_768];
 }
 
-export const BOTH_ENDS = 3;
+export const LOWER_END = 1;
+export const HIGHER_END = 2;
+export const BOTH_ENDS = LOWER_END | HIGHER_END;
 
 /** Algorithms that have one token for all units, which can be somewhere without any. */
 const ONE_TOKEN = /^(hok|klme$)/;
@@ -83,7 +87,7 @@ export class State {
   t = 0;
   nodes: NodeState[] = [];
   motions: (Motion | null)[] = [];
-  /** By the slot of the link table: which ends have the link, 1 for the lower and 2 for the higher; on a field they learn of it one by one. */
+  /** By the slot of the link table: which ends have the link; on a field they learn of it one by one. */
   links: number[] = [];
   /** By ordered pair, the next to arrive first. */
   flights = new Map<number, readonly Flight[]>();
@@ -120,6 +124,7 @@ export class State {
         since: 0,
         permits: permits ?? [],
         granted: [],
+        isLeft: false,
         queue: queue ?? [],
         waitsOn: waitsOn ?? [],
         height: height ?? null,
@@ -161,7 +166,12 @@ export class State {
 
 /** Whether nothing can be expected of a node, for now or at all. */
 export function isDown(node: NodeState): boolean {
-  return node.isOff || node.presence === "crashed";
+  return node.isOff || node.presence === "crashed" || node.presence === "down";
+}
+
+/** Whether a member that is said to be inside now does not enter: it was killed there. */
+export function isBack(before: State, { node, presence }: { readonly node: number; readonly presence: Presence }): boolean {
+  return presence === "inside" && before.nodes[node].presence === "down";
 }
 
 /** The pairs that somebody has cut off from each other. */

@@ -16,7 +16,8 @@ export interface Why {
 export function whyWaits(state: State, id: number): Why {
   const node = state.nodes[id];
   if (node.section !== "waiting") {
-    const words = node.section === "critical" ? "is in its critical section" : "does not want anything";
+    const inside = node.isLeft ? "may have an application of its earlier life in its critical section" : "is in its critical section";
+    const words = node.section === "critical" ? inside : "does not want anything";
     return { path: [id], sentences: [`Node ${id} ${words}.`], ending: "not-waiting", token: null };
   }
   const chain = new Chain(state, id);
@@ -51,6 +52,7 @@ class Chain {
     const at = this.#path[this.#path.length - 1];
     const node = this.#state.nodes[at];
     if (node.presence === "crashed") return this.#end("lost", `Node ${at} has crashed: whatever it knew of the request is gone.`);
+    if (node.presence === "down") return this.#killed(at);
     if (node.isOff) return this.#offline(at);
     const token = tokenTo(this.#state, at);
     if (token) {
@@ -105,7 +107,14 @@ class Chain {
     return this.#end("held", `Node ${at} has crashed: nothing goes on there until it is back.${had}`);
   }
 
+  /** What it had stored nobody but itself knows. */
+  #killed(at: number): true {
+    return this.#end("held", `Node ${at} was killed, and is down: nothing goes on there until it is back, and of the request it knows then only what it had stored.`);
+  }
+
   #inUse(at: number): true {
+    const { granted, isLeft } = this.#state.nodes[at];
+    if (isLeft) return this.#end("held", `Node ${at} was killed while ${unitWords(granted)} ${granted.length === 1 ? "was" : "were"} in use there, and is back. An application of its earlier life may be using ${granted.length === 1 ? "it" : "them"} still: the request is served when that one is seen to be gone, or shows its grant and releases.`);
     return this.#end("held", `Node ${at} is in its critical section, and uses ${unitWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
   }
 

@@ -11,7 +11,31 @@ export interface Told {
   readonly refused: string | null;
 }
 
-const PRESENCE_WORDS: Record<Presence, string> = { inside: "enters", outside: "departs", crashed: "crashes" };
+const PRESENCE_WORDS: Readonly<Record<Presence, string>> = {
+  inside: "enters",
+  outside: "departs",
+  crashed: "crashes",
+  down: "is killed, and comes back with what it had stored",
+};
+
+/** Why a node turns an input away. */
+const REFUSALS = new Map([
+  ["already_waiting", "the application has asked already, and still waits"],
+  ["already_holding", "the application has what it was granted, and must release it first"],
+  ["too_many_units", "so many units are never granted at once"],
+  ["still_withdrawing", "a cancelled request for other units is still on its way"],
+  ["not_holding", "the application has nothing that it could release"],
+  ["left_in_use", "an application of an earlier life of this node may still use what it was granted"],
+  ["not_left", "this node does not know of any such grant of an earlier life"],
+  ["not_waiting", "the application waits for nothing that it could cancel"],
+  ["unknown_sender", "the sender is no neighbour"],
+  ["wrong_incarnation", "the message is of former times"],
+  ["own_link", "it would be a link of the node to itself"],
+  ["link_already_up", "the link is there already"],
+  ["no_such_link", "there is no such link"],
+  ["already_inside", "the node is in a neighbourhood already, or about to leave it"],
+  ["outside", "the node is in no neighbourhood"],
+]);
 
 const SECONDS = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 
@@ -20,16 +44,16 @@ export function timeWords(t: number): string {
   return SECONDS.format(t / 1e9);
 }
 
-/** A line; of the end of a fault, also which one it was. */
-export function tell(line: Line, over: Fault | null = null): Told {
+/** A line; of the end of a fault, also which one it was; of a member that is inside, also whether it was killed there. */
+export function tell(line: Line, over: Fault | null = null, isBack = false): Told {
   const plain = (what: string): Told => ({ what, deeds: [], refused: null });
   switch (line.kind) {
     case "step":
-      return { what: happening(line), deeds: deeds(line.out), refused: line.refused };
+      return { what: happening(line), deeds: deeds(line.out), refused: line.refused && (REFUSALS.get(line.refused) ?? spoken(line.refused)) };
     case "link":
       return plain(`Link ${Math.min(...line.ends)}–${Math.max(...line.ends)} ${line.up ? "forms" : "fails"}`);
     case "member":
-      return plain(`Node ${line.node} ${PRESENCE_WORDS[line.presence]}`);
+      return plain(`Node ${line.node} ${presenceWords(line.presence, isBack)}`);
     case "lost":
       return plain(`${line.message === null ? "A message" : capital(contentOf(line.message).label)} from ${line.ends[0]} to ${line.ends[1]} is lost`);
     case "move":
@@ -45,6 +69,10 @@ export function tell(line: Line, over: Fault | null = null): Told {
     case "now":
       return plain("Nothing else has happened");
   }
+}
+
+export function presenceWords(presence: Presence, isBack: boolean): string {
+  return isBack ? "is back" : PRESENCE_WORDS[presence];
 }
 
 function begunWords(fault: Fault): string {
@@ -90,6 +118,9 @@ function happening(step: Step): string {
       return `Returned to ${step.node}: ${contentOf(fields.message).label} for ${number(fields.to)}`;
     case "below":
       return content === "leaving" ? `Node ${step.node} is about to leave` : `Node ${step.node} ${belowWords(content)}`;
+    case "resume":
+    case "gone":
+      return `Node ${step.node}: ${wordsFor(kind, content)}`;
     default:
       return `Node ${step.node} ${wordsFor(kind, content)}`;
   }
@@ -123,6 +154,12 @@ export function wordsFor(kind: string, content: Json): string {
       return "cancels";
     case "release":
       return "releases";
+    case "restart":
+      return "was killed, and is back with what it had stored";
+    case "resume":
+      return `an application of its earlier life shows its grant${shownWords(isFields(content) ? content : {})}`;
+    case "gone":
+      return "no application of its earlier life is left";
     case "timer":
       return `is woken by its timer: ${clipped(spoken(variant(content)?.[0] ?? "timer"), 48)}`;
     default: {
@@ -130,6 +167,14 @@ export function wordsFor(kind: string, content: Json): string {
       return clipped(inner ? `${spoken(kind)}: ${spoken(inner[0])}` : spoken(kind), 48);
     }
   }
+}
+
+/** Which grant is shown, and for how long it is still good, if it is a lease. */
+function shownWords({ grant, left }: Fields): string {
+  const units = isFields(grant) && Array.isArray(grant.permits) && grant.permits.length > 0 ? ` of ${permitWords(grant.permits)}` : "";
+  const { secs, nanos } = isFields(left) ? left : {};
+  const togo = (typeof secs === "number" ? secs * 1e9 : 0) + (typeof nanos === "number" ? nanos : 0);
+  return togo > 0 ? `${units}, a lease with ${timeWords(togo)} to go` : units;
 }
 
 function demandWords(demand: Fields): string {

@@ -6,8 +6,8 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export type Fields = { [name: string]: Json };
 export type Point = readonly [number, number];
 
-/** The newest version of the format that this page understands. */
-export const VERSION = 2;
+/** The version of the format that this page understands, as the program does that it is part of. */
+export const VERSION = 3;
 /** More nodes than this are not shown. */
 export const NODES_MAX = 20_000;
 /** Characters of a text that somebody else wrote. */
@@ -35,7 +35,7 @@ export interface Header {
   readonly links: readonly (readonly [number, number])[];
   /** Who is inside at the start; empty if the algorithm has links instead. */
   readonly members: readonly number[];
-  /** What each node knows at the start; empty in traces of version 1. */
+  /** What each node knows at the start, as far as it is told. */
   readonly start: readonly Status[];
   readonly field: Field | null;
   /** The command that finds a counterexample. */
@@ -43,7 +43,10 @@ export interface Header {
 }
 
 export type Section = "remainder" | "waiting" | "critical";
-export type Presence = "inside" | "outside" | "crashed";
+/** Who is down was killed inside, and will be back with what it had stored. */
+export type Presence = "inside" | "outside" | "crashed" | "down";
+
+const PRESENCES: readonly Presence[] = ["inside", "outside", "crashed", "down"];
 
 export interface Status {
   readonly section?: Section;
@@ -126,8 +129,8 @@ export function isHeader(fields: Fields): boolean {
 export function parseHeader(fields: Fields): Header {
   if (fields.format !== "driftlock-trace") throw new Unreadable("the first line is not the header of a driftlock trace");
   const version = whole(fields.version, "the version", 1e6);
-  if (version > VERSION) {
-    throw new Unreadable(`the trace has version ${version}, and this page understands versions up to ${VERSION}: use the page of a newer driftlock`);
+  if (version !== VERSION) {
+    throw new Unreadable(`the trace has version ${version}, but this driftlock reads version ${VERSION}: use the driftlock that wrote it`);
   }
   const deployment = isFields(fields.deployment) ? fields.deployment : {};
   const nodes = deployment.nodes;
@@ -159,8 +162,8 @@ export function parseLine(fields: Fields, nodes: number): Line {
     return { kind: "move", t: time(fields.t), node: id(fields.move, "the node", nodes), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity"), absent: fields.absent === true };
   }
   if ("member" in fields) {
-    const presence = fields.presence;
-    if (presence !== "inside" && presence !== "outside" && presence !== "crashed") throw new Unreadable("it does not say where the member is");
+    const presence = PRESENCES.find((known) => known === fields.presence);
+    if (presence === undefined) throw new Unreadable("it does not say where the member is");
     return { kind: "member", t: time(fields.t), node: id(fields.member, "the member", nodes), presence };
   }
   if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", nodes), message: fields.message ?? null };

@@ -1,7 +1,7 @@
 // A whole run: its lines, and the state after any of them. Lines are kept as bytes and parsed again when they are needed;
 // states are kept at some lines and made from there.
 import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
-import { type Flight, LinkTable, State } from "../model/state";
+import { type Flight, LinkTable, State, isBack } from "../model/state";
 import { counts, kinds, times } from "./columns";
 import { LineStore } from "./line-store";
 import { type Fault, type Header, type Line, type Point, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
@@ -59,6 +59,8 @@ export class Trace {
   readonly #fates = kinds();
   /** By the line that tells of its end: the fault. */
   readonly #over = new Map<number, Fault>();
+  /** Lines that tell that a member is inside which was so before, and was killed. */
+  readonly #back = new Set<number>();
   readonly #head: State;
   #keyframes: State[];
   #spacing = 256;
@@ -89,6 +91,11 @@ export class Trace {
   /** The fault of whose end a line tells. */
   overAt(index: number): Fault | null {
     return this.#over.get(index) ?? null;
+  }
+
+  /** Whether a line tells of a member that was killed, and is back where it was. */
+  isBackAt(index: number): boolean {
+    return this.#back.has(index);
   }
 
   kind(index: number): Line["kind"] {
@@ -142,6 +149,7 @@ export class Trace {
     const index = this.length;
     const over = line.kind === "fault" && !line.is ? this.#head.faults.get(line.id) : undefined;
     if (over) this.#over.set(index, over);
+    if (line.kind === "member" && isBack(this.#head, line)) this.#back.add(index);
     apply(this.#head, line, this.table, this.#watch(index));
     this.#head.index = index;
     this.t.push(this.#head.t);

@@ -5,9 +5,10 @@ import type { Palette } from "./palette";
 import type { Scene } from "./scene";
 
 type Pen = CanvasRenderingContext2D;
-type Look = "remainder" | "waiting" | "critical" | "outside" | "crashed";
+/** Left: an application of an earlier life of the node may be in the critical section. */
+type Look = "remainder" | "waiting" | "critical" | "left" | "outside" | "crashed";
 
-const LOOKS: readonly Look[] = ["outside", "remainder", "waiting", "critical", "crashed"];
+const LOOKS: readonly Look[] = ["outside", "remainder", "waiting", "critical", "left", "crashed"];
 /** Nodes in one path; see the links. */
 const SHAPES = 32;
 /** Tokens that are drawn one by one at a node; more are one disc with their number. */
@@ -17,7 +18,7 @@ export function lookOf(node: NodeState): Look {
   if (node.absent) return "outside";
   if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
-  return node.section;
+  return node.isLeft ? "left" : node.section;
 }
 
 export function drawNodes(pen: Pen, scene: Scene, palette: Palette): void {
@@ -44,13 +45,15 @@ function drawHalos(pen: Pen, ids: readonly number[], scene: Scene, palette: Pale
   pen.globalAlpha = 1;
 }
 
-/** Remainder: a circle; waiting: a diamond; critical: a square; crashed: a cross; outside or absent: a dotted ring. */
+/** Remainder: a circle; waiting: a diamond; critical: a square, of an earlier life an empty and dashed one; crashed or down: a cross; outside or absent: a dotted ring. */
 function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
   const r = scene.radius;
-  pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : Math.max(1, Math.min(2, r * 0.16));
-  pen.fillStyle = look === "outside" || look === "remainder" ? palette.paper : look === "crashed" ? palette.bad : palette[look];
-  pen.strokeStyle = look === "crashed" ? palette.bad : look === "outside" ? palette.faint : look === "remainder" ? palette.remainder : palette.ink;
+  pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : look === "left" ? Math.max(1.6, r * 0.2) : Math.max(1, Math.min(2, r * 0.16));
+  pen.fillStyle = look === "waiting" || look === "critical" ? palette[look] : palette.paper;
+  const strokes = { remainder: palette.remainder, waiting: palette.ink, critical: palette.ink, left: palette.critical, outside: palette.faint, crashed: palette.bad };
+  pen.strokeStyle = strokes[look];
   if (look === "outside") pen.setLineDash([2, 3]);
+  else if (look === "left") pen.setLineDash([4, 2]);
   for (let start = 0; start < ids.length; start += SHAPES) {
     pen.beginPath();
     for (const id of ids.slice(start, start + SHAPES)) outline(pen, look, scene.x[id], scene.y[id], r);
@@ -68,7 +71,7 @@ function outline(pen: Pen, look: Look, x: number, y: number, r: number): void {
     pen.lineTo(x, y + d);
     pen.lineTo(x - d, y);
     pen.closePath();
-  } else if (look === "critical") {
+  } else if (look === "critical" || look === "left") {
     pen.rect(x - r, y - r, 2 * r, 2 * r);
   } else if (look === "crashed") {
     const d = r * 0.8;
@@ -119,7 +122,7 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
   pen.font = `500 ${Math.round(Math.min(12, r))}px ui-sans-serif, system-ui, sans-serif`;
   for (let id = 0; id < scene.state.nodes.length; id++) {
     const look = lookOf(scene.state.nodes[id]);
-    pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
+    pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" || look === "left" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     // A cross has no room for its number.
     pen.fillText(String(id), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
   }

@@ -27,7 +27,7 @@ export class EventPanel {
     this.#shown = name;
     if (index < 0) return this.#atStart(trace);
     const line = trace.line(index);
-    const told = tell(line, trace.overAt(index));
+    const told = tell(line, trace.overAt(index), trace.isBackAt(index));
     const head = el("p", { class: "when" }, `t = ${timeWords(trace.t.at(index))}`, el("span", { text: `line ${(index + 2).toLocaleString("en-GB")}` }));
     const what = el("h2", { class: line.kind === "end" && line.violation ? "violated" : "", text: told.what });
     const deeds = el("ol", { class: "deeds" }, ...told.deeds.slice(0, DEEDS_MAX).map((deed) => this.#deed(trace, deed)));

@@ -2,7 +2,7 @@
 import { type State, isDown } from "../model/state";
 import { el } from "./dom";
 
-type Rare = "downhill" | "route" | "outside" | "absent" | "crashed" | "paused" | "doubt" | "cut" | "fault";
+type Rare = "downhill" | "route" | "outside" | "absent" | "crashed" | "down" | "left" | "paused" | "doubt" | "cut" | "fault";
 
 export class Legend {
   readonly element = el("ul", { class: "legend", label: "Legend" });
@@ -12,6 +12,8 @@ export class Legend {
     outside: entry("outside", "outside"),
     absent: entry("outside", "not there"),
     crashed: entry("crashed", "crashed"),
+    down: entry("crashed", "down: killed, and will be back"),
+    left: entry("left", "in use from an earlier life, perhaps"),
     paused: entry("paused", "paused"),
     doubt: entry("doubt", "token in doubt"),
     cut: entry("cut", "cut"),
@@ -28,7 +30,9 @@ export class Legend {
     this.#rare.route.hidden = selected === null || ![...(state.routes[selected] ?? [])].some(([to, via]) => to !== via);
     this.#rare.outside.hidden = !nodes.some((node) => node.presence === "outside");
     this.#rare.absent.hidden = !nodes.some((node) => node.absent);
-    this.#rare.crashed.hidden = !nodes.some(isDown);
+    this.#rare.crashed.hidden = !nodes.some((node) => isDown(node) && node.presence !== "down");
+    this.#rare.down.hidden = !nodes.some((node) => node.presence === "down");
+    this.#rare.left.hidden = !nodes.some((node) => node.isLeft);
     this.#rare.paused.hidden = !nodes.some((node) => node.paused);
     this.#rare.doubt.hidden = state.doubts.size === 0;
     const faults = [...state.faults.values()];

@@ -29,7 +29,7 @@ export class LogPanel {
   }
 
   #item(trace: Trace, at: number, isCurrent: boolean): HTMLElement {
-    const told = tell(trace.line(at), trace.overAt(at));
+    const told = tell(trace.line(at), trace.overAt(at), trace.isBackAt(at));
     const granted = told.deeds.some((deed) => "words" in deed && deed.strong);
     const line = el("button", { class: granted ? "granted" : "", attrs: { type: "button", ...(isCurrent ? { "aria-current": "true" } : {}) }, onclick: () => this.#go(at) },
       el("span", { class: "log-time", text: timeWords(trace.t.at(at)) }), el("span", { class: "log-what", text: told.what }));

@@ -46,7 +46,7 @@ export class NodePanel {
     const head = el("div", { class: "node-head" }, el("h2", { text: `Node ${id}` }), el("span", { class: `section ${node.section}`, text: sectionWords(state, id) }), button("Close", { class: "plain", label: "Deselect the node", onclick: () => this.#actions.select(null) }));
     const idle = idlePermits(node);
     const facts: [string, Node[]][] = [
-      ["in use", [ids(node.granted)]],
+      ["in use", [ids(node.granted), document.createTextNode(node.isLeft && node.granted.length > 0 ? ", perhaps, by an application of its earlier life" : "")]],
       ["idle units", [ids(idle), document.createTextNode(node.hasToken ? " and the token" : "")]],
       ["queue", this.#links(node.queue)],
       ["waits on", this.#links(node.waitsOn)],
@@ -105,10 +105,12 @@ function routesWords(routes: ReadonlyMap<number, number>): string {
 export function sectionWords(state: State, id: number): string {
   const node = state.nodes[id];
   if (node.absent) return "not there";
+  if (node.presence === "down") return "down: killed, and will be back";
   if (isDown(node)) return "crashed";
   if (node.presence === "outside") return "outside";
   const paused = node.paused ? ", paused" : "";
   if (node.section === "remainder") return `idle${paused}`;
+  if (node.isLeft) return `an application of its earlier life may be in its critical section, since ${timeWords(node.since)}${paused}`;
   return `${node.section === "critical" ? "in its critical section" : "waiting"} since ${timeWords(node.since)}${paused}`;
 }
 

@@ -6,7 +6,7 @@ import { serve } from "./server";
 import type { Socket } from "./socket";
 
 const header = {
-  format: "driftlock-trace", version: 2, algorithm: "krl", without: [], world: {},
+  format: "driftlock-trace", version: 3, algorithm: "krl", without: [], world: {},
   deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] },
   field: { width: 300, height: 300, range: 150, sites: [] },
 };

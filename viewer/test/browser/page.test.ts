@@ -16,7 +16,7 @@ function file(...lines: readonly (object | string)[]): string {
   return path;
 }
 
-const header = { format: "driftlock-trace", version: 2, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
+const header = { format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
 
 test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
@@ -61,6 +61,28 @@ test("a counterexample shows its violation, and a button leads there", { timeout
     await press(page, "j");
     await press(page, "j");
     assert.match(await text(page, ".node .why"), /Why is it waiting\?/);
+  });
+});
+
+test("a node that was killed is told of, forwards and backwards, with what may be in use of its earlier life", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/krl-restarts.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    await press(page, "j");
+    const legend = page.locator(".legend li:not([hidden]) .left");
+    for (let at = 0; at < 5; at++) await press(page, "ArrowRight");
+    assert.equal(await text(page, ".event h2"), "Node 0 was killed, and is back with what it had stored");
+    assert.match(await text(page, ".node .section"), /^an application of its earlier life may be in its critical section, since 1\.000$/);
+    assert.match(await text(page, ".node .facts"), /0, perhaps, by an application of its earlier life/);
+    assert.equal(await legend.count(), 1);
+    await press(page, "ArrowRight");
+    assert.match(await text(page, ".event .refused"), /^Refused: an application of an earlier life of this node may still use what it was granted$/);
+    for (let at = 0; at < 2; at++) await press(page, "ArrowLeft");
+    assert.match(await text(page, ".node .section"), /^in its critical section since 1\.000$/);
+    assert.equal(await legend.count(), 0);
+    await press(page, "c");
+    await page.waitForSelector(".chart .bar.left");
   });
 });
 
@@ -125,7 +147,8 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
   const cases: readonly (readonly [string, RegExp])[] = [
     [file(""), /[Ff]ile is empty|no first line/],
     [file("hello"), /not JSON/],
-    [file({ ...header, version: 9 }), /version 9/],
+    [file({ ...header, version: 9 }), /The trace has version 9, but this driftlock reads version 3: use the driftlock that wrote it\./],
+    [file({ ...header, version: 2 }), /version 2, but this driftlock reads version 3/],
     [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
   ];
   await withPage(served, DESK, async (page) => {
