@@ -270,12 +270,16 @@ pub fn check<P: Protocol>(
     effort: Effort,
     progress: &mut dyn FnMut(Progress) -> Pace,
 ) -> Result<Report, SetupError> {
-    let model = || Model::<P>::new(setup.clone(), variant, repairs);
-    let mut found = pass(model()?, effort, Stage::Exploring, progress);
+    Ok(explore(&Model::<P>::new(setup.clone(), variant, repairs)?, effort, progress))
+}
+
+/// Likewise, of this model.
+pub fn explore<P: Protocol>(model: &Model<P>, effort: Effort, progress: &mut dyn FnMut(Progress) -> Pace) -> Report {
+    let mut found = pass(model.anew(), effort, Stage::Exploring, progress);
     if found.violated.is_some() {
         let alone = Effort { threads: 1, liveness: true };
         if effort != alone {
-            found = pass(model()?, alone, Stage::Shortening, &mut |so_far| {
+            found = pass(model.anew(), alone, Stage::Shortening, &mut |so_far| {
                 progress(so_far);
                 Pace::On
             });
@@ -283,17 +287,17 @@ pub fn check<P: Protocol>(
         let (Some(recorder), Some(violated)) = (found.recorder, found.violated) else {
             unreachable!("what one search meets, another meets too")
         };
-        let violation = Some(nearest(&model()?, &recorder.finish(), violated));
-        return Ok(Report { exhaustive: false, violation, ..found.report });
+        let violation = Some(nearest(&model.anew(), &recorder.finish(), violated));
+        return Report { exhaustive: false, violation, ..found.report };
     }
     let mut report = found.report;
     if let Some(recorder) = found.recorder.filter(|_| found.exhaustive) {
         progress(Progress { states: report.states, stage: Stage::Liveness, ..Progress::default() });
         let graph = recorder.finish();
         report.depth = graph.depth();
-        decide(&graph, setup, &mut report);
+        decide(&graph, model.setup(), &mut report);
     }
-    Ok(report)
+    report
 }
 
 /// Service and calm, as far as they are asked for.

@@ -1,12 +1,13 @@
 //! A counterexample, acted out: real nodes over an ideal layer take the same actions and record every step.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
     Charter, Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol,
-    Reach, Stored, View, carries_permits,
+    Reach, Status, Stored, View, carries_permits,
 };
 use driftlock_trace::{Presence, Writer};
 
@@ -35,6 +36,8 @@ pub(crate) struct Play<P: Protocol> {
     charter: Charter<P::Variant>,
     forget: Option<Forget<P>>,
     tick: Option<Duration>,
+    /// What those that were killed, and are not back yet, showed of themselves.
+    killed: BTreeMap<NodeId, Status>,
     demands: Vec<Demand>,
     fate: Fate,
     now: u64,
@@ -49,7 +52,18 @@ impl<P: Protocol> Play<P> {
         let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ground.reach(id)))).collect();
         let (charter, demands) = (model.charter(), setup.demands.clone());
         let (forget, tick) = (model.parts.forget, model.parts.tick);
-        Self { seats, ground, charter, forget, tick, demands, fate: setup.fate, now: 0, writer }
+        Self {
+            seats,
+            ground,
+            charter,
+            forget,
+            tick,
+            killed: BTreeMap::new(),
+            demands,
+            fate: setup.fate,
+            now: 0,
+            writer,
+        }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -156,6 +170,7 @@ impl<P: Protocol> Play<P> {
     fn begin_life(&mut self, node: NodeId) {
         let (charter, stored) = (&self.charter, self.stored(node));
         let seat = &mut self.seats[node.index()];
+        self.killed.insert(node, seat.node.protocol().status());
         let restored = seat.node.restarted_with(stored, charter, &mut Outbox::new());
         seat.kill();
         seat.node = restored;
@@ -164,9 +179,9 @@ impl<P: Protocol> Play<P> {
     fn be_back(&mut self, node: NodeId) {
         let (mut out, stored) = (Outbox::with_clauses(), self.stored(node));
         let seat = &mut self.seats[node.index()];
-        let before = seat.node.protocol().status();
         seat.node = seat.node.restarted_with(stored, &self.charter, &mut out);
-        let change = seat.node.protocol().status().change_since(&before);
+        let status = seat.node.protocol().status();
+        let change = self.killed.remove(&node).and_then(|before| status.change_since(&before));
         if let Some(writer) = &mut self.writer {
             writer.restart::<P>(self.now, node, out.effects(), change);
         }
