@@ -33,10 +33,10 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
+use crate::tenure::{LeaderNo, Member, Promise, Round, Times, Version};
 use crate::{
-    Charter, Claims, Constant, Crossing, Demand, Deployment, Harm, Moment, NodeId, Out, Permit, Permits, Protocol,
-    Repair, Repairs, Section, Status, Stay, Units,
+    Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Moment, NodeId, Out, Permit, Permits,
+    Protocol, Repair, Repairs, Section, Status, Stay, Units,
 };
 
 mod claimant;
@@ -44,11 +44,13 @@ mod election;
 pub mod guard;
 mod leader;
 mod lemmas;
+mod life;
 mod message;
 #[cfg(test)]
 mod tests;
 mod token;
 
+pub use life::{Durable, Holding};
 pub use message::{Allocation, Copy, Message, Seal, Want};
 use token::Token;
 
@@ -115,6 +117,8 @@ pub enum Timer {
     Lease(bool),
     /// It has waited long enough for being dismissed.
     Farewell,
+    /// It was restarted so long ago that every lease of its earlier life is over.
+    Quiet,
 }
 
 /// *State*.
@@ -171,6 +175,8 @@ pub struct KlmeFt {
     others: Vec<NodeId>,
     /// Whether it is about to leave.
     leaving: bool,
+    /// Whether it was restarted, and an application of its earlier life may still use a unit.
+    quiet: bool,
     /// *State*.
     usage: Usage,
     /// Whom it has voted for or followed.
@@ -192,18 +198,20 @@ impl Protocol for KlmeFt {
     type View = Crossing;
     type Timer = Timer;
     type Variant = Variant;
-    type Durable = ();
+    type Durable = Durable;
 
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
     const GUARDS: &'static [Repair] = guard::LIST;
-    const CLAIMS: Claims = Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::DiskLoss]);
+    const CLAIMS: Claims =
+        Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::Restart, Harm::DiskLoss]);
 
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {
         let members: Vec<_> = deployment.stays().map(|(id, stay)| Member { id, stay }).collect();
         let copy = members.first().map(|first| Copy {
             number: LeaderNo { counter: 1, stay: first.stay },
+            version: Version::default(),
             round: Round::default(),
             leader: first.id,
             founded: first.stay,
@@ -240,6 +248,7 @@ impl Protocol for KlmeFt {
             stay: None,
             others: Vec::new(),
             leaving: false,
+            quiet: false,
             usage: Usage::Idle,
             promise: Promise::default(),
             copy: None,
@@ -256,10 +265,23 @@ impl Protocol for KlmeFt {
         self.found(out);
     }
 
-    fn durable(&self) {}
+    fn durable(&self) -> Durable {
+        self.to_store()
+    }
 
-    fn restore(me: NodeId, charter: &Charter<Variant>, (): (), _out: &mut Out<Self>) -> Self {
-        Self::blank(me, charter)
+    fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, out: &mut Out<Self>) -> Self {
+        Self::restored(me, charter, durable, out)
+    }
+
+    fn lease(&self) -> Option<Timer> {
+        match self.usage {
+            Usage::Using { lease, .. } => Some(Timer::Lease(lease)),
+            Usage::Idle | Usage::Waiting { .. } => None,
+        }
+    }
+
+    fn resume(&mut self, grant: Grant, left: Duration, out: &mut Out<Self>) -> bool {
+        self.is_resumed(grant, left, out)
     }
 
     fn constants(_variant: Variant) -> Vec<Constant<Variant>> {
@@ -348,6 +370,7 @@ impl Protocol for KlmeFt {
             Timer::Silence => self.on_silence(out),
             Timer::Lease(which) => self.on_lease_over(which, out),
             Timer::Farewell => self.depart(out),
+            Timer::Quiet => self.on_quiet_over(out),
         }
     }
 
@@ -468,7 +491,7 @@ impl KlmeFt {
 
     /// Whether this was the latest beat that it heard or sent.
     fn is_latest_beat(&self, number: Option<LeaderNo>, round: Round) -> bool {
-        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.age() == (number, round))
+        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.beat() == (number, round))
     }
 }
 
@@ -491,6 +514,7 @@ impl KlmeFt {
         let number = LeaderNo { counter: 1, stay: me.stay };
         self.copy = Some(Copy {
             number,
+            version: Version::default(),
             round: Round::default(),
             leader: me.id,
             founded: me.stay,
@@ -530,6 +554,13 @@ impl KlmeFt {
     fn on_leaving(&mut self, out: &mut Out<Self>) {
         out.clause("I");
         self.leaving = true;
+        if !self.quiet {
+            self.take_leave(out);
+        }
+    }
+
+    /// It gives its unit up, and waits until nobody counts on its copy.
+    fn take_leave(&mut self, out: &mut Out<Self>) {
         self.lose_unit(out);
         if let Usage::Waiting { claimed, .. } = &mut self.usage {
             // What is granted from now on comes too late.
@@ -559,7 +590,10 @@ impl KlmeFt {
 
     /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
     fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), out: &mut Out<Self>) {
-        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.age() > beat);
+        if self.quiet {
+            return;
+        }
+        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);
         let is_late = self.stay != Some(stay) || is_older();
         if self.leaving && !(is_late && self.keeps(guard::LATE_DISMISSALS)) {
             self.depart(out);
