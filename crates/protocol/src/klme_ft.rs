@@ -144,6 +144,14 @@ enum Usage {
     },
 }
 
+/// What is left of its earlier lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Earlier {
+    /// An application may still use a unit. So it is quiet: it claims and frees nothing.
+    MayBeInside,
+    Over,
+}
+
 /// What a member is to the others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Role {
@@ -175,8 +183,7 @@ pub struct KlmeFt {
     others: Vec<NodeId>,
     /// Whether it is about to leave.
     leaving: bool,
-    /// Whether it was restarted, and an application of its earlier life may still use a unit.
-    quiet: bool,
+    earlier: Earlier,
     /// *State*.
     usage: Usage,
     /// Whom it has voted for or followed.
@@ -248,7 +255,7 @@ impl Protocol for KlmeFt {
             stay: None,
             others: Vec::new(),
             leaving: false,
-            quiet: false,
+            earlier: Earlier::Over,
             usage: Usage::Idle,
             promise: Promise::default(),
             copy: None,
@@ -472,6 +479,10 @@ impl KlmeFt {
         Member { id: self.id, stay: self.stay.unwrap_or_default() }
     }
 
+    fn is_quiet(&self) -> bool {
+        self.earlier == Earlier::MayBeInside
+    }
+
     fn leads(&self) -> bool {
         matches!(self.role, Role::Leader(_))
     }
@@ -554,7 +565,7 @@ impl KlmeFt {
     fn on_leaving(&mut self, out: &mut Out<Self>) {
         out.clause("I");
         self.leaving = true;
-        if !self.quiet {
+        if !self.is_quiet() {
             self.take_leave(out);
         }
     }
@@ -590,7 +601,7 @@ impl KlmeFt {
 
     /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
     fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), out: &mut Out<Self>) {
-        if self.quiet {
+        if self.is_quiet() {
             return;
         }
         let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);

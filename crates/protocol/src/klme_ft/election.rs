@@ -13,7 +13,7 @@ use crate::{NodeId, Out};
 impl KlmeFt {
     /// No leader was heard of for so long that all its grants have run out; or, at the leader, no majority.
     pub(super) fn on_silence(&mut self, out: &mut Out<Self>) {
-        if self.quiet {
+        if self.is_quiet() {
             // It slept, and both times are over. It leads nobody before it knows that no application of an earlier life is inside.
             out.arm(Timer::Silence, self.variant.times.bond());
             return;
@@ -156,7 +156,7 @@ impl KlmeFt {
             return;
         }
         // It would take its own unit back, which an application of its earlier life may still use.
-        if self.quiet {
+        if self.is_quiet() {
             return;
         }
         out.clause("H");

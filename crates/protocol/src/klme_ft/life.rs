@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copy, KlmeFt, Seal, Timer, Usage, Variant, guard};
+use super::{Copy, Earlier, KlmeFt, Seal, Timer, Usage, Variant, guard};
 use crate::tenure::{LeaderNo, Member, Round, Version};
 use crate::{Charter, Demand, Grant, NodeId, Out, Permit, Permits, Protocol, Stay};
 
@@ -89,7 +89,7 @@ impl KlmeFt {
             node.promise.loosen();
         }
         if node.keeps(guard::QUIET) {
-            node.quiet = true;
+            node.earlier = Earlier::MayBeInside;
             out.arm(Timer::Quiet, times.lease);
         }
         node
@@ -99,9 +99,9 @@ impl KlmeFt {
     /// beat. If it does not lend the unit to this node any more, the lease is not renewed.
     pub(super) fn is_resumed(&mut self, grant: Grant, left: Duration, out: &mut Out<Self>) -> bool {
         let is_idle = matches!(self.usage, Usage::Idle) && !self.leaving;
-        let is_in_time = self.quiet && left <= self.variant.times.lease;
+        let is_in_time = self.is_quiet() && left <= self.variant.times.lease;
         let Some((permit, seal)) = self.recognise(grant).filter(|_| is_idle && is_in_time) else { return false };
-        self.quiet = false;
+        self.earlier = Earlier::Over;
         out.disarm(Timer::Quiet);
         out.arm(Timer::Lease(false), left);
         self.usage = Usage::Using { demand: Demand::ONE, permit, seal, lease: false, claimed: false };
@@ -120,7 +120,7 @@ impl KlmeFt {
     /// No application of an earlier life uses a unit any more. What it wants it claims under the next beat; if there may be none,
     /// it asks for one. The leader lends nothing on account of that, so that it does not matter which of two timers comes first.
     pub(super) fn on_quiet_over(&mut self, out: &mut Out<Self>) {
-        self.quiet = false;
+        self.earlier = Earlier::Over;
         if self.leaving {
             self.take_leave(out);
         } else if matches!(self.usage, Usage::Waiting { .. }) && (self.rests || self.copy.is_none()) {

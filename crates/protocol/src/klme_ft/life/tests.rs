@@ -244,7 +244,7 @@ fn an_application_that_shows_its_grant_in_time_has_it_back() {
     let (mut node, _) = restarted(&follower(1));
     let mut is_its_own = false;
     let effects = done(|out| is_its_own = node.resume(granted(), left, out));
-    assert!(is_its_own && !node.quiet);
+    assert!(is_its_own && !node.is_quiet());
     assert_eq!(effects, [disarm(Timer::Quiet), arm(Timer::Lease(false), left)]);
     assert_eq!((node.usage, node.lease()), (using(false, false), Some(Timer::Lease(false))));
     let holds = [arm(Timer::Silence, BOND), arm(Timer::Lease(true), LEASE), answer(Want::Hold(seal()))];
@@ -271,6 +271,6 @@ fn what_was_not_granted_in_an_earlier_life_is_not_resumed() {
     assert!(!shows(Grant { fence: later, ..granted() }), "it has heard of no such leader");
     assert!(!resumes(&|_| {}, granted(), LEASE + Duration::from_nanos(1)), "no lease is that long");
     assert!(!resumes(&|node| node.leaving = true, granted(), LEASE));
-    assert!(!resumes(&|node| node.quiet = false, granted(), LEASE), "too late: it may have freed the unit");
+    assert!(!resumes(&|node| node.earlier = Earlier::Over, granted(), LEASE), "too late: it may have freed the unit");
     assert!(!resumes(&|node| node.copy = None, granted(), LEASE), "it was never granted anything");
 }
