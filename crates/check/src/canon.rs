@@ -142,13 +142,16 @@ struct Sketcher {
     mark: Option<Kind>,
     /// How many relative numbers there were.
     place: u64,
-    /// The series of the rounds of the leader whose number, a level and a stay, was met last.
+    /// The series of the rounds, and but for a bit of the versions, of the leader whose number, a level and a stay, was met last.
     leader: u128,
 }
 
 impl Sketcher {
     /// Tells the series of a leader from those that all have in common.
     const A_LEADER: u128 = 1 << 127;
+
+    /// Tells the versions of a leader's copy holders from its rounds.
+    const VERSIONS: u128 = 1 << 126;
 
     fn stamp(&mut self, series: u128, number: u64) {
         if series == Series::Stay as u128 {
@@ -192,6 +195,7 @@ impl Sketcher {
             Kind::Granted => self.named.push(Named::Granted(value)),
             Kind::Stamp => self.stamp(value >> 64, word),
             Kind::Round => self.stamp(self.leader, word),
+            Kind::Version => self.stamp(self.leader | Self::VERSIONS, word),
             Kind::Incarnation => {}
         }
     }
@@ -387,7 +391,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::height::Height;
-    use driftlock_protocol::tenure::{self, Round};
+    use driftlock_protocol::tenure::{self, Round, Version};
     use driftlock_protocol::{Fence, Grant, Incarnation, NodeId, Permit, Permits, Stay, klme};
 
     use super::*;
@@ -576,6 +580,17 @@ mod tests {
         assert_eq!(of_two((1, 0), [3, 4]), of_two((1, 0), [3, 9]));
         assert_ne!(of_two((1, 0), [3, 3]), of_two((1, 0), [3, 4]));
         assert_ne!(of_two((1, 0), [4, 3]), of_two((1, 0), [3, 4]));
+    }
+
+    #[test]
+    fn versions_count_by_their_order_among_those_of_the_same_leader_and_not_beside_its_rounds() {
+        let number = tenure::LeaderNo { counter: 1, stay: Stay(0) };
+        let (first, round) = (Version::default(), Round::default().next());
+        let versions = |early: Version, late: Version| of(&[(number, early), (number, late)]);
+        assert_eq!(versions(first, first.next()), versions(first, first.next().next()));
+        assert_ne!(versions(first, first), versions(first, first.next()));
+        let beside = |version: Version, round: Round| of(&(number, version, round));
+        assert_eq!(beside(first, round), beside(first.next().next(), round.next()));
     }
 
     #[test]

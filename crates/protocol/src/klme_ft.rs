@@ -33,10 +33,10 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tenure::{LeaderNo, Member, Promise, Round, Times};
+use crate::tenure::{LeaderNo, Member, Promise, Round, Times, Version};
 use crate::{
-    Charter, Claims, Constant, Crossing, Demand, Deployment, Harm, Moment, NodeId, Out, Permit, Permits, Protocol,
-    Repair, Repairs, Section, Status, Stay, Units,
+    Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Moment, NodeId, Out, Permit, Permits,
+    Protocol, Repair, Repairs, Section, Status, Stay, Units,
 };
 
 mod claimant;
@@ -44,11 +44,13 @@ mod election;
 pub mod guard;
 mod leader;
 mod lemmas;
+mod life;
 mod message;
 #[cfg(test)]
 mod tests;
 mod token;
 
+pub use life::{Durable, Holding};
 pub use message::{Allocation, Copy, Message, Seal, Want};
 use token::Token;
 
@@ -115,6 +117,8 @@ pub enum Timer {
     Lease(bool),
     /// It has waited long enough for being dismissed.
     Farewell,
+    /// It was restarted so long ago that every lease of its earlier life is over.
+    Quiet,
 }
 
 /// *State*.
@@ -138,6 +142,14 @@ enum Usage {
         /// Whether it has claimed the unit again under the latest beat, and its lease may still be renewed.
         claimed: bool,
     },
+}
+
+/// What is left of its earlier lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Earlier {
+    /// An application may still use a unit. So it is quiet: it claims and frees nothing.
+    MayBeInside,
+    Over,
 }
 
 /// What a member is to the others.
@@ -171,6 +183,7 @@ pub struct KlmeFt {
     others: Vec<NodeId>,
     /// Whether it is about to leave.
     leaving: bool,
+    earlier: Earlier,
     /// *State*.
     usage: Usage,
     /// Whom it has voted for or followed.
@@ -192,18 +205,20 @@ impl Protocol for KlmeFt {
     type View = Crossing;
     type Timer = Timer;
     type Variant = Variant;
-    type Durable = ();
+    type Durable = Durable;
 
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
     const GUARDS: &'static [Repair] = guard::LIST;
-    const CLAIMS: Claims = Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::DiskLoss]);
+    const CLAIMS: Claims =
+        Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::Restart, Harm::DiskLoss]);
 
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {
         let members: Vec<_> = deployment.stays().map(|(id, stay)| Member { id, stay }).collect();
         let copy = members.first().map(|first| Copy {
             number: LeaderNo { counter: 1, stay: first.stay },
+            version: Version::default(),
             round: Round::default(),
             leader: first.id,
             founded: first.stay,
@@ -240,6 +255,7 @@ impl Protocol for KlmeFt {
             stay: None,
             others: Vec::new(),
             leaving: false,
+            earlier: Earlier::Over,
             usage: Usage::Idle,
             promise: Promise::default(),
             copy: None,
@@ -256,10 +272,23 @@ impl Protocol for KlmeFt {
         self.found(out);
     }
 
-    fn durable(&self) {}
+    fn durable(&self) -> Durable {
+        self.to_store()
+    }
 
-    fn restore(me: NodeId, charter: &Charter<Variant>, (): (), _out: &mut Out<Self>) -> Self {
-        Self::blank(me, charter)
+    fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, out: &mut Out<Self>) -> Self {
+        Self::restored(me, charter, durable, out)
+    }
+
+    fn lease(&self) -> Option<Timer> {
+        match self.usage {
+            Usage::Using { lease, .. } => Some(Timer::Lease(lease)),
+            Usage::Idle | Usage::Waiting { .. } => None,
+        }
+    }
+
+    fn resume(&mut self, grant: Grant, left: Duration, out: &mut Out<Self>) -> bool {
+        self.is_resumed(grant, left, out)
     }
 
     fn constants(_variant: Variant) -> Vec<Constant<Variant>> {
@@ -348,6 +377,7 @@ impl Protocol for KlmeFt {
             Timer::Silence => self.on_silence(out),
             Timer::Lease(which) => self.on_lease_over(which, out),
             Timer::Farewell => self.depart(out),
+            Timer::Quiet => self.on_quiet_over(out),
         }
     }
 
@@ -449,6 +479,10 @@ impl KlmeFt {
         Member { id: self.id, stay: self.stay.unwrap_or_default() }
     }
 
+    fn is_quiet(&self) -> bool {
+        self.earlier == Earlier::MayBeInside
+    }
+
     fn leads(&self) -> bool {
         matches!(self.role, Role::Leader(_))
     }
@@ -468,7 +502,7 @@ impl KlmeFt {
 
     /// Whether this was the latest beat that it heard or sent.
     fn is_latest_beat(&self, number: Option<LeaderNo>, round: Round) -> bool {
-        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.age() == (number, round))
+        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.beat() == (number, round))
     }
 }
 
@@ -491,6 +525,7 @@ impl KlmeFt {
         let number = LeaderNo { counter: 1, stay: me.stay };
         self.copy = Some(Copy {
             number,
+            version: Version::default(),
             round: Round::default(),
             leader: me.id,
             founded: me.stay,
@@ -530,6 +565,13 @@ impl KlmeFt {
     fn on_leaving(&mut self, out: &mut Out<Self>) {
         out.clause("I");
         self.leaving = true;
+        if !self.is_quiet() {
+            self.take_leave(out);
+        }
+    }
+
+    /// It gives its unit up, and waits until nobody counts on its copy.
+    fn take_leave(&mut self, out: &mut Out<Self>) {
         self.lose_unit(out);
         if let Usage::Waiting { claimed, .. } = &mut self.usage {
             // What is granted from now on comes too late.
@@ -559,7 +601,10 @@ impl KlmeFt {
 
     /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
     fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), out: &mut Out<Self>) {
-        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.age() > beat);
+        if self.is_quiet() {
+            return;
+        }
+        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);
         let is_late = self.stay != Some(stay) || is_older();
         if self.leaving && !(is_late && self.keeps(guard::LATE_DISMISSALS)) {
             self.depart(out);

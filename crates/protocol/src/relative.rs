@@ -33,6 +33,8 @@ pub enum Kind {
     /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
     /// before.
     Round,
+    /// A version of the set of copy holders: likewise, in a series of its own.
+    Version,
 }
 
 /// What stamps are compared within.
@@ -52,7 +54,7 @@ impl Series {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Level,
         Self::Order,
         Self::Fence,
@@ -63,6 +65,7 @@ impl Kind {
         Self::Rank,
         Self::Stamp,
         Self::Round,
+        Self::Version,
     ];
 
     /// Hashes `value` as one of this kind: its mark is the only thing in this crate that is written as an `i128`.

@@ -70,6 +70,28 @@ impl Hash for Round {
     }
 }
 
+/// Counts the changes of the set of copy holders. A new leader counts on from those that it knows of.
+///
+/// Which of two sets under one leader is the later one is told by this alone. So a copy holder need not store the round of
+/// every beat.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Version(u64);
+
+impl Version {
+    /// The version after one more change.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl Hash for Version {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Version.hash(self.0.into(), hasher);
+    }
+}
+
 /// How long things last. Every duration is by the clock of whoever waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Times {

@@ -384,3 +384,157 @@ fn a_candidate_that_no_node_votes_for_hears_why() {
     assert!(a_candidate_that_missed_an_election_comes_to_rest(Repairs::ALL));
     assert!(!a_candidate_that_missed_an_election_comes_to_rest(Repairs::ALL.without(guard::STIR_BY_STAND)));
 }
+
+#[test]
+fn a_leader_that_is_killed_and_comes_back_follows_another() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(1);
+    place.request(2);
+    place.pass(1);
+    let (user, waiter) = if place.is_critical(1) { (1, 2) } else { (2, 1) };
+    place.restart(0);
+    assert!(place.leaders().is_empty());
+    place.pass_until(|place| place.is_critical(waiter) || place.is_critical(user), 2 * regenerate_seconds());
+    place.pass_until(|place| place.leaders().len() == 1, regenerate_seconds());
+    place.request(0);
+    for _ in 0..3 {
+        let [served] = [0, 1, 2].into_iter().filter(|&node| place.is_critical(node)).collect::<Vec<_>>()[..] else {
+            panic!("one of them is served");
+        };
+        place.release(served);
+        place.pass(3 * VARIANT.times.beat.as_secs());
+    }
+    assert!(![0, 1, 2].into_iter().any(|node| place.is_critical(node)), "all three were served");
+}
+
+#[test]
+fn that_a_copy_holder_is_killed_and_comes_back_is_not_noticed() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(2);
+    place.pass(1);
+    for _ in 0..5 {
+        place.restart(1);
+        place.pass(25);
+    }
+    assert!(place.is_critical(2) && place.revoked.is_empty() && place.leaders() == [0]);
+    place.crash(0);
+    place.request(1);
+    place.pass_until(|place| place.leaders() == [1] || place.leaders() == [2], 2 * regenerate_seconds());
+}
+
+#[test]
+fn all_are_killed_at_once_and_come_back() {
+    let mut place = neighbourhood(4, 2, &[0, 1, 2, 3]);
+    (0..4).for_each(|node| place.request(node));
+    place.pass(2);
+    let fences: Vec<_> = (0..4).filter(|&node| place.is_critical(node)).map(|node| place.fence(node)).collect();
+    assert_eq!(fences.len(), 2);
+    (0..4).for_each(|node| place.restart(node));
+    place.pass(VARIANT.times.lease.as_secs());
+    (0..4).for_each(|node| place.request(node));
+    let uses = |place: &Clocked<KlmeFt>| (0..4).filter(|&node| place.is_critical(node)).collect::<Vec<_>>();
+    place.pass_until(|place| uses(place).len() == 2, 3 * regenerate_seconds());
+    assert!(uses(&place).iter().all(|&node| fences.iter().all(|fence| place.fence(node) > *fence)));
+}
+
+#[test]
+fn an_application_that_outlives_its_node_shows_its_grant_and_keeps_its_unit() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(1);
+    place.pass(1);
+    let fence = place.fence(1);
+    place.request(2);
+    place.restart(1);
+    assert!(place.is_left(1) && !place.is_critical(1));
+    place.pass(5);
+    place.resume(1);
+    place.pass(1_000);
+    assert!(place.is_critical(1) && place.fence(1) == fence && place.revoked.is_empty(), "its lease is renewed");
+    place.release(1);
+    place.pass(2);
+    assert!(place.is_critical(2));
+}
+
+#[test]
+fn an_application_that_outlives_a_leader_keeps_its_unit_until_its_lease_ends() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(0);
+    place.pass(1);
+    place.restart(0);
+    place.resume(0);
+    place.pass_until(|place| !place.is_critical(0), VARIANT.times.lease.as_secs() + 1);
+    assert_eq!(place.revoked, [0], "nobody knows what it lent to itself");
+    place.pass_until(|place| place.is_critical(0), 2 * regenerate_seconds());
+}
+
+/// Node 1 is killed while it uses the unit. Its application does not come back, but goes on; and another one asks.
+fn a_user_comes_back_and_asks_anew(rules: Repairs) -> Clocked<KlmeFt> {
+    let mut place = Clocked::<KlmeFt>::new(3, 1, &[0, 1, 2], VARIANT, rules);
+    place.request(1);
+    place.pass(1);
+    place.request(2);
+    place.restart(1);
+    place.request(1);
+    place.pass(VARIANT.times.lease.as_secs() - 2);
+    place
+}
+
+#[test]
+fn a_unit_is_free_only_when_an_application_of_an_earlier_life_has_stopped() {
+    let mut place = a_user_comes_back_and_asks_anew(Repairs::ALL);
+    assert!(place.is_left(1));
+    place.pass_until(|place| place.is_critical(2), reclaim_seconds());
+    assert!(!place.is_left(1));
+    place.release(2);
+    place.pass_until(|place| place.is_critical(1), 2 * VARIANT.times.beat.as_secs());
+}
+
+#[test]
+#[should_panic(expected = "an application of an earlier life is inside")]
+fn if_it_were_freed_by_asking_anew_two_would_use_it() {
+    a_user_comes_back_and_asks_anew(Repairs::ALL.without(guard::QUIET));
+}
+
+/// Node 2 does not hear the leader, which uses the unit, and soon stands. Node 1 has heard it lately, and is killed.
+fn a_bound_copy_holder_comes_back(rules: Repairs) -> Clocked<KlmeFt> {
+    let mut place = Clocked::<KlmeFt>::new(3, 1, &[0, 1, 2], VARIANT, rules);
+    place.request(0);
+    place.pass(1);
+    place.request(2);
+    place.pass(1);
+    place.cut(&[0], &[2]);
+    place.pass(VARIANT.times.beat.as_secs() * 3);
+    place.restart(1);
+    place.cut(&[0], &[1]);
+    place.pass(VARIANT.times.beat.as_secs() * 2);
+    place
+}
+
+#[test]
+fn a_copy_holder_is_bound_anew_when_it_comes_back() {
+    let mut place = a_bound_copy_holder_comes_back(Repairs::ALL);
+    assert!(place.is_critical(0) && place.leaders() == [0]);
+    place.heal();
+    place.release(0);
+    place.pass_until(|place| place.is_critical(2), 3 * regenerate_seconds());
+}
+
+#[test]
+#[should_panic(expected = "safety")]
+fn if_it_were_free_two_would_use_one_unit() {
+    a_bound_copy_holder_comes_back(Repairs::ALL.without(guard::BEGIN_BOND_ANEW));
+}
+
+#[test]
+fn an_application_outlives_a_node_that_lost_its_disk_and_nobody_gets_its_unit() {
+    let mut place = neighbourhood(3, 1, &[0, 1, 2]);
+    place.request(2);
+    place.pass(1);
+    place.lose_disk(2);
+    place.join(2);
+    place.request(2);
+    place.request(1);
+    place.pass(VARIANT.times.lease.as_secs() - 2);
+    assert!(place.is_left(2));
+    place.pass_until(|place| place.is_critical(1) || place.is_critical(2), reclaim_seconds());
+}

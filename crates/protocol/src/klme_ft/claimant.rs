@@ -13,7 +13,7 @@ impl KlmeFt {
     pub(super) fn on_request_cs(&mut self, demand: Demand, out: &mut Out<Self>) {
         out.clause("B");
         self.usage = Usage::Waiting { demand, claimed: false };
-        if self.stay.is_none() || self.leaving {
+        if self.stay.is_none() || self.leaving || self.is_quiet() {
             return;
         }
         let me = self.me();
@@ -72,7 +72,7 @@ impl KlmeFt {
         self.promise.follow(copy.number);
         self.copy = Some(copy);
         self.asked = wanted;
-        let has_to_say = self.leaving || !matches!(self.usage, Usage::Idle);
+        let has_to_say = self.leaving || !(matches!(self.usage, Usage::Idle) || self.is_quiet());
         // A node that wants something must not rest: what it says may be lost.
         self.rests = rests && !(has_to_say && self.keeps(guard::WANTS_NO_REST));
         out.arm(Timer::Silence, self.variant.times.bond());
@@ -84,8 +84,9 @@ impl KlmeFt {
     /// Claims what it wants or uses under the latest beat, from which on its lease counts, and acknowledges the beat.
     pub(super) fn claim(&mut self, out: &mut Out<Self>) {
         let lease = self.variant.times.lease;
+        let claims_nothing = self.leaving || self.is_quiet();
         let want = match &mut self.usage {
-            _ if self.leaving => Want::Nothing,
+            _ if claims_nothing => Want::Nothing,
             Usage::Idle => Want::Nothing,
             Usage::Waiting { claimed, .. } => {
                 *claimed = true;

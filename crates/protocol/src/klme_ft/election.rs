@@ -13,6 +13,11 @@ use crate::{NodeId, Out};
 impl KlmeFt {
     /// No leader was heard of for so long that all its grants have run out; or, at the leader, no majority.
     pub(super) fn on_silence(&mut self, out: &mut Out<Self>) {
+        if self.is_quiet() {
+            // It slept, and both times are over. It leads nobody before it knows that no application of an earlier life is inside.
+            out.arm(Timer::Silence, self.variant.times.bond());
+            return;
+        }
         self.promise.loosen();
         if self.rests {
             return;
@@ -148,6 +153,10 @@ impl KlmeFt {
     /// *H*: the leader departs, and has chosen this node to follow it.
     pub(super) fn on_token(&mut self, number: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
         if self.promise.number() != Some(number) || !matches!(self.role, Role::Follower) || !self.is_holder() {
+            return;
+        }
+        // It would take its own unit back, which an application of its earlier life may still use.
+        if self.is_quiet() {
             return;
         }
         out.clause("H");

@@ -115,6 +115,34 @@ pub const GHOSTS: Repair = Repair::new(
 pub const SPOKEN_FOR: Repair =
     Repair::new(26, "spoken-for", "a copy holder that has voted for a greater number tells a candidate of it");
 
+/// Safety: restarts.
+pub const STORE_NUMBER: Repair =
+    Repair::new(27, "store-number", "the greatest number that a node has voted for or followed outlives a restart");
+/// Likewise, who keeps copies.
+pub const STORE_HOLDERS: Repair = Repair::new(
+    28,
+    "store-holders",
+    "the copy holders that a node knows of, and the number that they were announced under, outlive a restart",
+);
+/// Likewise, which of two sets is the later one.
+pub const STORE_VERSION: Repair = Repair::new(
+    29,
+    "store-version",
+    "and so does their version: it tells which of two sets under one leader is the later one",
+);
+/// Likewise, for how long it is bound.
+pub const BEGIN_BOND_ANEW: Repair = Repair::new(
+    30,
+    "begin-bond-anew",
+    "a node that was restarted is bound as if it had just acknowledged a beat of the leader whose number it stored",
+);
+/// Likewise, what its application still uses.
+pub const QUIET: Repair = Repair::new(
+    31,
+    "quiet",
+    "a node that was restarted claims and frees nothing for a lease: an application of its earlier life may use a unit",
+);
+
 /// All of them.
 pub const LIST: &[Repair] = &[
     BOND,
@@ -144,4 +172,9 @@ pub const LIST: &[Repair] = &[
     WANTS_NO_REST,
     GHOSTS,
     SPOKEN_FOR,
+    STORE_NUMBER,
+    STORE_HOLDERS,
+    STORE_VERSION,
+    BEGIN_BOND_ANEW,
+    QUIET,
 ];

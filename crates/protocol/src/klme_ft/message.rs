@@ -6,7 +6,7 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::relative::{Kind, Series};
-use crate::tenure::{LeaderNo, Member, Round};
+use crate::tenure::{LeaderNo, Member, Round, Version};
 use crate::{Fence, NodeId, Permit, Stay};
 
 /// What members say to one another.
@@ -109,6 +109,8 @@ pub enum Message {
 pub struct Copy {
     /// *`Token_leader_no`*.
     pub number: LeaderNo,
+    /// Of the set of copy holders.
+    pub version: Version,
     /// Of the leader's beats.
     pub round: Round,
     /// *`M_Th_id`*.
@@ -122,9 +124,14 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// What is compared to see which of two copies is the later one.
-    pub fn age(&self) -> (LeaderNo, Round) {
+    /// The beat that it came with: what claims, grants and dismissals name.
+    pub fn beat(&self) -> (LeaderNo, Round) {
         (self.number, self.round)
+    }
+
+    /// What is compared to see which of two copies is the later one. Versions grow with rounds, but the round is not stored.
+    pub fn age(&self) -> (LeaderNo, Version, Round) {
+        (self.number, self.version, self.round)
     }
 }
 
@@ -173,6 +180,11 @@ impl Seal {
     /// What the resource is shown.
     pub(super) fn fence(self, founded: Stay) -> Fence {
         Fence { generation: founded.0, counter: self.0 }
+    }
+
+    /// Of the grant that a resource is shown this for, if it is a grant of this token.
+    pub(super) fn of(fence: Fence, founded: Stay) -> Option<Self> {
+        (fence.generation == founded.0).then_some(Self(fence.counter))
     }
 }
 

@@ -115,13 +115,13 @@ pub(super) fn told(node: &mut KlmeFt, from: u32, message: Message) -> Effects {
 
 /// What a member says in its first stay about the latest beat that `hearer` knows.
 pub(super) fn claim(hearer: &KlmeFt, from: u32, want: Want) -> Message {
-    let (number, round) = copy_of(hearer).age();
+    let (number, round) = copy_of(hearer).beat();
     Message::Claim { stay: Stay(from), number: Some(number), round, want, leaving: false }
 }
 
 /// Likewise, of one that is about to leave.
 pub(super) fn farewell(hearer: &KlmeFt, from: u32) -> Message {
-    let (number, round) = copy_of(hearer).age();
+    let (number, round) = copy_of(hearer).beat();
     Message::Claim { stay: Stay(from), number: Some(number), round, want: Want::Nothing, leaving: true }
 }
 
@@ -184,7 +184,8 @@ fn the_first_to_come_leads_with_the_only_copy() {
     let number = LeaderNo { counter: 1, stay: Stay(7) };
     let own = Member { id: NodeId(3), stay: Stay(7) };
     let (round, founded) = (Round::default().next(), Stay(7));
-    let copy = Copy { number, round, leader: NodeId(3), founded, holders: vec![own], queue: vec![] };
+    let version = Version::default();
+    let copy = Copy { number, version, round, leader: NodeId(3), founded, holders: vec![own], queue: vec![] };
     let beat = Message::Beat { copy, wanted: false, rests: false };
     let silence = arm(Timer::Silence, BOND);
     assert_eq!(effects, [silence.clone(), broadcast(beat), arm(Timer::Beat, BEAT), silence], "it is its own majority");
@@ -216,7 +217,7 @@ fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
 #[test]
 fn the_latest_beat_is_known_to_whoever_has_heard_one() {
     let node = follower(3);
-    let (number, round) = copy_of(&node).age();
+    let (number, round) = copy_of(&node).beat();
     assert!(node.is_latest_beat(Some(number), round));
     assert!(!node.is_latest_beat(Some(number), round.next()) && !node.is_latest_beat(None, round));
     assert!(!nowhere().is_latest_beat(Some(number), round));
@@ -303,7 +304,7 @@ fn a_member_that_no_leader_counts_on_goes_at_once() {
 fn whoever_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
     let mut user = follower(1);
     user.usage = using(true, true);
-    let (number, round) = copy_of(&user).age();
+    let (number, round) = copy_of(&user).beat();
     let want = Want::Free(seal());
     let frees = Message::Claim { stay: Stay(1), number: Some(number), round, want, leaving: true };
     let says = farewell(&user, 1);
@@ -369,7 +370,7 @@ fn a_dismissal_counts_unless_it_was_made_a_copy_holder_since() {
 fn a_dismissal_of_an_earlier_stay_does_not_count() {
     let mut node = follower(1);
     node.leaving = true;
-    let (number, round) = copy_of(&node).age();
+    let (number, round) = copy_of(&node).beat();
     let dismissal = |stay| Message::Dismiss { stay: Stay(stay), number, round };
     assert_eq!(told(&mut node, 0, dismissal(0)), []);
     assert_eq!(told(&mut node, 0, dismissal(1)), departure());
@@ -389,7 +390,7 @@ fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_nobody()
     for id in 0..5 {
         let node = node(id);
         let copy = copy_of(&node);
-        assert_eq!((copy.age(), copy.leader, copy.founded), ((FIRST, Round::default()), NodeId(0), Stay(0)));
+        assert_eq!((copy.beat(), copy.leader, copy.founded), ((FIRST, Round::default()), NodeId(0), Stay(0)));
         assert_eq!(copy.holders, [0, 1, 2].map(member));
         assert_eq!(node.others, (0..5).filter(|&other| other != node.id.0).map(NodeId).collect::<Vec<_>>());
         assert!(node.rests && !node.asked && !node.leaving && !node.promise.is_bound());

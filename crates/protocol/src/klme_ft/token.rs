@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::Care;
 use super::message::{Allocation, Copy, Seal, Want};
-use crate::tenure::{LeaderNo, Member, Round, is_majority};
+use crate::tenure::{LeaderNo, Member, Round, Version, is_majority};
 use crate::{NodeId, Permits, Stay};
 
 /// Beats that a waiter may miss until others are served before it.
@@ -266,9 +266,10 @@ impl Token {
         self.settled = false;
     }
 
-    pub(super) fn copy(&self, me: Member, founded: Stay) -> Copy {
+    pub(super) fn copy(&self, me: Member, version: Version, founded: Stay) -> Copy {
         Copy {
             number: self.number,
+            version,
             round: self.round,
             leader: me.id,
             founded,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Deployment, Effect, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
-    Section, Stay,
+    Charter, Crossing, Demand, Deployment, Effect, Grant, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach,
+    Repairs, Section, Stay,
 };
 use driftlock_spec::Oracle;
 
@@ -14,8 +14,28 @@ use driftlock_spec::Oracle;
 const DELAY: u64 = 100;
 
 enum Event<P: Protocol> {
-    Arrival { from: NodeId, to: NodeId, stay: Stay, message: P::Message },
-    Timer { node: NodeId, timer: P::Timer },
+    Arrival {
+        from: NodeId,
+        to: NodeId,
+        stay: Stay,
+        life: u32,
+        message: P::Message,
+    },
+    Timer {
+        node: NodeId,
+        timer: P::Timer,
+    },
+    /// An application of an earlier life of the node stops: its lease is over.
+    Stop {
+        node: NodeId,
+    },
+}
+
+/// What an application of an earlier life of a node still uses.
+struct Left {
+    grant: Grant,
+    /// Until then, unless it has resumed.
+    ends: (u64, bool, u64),
 }
 
 pub(crate) struct Clocked<P: Protocol> {
@@ -27,6 +47,9 @@ pub(crate) struct Clocked<P: Protocol> {
     listed: Vec<Option<Stay>>,
     next_stay: u32,
     paused: Vec<bool>,
+    /// How often each was restarted: nothing that was sent to an earlier life arrives.
+    lives: Vec<u32>,
+    left: BTreeMap<NodeId, Left>,
     /// By due time and order. A due timer comes before an arrival at the same time.
     events: BTreeMap<(u64, bool, u64), Event<P>>,
     armed: BTreeMap<(NodeId, P::Timer), (u64, bool, u64)>,
@@ -56,6 +79,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
             next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
             stays,
             paused: vec![false; nodes as usize],
+            lives: vec![0; nodes as usize],
+            left: BTreeMap::new(),
             events: BTreeMap::new(),
             armed: BTreeMap::new(),
             cuts: Vec::new(),
@@ -95,8 +120,14 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     }
 
     pub(crate) fn release(&mut self, node: u32) {
-        self.oracle.released(NodeId(node));
+        self.stops(NodeId(node));
         self.input(node, Input::Release);
+    }
+
+    /// It uses nothing any more, neither of this life nor of an earlier one.
+    fn stops(&mut self, node: NodeId) {
+        self.oracle.released(node);
+        self.left.remove(&node);
     }
 
     pub(crate) fn leave(&mut self, node: u32) {
@@ -120,6 +151,58 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         self.oracle.vanished(NodeId(node));
         self.stays[node as usize] = None;
         self.nodes[node as usize] = Node::new(NodeId(node), P::blank(NodeId(node), &self.charter), Reach::Outside);
+        self.forget_timers(node);
+    }
+
+    /// It is killed, and comes back with what it had stored. Its application goes on, if it uses a unit, until its lease ends.
+    pub(crate) fn restart(&mut self, node: u32) {
+        let id = NodeId(node);
+        self.leave_application(id);
+        self.forget_timers(node);
+        let mut out = Outbox::new();
+        self.nodes[id.index()] = self.nodes[id.index()].restarted(&self.charter, &mut out);
+        for effect in out.drain() {
+            self.carry_out(id, effect);
+        }
+        for peer in self.audience(node) {
+            let stay = self.stays[peer as usize].expect("it is inside");
+            self.input(node, Input::Below(Crossing::Met { peer: NodeId(peer), stay }));
+        }
+    }
+
+    /// It is killed, and what it had stored is lost. Its application goes on, as above.
+    pub(crate) fn lose_disk(&mut self, node: u32) {
+        self.leave_application(NodeId(node));
+        self.crash(node);
+    }
+
+    /// A life of this node ends. Only what its application uses stays in use.
+    fn leave_application(&mut self, node: NodeId) {
+        let shell = &self.nodes[node.index()];
+        let lease = shell.protocol().lease().and_then(|timer| self.armed.remove(&(node, timer)));
+        if let Some((grant, ends)) = shell.grant().zip(lease) {
+            self.left.insert(node, Left { grant, ends });
+            // In place of the timer.
+            self.events.insert(ends, Event::Stop { node });
+        }
+        self.oracle.vanished(node);
+        self.lives[node.index()] += 1;
+    }
+
+    /// The application of an earlier life comes back to its node, and shows what it was granted.
+    pub(crate) fn resume(&mut self, node: u32) {
+        let Left { grant, ends } = &self.left[&NodeId(node)];
+        let (grant, left) = (*grant, Duration::from_millis(ends.0 - self.now));
+        self.events.remove(ends);
+        self.input(node, Input::Resume { grant, left });
+    }
+
+    /// Whether an application of an earlier life uses a unit.
+    pub(crate) fn is_left(&self, node: u32) -> bool {
+        self.left.contains_key(&NodeId(node))
+    }
+
+    fn forget_timers(&mut self, node: u32) {
         let timers: Vec<_> = self.armed.keys().filter(|(id, _)| id.0 == node).map(|(_, timer)| *timer).collect();
         for timer in timers {
             self.disarm(NodeId(node), timer);
@@ -164,7 +247,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         let end = self.now + seconds * 1_000;
         let concerns = |event: &Event<P>| match event {
             Event::Arrival { to, .. } => to.index(),
-            Event::Timer { node, .. } => node.index(),
+            Event::Timer { node, .. } | Event::Stop { node } => node.index(),
         };
         loop {
             let next = self.events.iter().find(|(_, event)| !self.paused[concerns(event)]).map(|(at, _)| *at);
@@ -193,8 +276,10 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 self.armed.remove(&(node, timer));
                 self.input(node.0, Input::Timer(timer));
             }
-            Event::Arrival { from, to, stay, message } => {
-                if self.stays[to.index()] == Some(stay) && !self.cuts.contains(&(from.0, to.0)) {
+            Event::Stop { node } => _ = self.left.remove(&node),
+            Event::Arrival { from, to, stay, life, message } => {
+                let is_there = self.stays[to.index()] == Some(stay) && self.lives[to.index()] == life;
+                if is_there && !self.cuts.contains(&(from.0, to.0)) {
                     self.input(to.0, Input::Message { from, incarnation: stay.incarnation(), message });
                 }
             }
@@ -229,10 +314,17 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 self.events.insert(at, Event::Timer { node, timer });
             }
             Effect::Disarm { timer } => self.disarm(node, timer),
-            Effect::Grant(grant) => self.oracle.granted(node, grant).expect("safety"),
+            Effect::Grant(grant) => {
+                self.oracle.granted(node, grant).expect("safety");
+                let is_free = |left: &Left| left.grant.permits.common(grant.permits).is_empty();
+                assert!(self.left.values().all(is_free), "safety: an application of an earlier life is inside");
+            }
             Effect::Revoke(demand) => {
                 self.revoked.push(node.0);
-                self.oracle.revoked(node, demand);
+                match self.left.remove(&node) {
+                    Some(_) => self.oracle.requested(node, demand),
+                    None => _ = self.oracle.revoked(node, demand),
+                }
             }
             Effect::Depart => {
                 (self.stays[node.index()], self.listed[node.index()]) = (None, None);
@@ -259,7 +351,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         self.sent += 1;
         if let Some(stay) = self.stays[to as usize] {
             let at = self.later(Duration::from_millis(DELAY), true);
-            self.events.insert(at, Event::Arrival { from, to: NodeId(to), stay, message });
+            let life = self.lives[to as usize];
+            self.events.insert(at, Event::Arrival { from, to: NodeId(to), stay, life, message });
         }
     }
 }

@@ -88,7 +88,7 @@ fn a_release_tells_the_leader_or_serves_the_next() {
     let others = token.lend(5).unwrap();
     token.enqueue(member(4), 0);
     let effects = done(|out| leader.release(out));
-    let (number, round) = copy_of(&leader).age();
+    let (number, round) = copy_of(&leader).beat();
     let grant = Message::Grant { number, round, permit: permit(0), seal: others.seal.next(), renews: false };
     assert_eq!(effects, [stops.to_vec(), vec![send(4, grant)]].concat());
     assert_eq!(loans(&mut leader)[0].allocation, others, "it goes on");

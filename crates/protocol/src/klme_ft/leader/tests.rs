@@ -216,7 +216,7 @@ fn a_leader_renews_its_own_lease_with_its_majority() {
         lend_to(0, &mut leader);
         books(&mut leader).enqueue(member(3), 0);
         leader.usage = using(lease, false);
-        let (number, round) = copy_of(&leader).age();
+        let (number, round) = copy_of(&leader).beat();
         let (permit, seal) = (permit(1), seal().next());
         let grant = Message::Grant { number, round, permit, seal, renews: false };
         let effects = claimed(&mut leader, 1, Want::Nothing);
@@ -346,7 +346,7 @@ fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
         let mut leader = awake();
         books(&mut leader).settled = is_settled;
         let says = if leaving { farewell(&leader, from) } else { claim(&leader, from, Want::Nothing) };
-        let (stay, (number, round)) = (member(from).stay, copy_of(&leader).age());
+        let (stay, (number, round)) = (member(from).stay, copy_of(&leader).beat());
         told(&mut leader, from, says).contains(&send(from, Message::Dismiss { stay, number, round }))
     };
     assert!(dismissed(3, true, true));

@@ -15,6 +15,7 @@ fn member(id: u32) -> Member {
 fn token(holders: &[u32]) -> Token {
     let copy = Copy {
         number: LeaderNo { counter: 3, stay: Stay(10) },
+        version: Version::default(),
         round: Round::default(),
         leader: NodeId(0),
         founded: Stay(0),
@@ -44,7 +45,10 @@ fn who_was_handed_a_unit_does_not_wait_for_one() {
         permit: permit.try_into().unwrap(),
         seal: token(&[0]).sealed.next(),
     };
-    let copy = Copy { queue: vec![member(1), member(2), member(3)], ..token(&[0]).copy(member(0), Stay(0)) };
+    let copy = Copy {
+        queue: vec![member(1), member(2), member(3)],
+        ..token(&[0]).copy(member(0), Version::default(), Stay(0))
+    };
     let heir = Token::new(copy.number, 2, &copy, &[of(2, 1)], 4);
     assert_eq!(heir.queue.iter().map(|waiter| waiter.member).collect::<Vec<_>>(), [member(1), member(3)]);
     assert_eq!((heir.free, heir.loans.len()), (Permits::first(1), 1));
@@ -272,7 +276,7 @@ fn copies_are_wanted_when_fewer_than_three_are_sound() {
 
 #[test]
 fn a_new_token_relies_on_nobody_and_has_asked_nobody() {
-    let copy = token(&[0, 1]).copy(member(0), Stay(0));
+    let copy = token(&[0, 1]).copy(member(0), Version::default(), Stay(0));
     let of =
         |id: u32| Allocation { member: member(id), permit: 0.try_into().unwrap(), seal: token(&[0]).sealed.next() };
     let new = Token::new(copy.number, 2, &copy, &[of(1)], 4);
