@@ -2,9 +2,8 @@
 //! order of events, and what each stored field is for.
 
 use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, Topology, check, explore, topologies};
-use driftlock_protocol::hok::{Hok, Policy};
 use driftlock_protocol::krl::{Forwarding, Krl};
-use driftlock_protocol::{Algorithm, Demand, Deployment, Protocol, Repairs, Stored, Units, Visitor, hok, krl};
+use driftlock_protocol::{Algorithm, Demand, Deployment, Protocol, Repairs, Stored, Units, Visitor, krl};
 use driftlock_spec::Violation;
 
 struct Explore<'a>(&'a Setup);
