@@ -10,7 +10,7 @@ use driftlock_protocol::{
 use driftlock_trace::{Presence, Writer};
 
 use crate::search::Counterexample;
-use crate::{Action, Model};
+use crate::{Action, Model, Stays};
 
 /// Between two actions, in nanoseconds: a time unit.
 const PAUSE: u64 = 1_000_000_000;
@@ -35,6 +35,7 @@ pub(crate) struct Play<P: Protocol> {
     pub(crate) armed: Vec<Vec<P::Timer>>,
     demands: Vec<Demand>,
     fate: Fate,
+    stays: Stays,
     now: u64,
     writer: Option<Writer>,
 }
@@ -47,7 +48,8 @@ impl<P: Protocol> Play<P> {
         let nodes: Vec<_> = protocols.map(|(id, node)| Node::new(id, node, ground.reach(id))).collect();
         let armed = nodes.iter().map(|_| Vec::new()).collect();
         let (charter, demands) = (model.charter(), setup.demands.clone());
-        Self { nodes, ground, charter, armed, demands, fate: setup.fate, now: 0, writer }
+        let (fate, stays) = (setup.fate, setup.stays);
+        Self { nodes, ground, charter, armed, demands, fate, stays, now: 0, writer }
     }
 
     pub(crate) fn act(&mut self, action: Action) {
@@ -129,12 +131,13 @@ impl<P: Protocol> Play<P> {
     fn join(&mut self, node: NodeId) {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
         let members = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        let stay = neighbourhood.enter(node);
+        let stay = self.stays.of(neighbourhood.next_life());
+        let life = neighbourhood.enter(node, stay);
         self.note_member(node, Presence::Inside);
         for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Met { peer: node, stay });
+            self.tell(peer, Crossing::Met { peer: node, life });
         }
-        self.tell(node, Crossing::decreed(stay, members));
+        self.tell(node, Crossing::decreed(stay, life, members));
     }
 
     fn depart(&mut self, node: NodeId) {
@@ -260,6 +263,10 @@ mod tests {
         for seed in 0..100 {
             walk_through::<Klme>(setup.clone(), (), seed);
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
+        }
+        for stays in Stays::ALL {
+            setup.set_stays(stays);
+            walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, 1);
         }
     }
 

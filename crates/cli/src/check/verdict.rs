@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Action, Bound, Counterexample, Networks, Property, Report, Setup, Timing, Walked};
+use driftlock_check::{Action, Bound, Counterexample, Networks, Property, Report, Setup, Stays, Timing, Walked};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Deployment, Layer};
 use serde_json::{Value, json};
@@ -107,6 +107,7 @@ impl Told<'_> {
         } else {
             bounds.push(counted(setup.leaves, "leaving"));
             bounds.push(counted(setup.joins, "entering"));
+            bounds.extend((setup.stays != Stays::Growing).then(|| format!("stays {}", setup.stays)));
             let faults = [(setup.crashes, "crash"), (setup.losses, "lost message"), (setup.overtakes, "overtaking")];
             bounds
                 .extend(faults.into_iter().filter(|fault| fault.0 != Bound::Most(0)).map(|(b, what)| counted(b, what)));
@@ -294,10 +295,11 @@ impl Told<'_> {
             Layer::Neighbourhood => {
                 let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
+                let stays = (setup.stays != Stays::Growing).then(|| ("stays", setup.stays.to_string()));
                 let mut bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
                 let faults = [("crashes", setup.crashes), ("losses", setup.losses), ("overtakes", setup.overtakes)];
                 bounds.extend(faults.into_iter().filter(|fault| fault.1 != Bound::Most(0)));
-                (Vec::from_iter(outside), bounds)
+                (Vec::from_iter(outside.into_iter().chain(stays)), bounds)
             }
         };
         flags.splice(0..0, bounds.into_iter().map(|(name, bound)| (name, number(bound))));

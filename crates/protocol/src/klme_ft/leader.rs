@@ -34,7 +34,7 @@ impl KlmeFt {
         token.settled |= !self.rules.has(guard::SETTLE);
         token.round = token.round.next();
         token.has_asked = could_help && token.wants_copies(care);
-        *copy = token.copy(me, copy.founded);
+        *copy = token.copy(me, copy.generation);
         let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
         out.broadcast(beat);
         if self.rests {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Deployment, Effect, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
-    Section, Stay,
+    Charter, Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach,
+    Repairs, Section, Stay,
 };
 use driftlock_spec::Oracle;
 
@@ -14,7 +14,7 @@ use driftlock_spec::Oracle;
 const DELAY: u64 = 100;
 
 enum Event<P: Protocol> {
-    Arrival { from: NodeId, to: NodeId, stay: Stay, message: P::Message },
+    Arrival { from: NodeId, to: NodeId, life: Incarnation, message: P::Message },
     Timer { node: NodeId, timer: P::Timer },
 }
 
@@ -22,10 +22,10 @@ pub(crate) struct Clocked<P: Protocol> {
     nodes: Vec<Node<P>>,
     charter: Charter<P::Variant>,
     /// Of those who are inside and live.
-    stays: Vec<Option<Stay>>,
+    lives: Vec<Option<Incarnation>>,
     /// Who is taken for a member, although it may have crashed.
-    listed: Vec<Option<Stay>>,
-    next_stay: u32,
+    listed: Vec<Option<Incarnation>>,
+    next_life: u32,
     paused: Vec<bool>,
     /// By due time and order. A due timer comes before an arrival at the same time.
     events: BTreeMap<(u64, bool, u64), Event<P>>,
@@ -41,20 +41,26 @@ pub(crate) struct Clocked<P: Protocol> {
     pub(crate) revoked: Vec<u32>,
 }
 
+/// As if they were drawn: each once, and in no order.
+fn stay(life: u32) -> Stay {
+    Stay(u64::from(life).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 impl<P: Protocol<View = Crossing>> Clocked<P> {
     pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant, rules: Repairs) -> Self {
-        let members = members.iter().map(|&member| NodeId(member)).collect();
-        let deployment = Deployment { nodes, k, members, ..Deployment::default() };
-        let stay_of = |id| deployment.stays().find(|(member, _)| *member == id).map(|(_, stay)| stay);
-        let stays: Vec<_> = deployment.ids().map(stay_of).collect();
+        let members: Vec<_> = members.iter().map(|&member| NodeId(member)).collect();
+        let stays = (0..).map(stay).take(members.len()).collect();
+        let deployment = Deployment { nodes, k, members, stays, ..Deployment::default() };
+        let life_of = |id| deployment.lives().find(|(member, _)| *member == id).map(|(_, life)| life);
+        let lives: Vec<_> = deployment.ids().map(life_of).collect();
         let protocols = P::deploy(&deployment, variant, rules).into_iter();
-        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(stay_of(id))));
+        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(life_of(id))));
         Self {
             nodes: shells.collect(),
             charter: Charter::new(k, variant, rules),
-            listed: stays.clone(),
-            next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
-            stays,
+            listed: lives.clone(),
+            next_life: u32::try_from(lives.iter().flatten().count()).unwrap(),
+            lives,
             paused: vec![false; nodes as usize],
             events: BTreeMap::new(),
             armed: BTreeMap::new(),
@@ -72,11 +78,11 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     }
 
     pub(crate) fn is_critical(&self, node: u32) -> bool {
-        self.stays[node as usize].is_some() && self.protocol(node).section() == Section::Critical
+        self.lives[node as usize].is_some() && self.protocol(node).section() == Section::Critical
     }
 
     pub(crate) fn is_inside(&self, node: u32) -> bool {
-        self.stays[node as usize].is_some()
+        self.lives[node as usize].is_some()
     }
 
     /// Who leads, in its own opinion.
@@ -104,21 +110,21 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     }
 
     pub(crate) fn join(&mut self, node: u32) {
-        let stay = Stay(self.next_stay);
-        self.next_stay += 1;
+        let life = Incarnation(self.next_life);
+        self.next_life += 1;
         let members = (0..).map(NodeId).zip(&self.listed);
-        let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, stay)| Some((id, (*stay)?))).collect();
-        (self.stays[node as usize], self.listed[node as usize]) = (Some(stay), Some(stay));
+        let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, life)| Some((id, (*life)?))).collect();
+        (self.lives[node as usize], self.listed[node as usize]) = (Some(life), Some(life));
         for peer in self.audience(node) {
-            self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), stay }));
+            self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), life }));
         }
-        self.input(node, Input::Below(Crossing::decreed(stay, members)));
+        self.input(node, Input::Below(Crossing::decreed(stay(life.0), life, members)));
     }
 
     /// It stops for good, and nobody is told. What comes back in its place knows nothing.
     pub(crate) fn crash(&mut self, node: u32) {
         self.oracle.vanished(NodeId(node));
-        self.stays[node as usize] = None;
+        self.lives[node as usize] = None;
         self.nodes[node as usize] = Node::new(NodeId(node), P::blank(NodeId(node), &self.charter), Reach::Outside);
         let timers: Vec<_> = self.armed.keys().filter(|(id, _)| id.0 == node).map(|(_, timer)| *timer).collect();
         for timer in timers {
@@ -193,16 +199,16 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 self.armed.remove(&(node, timer));
                 self.input(node.0, Input::Timer(timer));
             }
-            Event::Arrival { from, to, stay, message } => {
-                if self.stays[to.index()] == Some(stay) && !self.cuts.contains(&(from.0, to.0)) {
-                    self.input(to.0, Input::Message { from, incarnation: stay.incarnation(), message });
+            Event::Arrival { from, to, life, message } => {
+                if self.lives[to.index()] == Some(life) && !self.cuts.contains(&(from.0, to.0)) {
+                    self.input(to.0, Input::Message { from, incarnation: life, message });
                 }
             }
         }
     }
 
     fn audience(&self, of: u32) -> Vec<u32> {
-        (0..).zip(&self.stays).filter(|(id, stay)| *id != of && stay.is_some()).map(|(id, _)| id).collect()
+        (0..).zip(&self.lives).filter(|(id, life)| *id != of && life.is_some()).map(|(id, _)| id).collect()
     }
 
     #[allow(clippy::needless_pass_by_value)] // every caller has just made it
@@ -235,7 +241,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 self.oracle.revoked(node, demand);
             }
             Effect::Depart => {
-                (self.stays[node.index()], self.listed[node.index()]) = (None, None);
+                (self.lives[node.index()], self.listed[node.index()]) = (None, None);
                 for peer in self.audience(node.0) {
                     self.input(peer, Input::Below(Crossing::Parted { peer: node }));
                 }
@@ -257,9 +263,9 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
 
     fn send(&mut self, from: NodeId, to: u32, message: P::Message) {
         self.sent += 1;
-        if let Some(stay) = self.stays[to as usize] {
+        if let Some(life) = self.lives[to as usize] {
             let at = self.later(Duration::from_millis(DELAY), true);
-            self.events.insert(at, Event::Arrival { from, to: NodeId(to), stay, message });
+            self.events.insert(at, Event::Arrival { from, to: NodeId(to), life, message });
         }
     }
 }
