@@ -282,8 +282,8 @@ impl<'a> Fingerprint<'a> {
         self.place_last_grants();
     }
 
-    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. Once no
-    /// part mentions a generation any more, nothing is granted in it.
+    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. Once
+    /// no part mentions a generation any more, nothing is granted in it.
     fn place_last_grants(&mut self) {
         let of_grants = Series::Grant as u128;
         if !self.stamps.iter().any(|stamp| stamp.series == of_grants) {

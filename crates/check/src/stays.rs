@@ -17,8 +17,8 @@ pub enum Stays {
     Growing,
     /// Whoever comes later has a smaller one.
     Falling,
-    /// Whoever comes has one beyond all that were before, in turns above and below them: of three members, that of the first
-    /// is in the middle.
+    /// Whoever comes has one beyond all that were before, in turns above and below them: of three members, that of the
+    /// first is in the middle.
     Alternating,
 }
 

@@ -8,11 +8,11 @@
 //! departed still arrives. A message is for one *life* of its receiver: the layer numbers the lives of a member, and
 //! delivers in none what was sent to another.
 //!
-//! Who else is there is a *hint*: [`Crossing::Entered`], [`Crossing::Met`] and [`Crossing::Parted`] tell what the layer has
-//! gathered. In a real network a member may be missing from it or come up late, one that has crashed is in it for long, and
-//! one that is merely unheard for a while is said to have parted. An algorithm that claims to stand crashes must be safe
-//! whatever it is told of others, as klme-ft is; klme, which claims nothing, counts on hints that are right, and on `Met`
-//! before every message of that life, as the ideal layer has it.
+//! Who else is there is a *hint*: [`Crossing::Entered`], [`Crossing::Met`] and [`Crossing::Parted`] tell what the layer
+//! has gathered. In a real network a member may be missing from it or come up late, one that has crashed is in it for
+//! long, and one that is merely unheard for a while is said to have parted. An algorithm that claims to stand crashes
+//! must be safe whatever it is told of others, as klme-ft is; klme, which claims nothing, counts on hints that are right,
+//! and on `Met` before every message of that life, as the ideal layer has it.
 
 use core::hash::{Hash, Hasher};
 
@@ -25,8 +25,8 @@ use crate::{Incarnation, NodeId};
 
 /// Who a member is, from its entering to its departure: no two stays of any nodes are the same.
 ///
-/// Nobody hands stays out. Whoever drives a node draws 64 bits when the node enters, so their order means nothing: that of
-/// a newcomer may be greater or smaller than any other. A member that is killed comes back with the stay that it had
+/// Nobody hands stays out. Whoever drives a node draws 64 bits when the node enters, so their order means nothing: that
+/// of a newcomer may be greater or smaller than any other. A member that is killed comes back with the stay that it had
 /// stored; one that has lost its disk has nothing to come back with, and is another member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -39,8 +39,8 @@ impl Hash for Stay {
 }
 
 impl Crossing {
-    /// A node enters, by decree of one that knows everybody: whoever comes first makes the units. Lives that are decreed
-    /// are numbered by one count, so that of a founder is a generation later than all before.
+    /// A node enters, by decree of one that knows everybody: whoever comes first makes the units. Lives that are
+    /// decreed are numbered by one count, so that of a founder is a generation later than all before.
     pub fn decreed(stay: Stay, life: Incarnation, members: Vec<(NodeId, Incarnation)>) -> Self {
         let founds = members.is_empty().then_some(life.0);
         Self::Entered { stay, life, members, founds }
@@ -55,13 +55,13 @@ pub enum Crossing {
     Entered {
         /// Of the node, drawn by whoever drives it.
         stay: Stay,
-        /// Of the node: its messages arrive in this life. Of two lives of the same node the later has the greater number;
-        /// those of different nodes are not compared.
+        /// Of the node: its messages arrive in this life. Of two lives of the same node the later has the greater
+        /// number; those of different nodes are not compared.
         life: Incarnation,
         /// A hint: who is there already, by id, and in which life.
         members: Vec<(NodeId, Incarnation)>,
-        /// Whoever drives it knows that there are no units: the node makes them, of this generation, which is greater than
-        /// all before. No node does so because it hears nobody.
+        /// Whoever drives it knows that there are no units: the node makes them, of this generation, which is greater
+        /// than all before. No node does so because it hears nobody.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         founds: Option<u32>,
     },

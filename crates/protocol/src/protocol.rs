@@ -51,8 +51,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// A node that takes part, knows nothing and holds nothing.
     fn blank(me: NodeId, charter: &Charter<Self::Variant>) -> Self;
 
-    /// Makes the units `0..k`, of this generation, which is greater than all before. Somebody who knows that there are none
-    /// tells one node, once.
+    /// Makes the units `0..k`, of this generation, which is greater than all before. Somebody who knows that there are
+    /// none tells one node, once.
     fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>);
 
     /// What it must have when it comes back after it was killed. Whoever drives it writes this down, whenever it has

@@ -21,15 +21,16 @@ pub enum Kind {
     Granted,
     /// A set of permits: which is which does not matter.
     Permits,
-    /// Of a link, or of a member's life, as the layer below goes by it: where nothing is delivered late it does not matter
-    /// at all.
+    /// Of a link, or of a member's life, as the layer below goes by it: where nothing is delivered late it does not
+    /// matter at all.
     Incarnation,
     /// How many events of some kind somebody has heard of: a common shift of all such counts changes nothing.
     Count,
     /// A place in an order that moves with the counts: shifted as they are.
     Rank,
-    /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. A new one is greater
-    /// than all of its series that it could ever be compared with; stays are drawn, and a checker says how new ones lie.
+    /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. A new one is
+    /// greater than all of its series that it could ever be compared with; stays are drawn, and a checker says how new
+    /// ones lie.
     Stamp,
     /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
     /// before.

@@ -22,8 +22,8 @@ pub struct Member {
     pub stay: Stay,
 }
 
-/// The number of a leadership. Stays are unique, so no two leaderships have the same one. Which of two stays is the greater
-/// means nothing; it only has to be the same for all.
+/// The number of a leadership. Stays are unique, so no two leaderships have the same one. Which of two stays is the
+/// greater means nothing; it only has to be the same for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct LeaderNo {
     /// One more than any that the leader knew of when it stood. Standing takes a bond's time, seconds at least, so that

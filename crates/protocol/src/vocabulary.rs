@@ -116,8 +116,8 @@ impl Demand {
 /// A number that only grows with every grant of a permit, so that a resource can refuse a holder that is late.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Fence {
-    /// Grows when units are made anew and, where leaders grant, from one leader to the next: the generation in the upper
-    /// half, the leadership in the lower.
+    /// Grows when units are made anew and, where leaders grant, from one leader to the next: the generation in the
+    /// upper half, the leadership in the lower.
     pub epoch: u64,
     /// Grows with every grant.
     pub counter: u64,

@@ -455,8 +455,8 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.news.pop_front()
     }
 
-    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It goes out
-    /// with [`Self::dispatch`] at the latest.
+    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It goes
+    /// out with [`Self::dispatch`] at the latest.
     pub fn send(&mut self, now: Time, from: NodeId, to: (NodeId, Incarnation), message: M, shared: bool) {
         self.flights.push((from, to.0, message.clone()));
         match &mut self.letter {
