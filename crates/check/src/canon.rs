@@ -35,7 +35,7 @@ enum Named {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Stamp {
     series: u128,
-    number: u64,
+    number: u128,
 }
 
 /// The lowest and the highest of some numbers.
@@ -153,9 +153,9 @@ impl Sketcher {
     /// Tells the versions of a leader's copy holders from its rounds.
     const VERSIONS: u128 = 1 << 126;
 
-    fn stamp(&mut self, series: u128, number: u64) {
+    fn stamp(&mut self, series: u128, number: u128) {
         if series == Series::Stay as u128 {
-            self.leader = self.leader >> 64 << 64 | u128::from(number);
+            self.leader = self.leader >> 64 << 64 | number;
         }
         self.named.push(Named::Stamp(Stamp { series, number }));
     }
@@ -193,9 +193,12 @@ impl Sketcher {
             Kind::Permits => self.named.push(Named::Permits(word as u32)),
             Kind::Fence => self.named.push(Named::Fence(value)),
             Kind::Granted => self.named.push(Named::Granted(value)),
-            Kind::Stamp => self.stamp(value >> 64, word),
-            Kind::Round => self.stamp(self.leader, word),
-            Kind::Version => self.stamp(self.leader | Self::VERSIONS, word),
+            Kind::Stamp => {
+                let (series, number) = Series::of_stamp(value);
+                self.stamp(series, number);
+            }
+            Kind::Round => self.stamp(self.leader, value),
+            Kind::Version => self.stamp(self.leader | Self::VERSIONS, value),
             Kind::Incarnation => {}
         }
     }
@@ -283,20 +286,19 @@ impl<'a> Fingerprint<'a> {
         self.place_last_grants();
     }
 
-    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. A
-    /// generation is a stay there; once no part mentions it any more, nothing is granted in it.
+    /// Adds where the last grant of each permit stands among the grants that are told by stamps, if there are any. Once
+    /// no part mentions a generation any more, nothing is granted in it.
     fn place_last_grants(&mut self) {
         let of_grants = Series::Grant as u128;
         if !self.stamps.iter().any(|stamp| stamp.series == of_grants) {
             return;
         }
         for &last in self.fences {
-            #[allow(clippy::cast_possible_truncation)] // the two halves
-            let (generation, number) = ((last >> 64) as u64, last as u64);
-            let founded = Stamp { series: Series::Stay as u128, number: generation };
-            let grant = Stamp { series: of_grants, number };
+            // A fence without its generation is the stamp of its grant.
+            let generation = Stamp { series: Series::Generation as u128, number: last >> 96 };
+            let grant = Stamp { series: of_grants, number: last << 32 >> 32 };
             let is_there = self.stamps.binary_search(&grant).is_ok();
-            let is_over = self.stamps.binary_search(&founded).is_err();
+            let is_over = self.stamps.binary_search(&generation).is_err();
             self.word(if is_over { 0 } else { 2 * self.rank(grant) as u64 + u64::from(is_there) });
         }
     }
@@ -457,7 +459,7 @@ mod tests {
     }
 
     fn grant(number: u8, counter: u64) -> Grant {
-        Grant { permits: Permits::single(permit(number)), fence: Fence { generation: 0, counter } }
+        Grant { permits: Permits::single(permit(number)), fence: Fence { epoch: 0, counter } }
     }
 
     #[test]
@@ -515,7 +517,7 @@ mod tests {
 
     #[test]
     fn the_fence_that_the_next_is_made_from_counts_only_if_it_is_behind() {
-        let token = |counter| (Permits::first(1), Fence { generation: 0, counter });
+        let token = |counter| (Permits::first(1), Fence { epoch: 0, counter });
         let at = |counter, last: u128| fingerprint(&token(counter), &[last]);
         assert_eq!(at(5, 5), at(7, 5));
         assert_ne!(at(5, 5), at(4, 5));
@@ -552,13 +554,13 @@ mod tests {
         assert_eq!(Extents::default().with(&ranks).spread(), 0, "and are not looked at for how far counts lie apart");
     }
 
-    fn stamp(series: Series, number: u64) -> Marked {
+    fn stamp(series: Series, number: u128) -> Marked {
         Marked(Kind::Stamp, series.stamp(number))
     }
 
     #[test]
     fn stamps_count_by_their_order_within_a_series() {
-        let stays = |numbers: [u64; 3]| of(&numbers.map(|number| stamp(Series::Stay, number)));
+        let stays = |numbers: [u128; 3]| of(&numbers.map(|number| stamp(Series::Stay, number)));
         assert_eq!(stays([3, 9, 3]), stays([0, 1, 0]));
         assert_ne!(stays([3, 9, 3]), stays([9, 3, 9]));
         assert_ne!(stays([3, 9, 3]), stays([3, 9, 10]));
@@ -572,7 +574,7 @@ mod tests {
             [Marked(Kind::Level, counter), stamp(Series::Stay, stay), Marked(Kind::Round, round)]
         };
         let of_two =
-            |other: (u128, u64), rounds: [u128; 2]| of(&[round(1, 0, rounds[0]), round(other.0, other.1, rounds[1])]);
+            |other: (u128, u128), rounds: [u128; 2]| of(&[round(1, 0, rounds[0]), round(other.0, other.1, rounds[1])]);
         for other in [(1, 2), (2, 0)] {
             assert_eq!(of_two(other, [3, 3]), of_two(other, [4, 3]));
             assert_eq!(of_two(other, [3, 3]), of_two(other, [3, 9]));
@@ -608,12 +610,13 @@ mod tests {
 
     #[test]
     fn a_grant_that_is_told_by_a_stamp_counts_beside_the_last_of_each_permit() {
-        let fence = |generation: u128, counter| generation << 64 | counter;
-        let at = |number, last| fingerprint(&[stamp(Series::Stay, 2), stamp(Series::Grant, number)], &[last]);
+        let fence = |generation: u128, counter| generation << 96 | counter;
+        let at = |number, last| fingerprint(&[stamp(Series::Generation, 2), stamp(Series::Grant, number)], &[last]);
         let [before, last, after] = [6, 5, 4].map(|counter| at(5, fence(2, counter)));
         assert!(before != last && last != after && before != after);
         assert_eq!(after, at(9, fence(2, 7)), "by how much does not matter");
         assert_eq!(after, at(5, fence(1, 8)), "a generation that nobody knows of is over");
+        assert_eq!(before, at(6, fence(2, 1 << 64)), "of a later leader");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_net::ideal::{Fate, Ground};
 use driftlock_protocol::{
-    Charter, Crossing, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stay, Stored, Terms, View,
+    Charter, Crossing, Incarnation, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stored, Terms, View,
 };
 use driftlock_spec::Violation;
 
@@ -446,7 +446,7 @@ impl<P: Protocol> Model<P> {
                 layout.spend_common(state, Common::Crashes);
                 layout.set_crashed(state, node, true);
                 // Nobody is told, so it is a member still.
-                let reach = Reach::member(self.stay_of(state, node));
+                let reach = Reach::member(self.life_of(state, node));
                 let node_left = Node::new(node, P::blank(node, &self.charter()), reach);
                 layout.set_seat(state, node, self.parts.seat(Seat::new(node_left)));
                 self.silence(state, node);
@@ -508,8 +508,8 @@ impl<P: Protocol> Model<P> {
         layout.set_inside(state, node, true);
         self.begin_life(state, node);
         for peer in layout.ids().filter(|&peer| peer != node) {
-            if let Some(stay) = self.stay_of(state, peer) {
-                self.input(state, node, self.parts.told(Crossing::Met { peer, stay }));
+            if let Some(life) = self.life_of(state, peer) {
+                self.input(state, node, self.parts.told(Crossing::Met { peer, life }));
             }
         }
     }
@@ -559,25 +559,24 @@ impl<P: Protocol> Model<P> {
         if layout.own(state, node, Own::Absence) != WIPED {
             layout.spend_common(state, Common::Joins);
         }
-        let (number, ledger) = self.parts.formed(layout.ledger(state));
+        let (life, ledger) = self.parts.formed(layout.ledger(state));
         layout.set_ledger(state, ledger);
-        let stay = Stay(number.0);
-        let stay_of = |member| self.stay_of(state, member).map(|stay| (member, stay));
-        let members = layout.ids().filter_map(stay_of).collect();
+        let life_of = |member| self.life_of(state, member).map(|life| (member, life));
+        let members = layout.ids().filter_map(life_of).collect();
         layout.set_inside(state, node, true);
         if layout.own(state, node, Own::Absence) == WIPED {
             layout.set_crashed(state, node, false);
             layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE));
         }
         for peer in self.members(state).filter(|&peer| peer != node) {
-            self.input(state, peer, self.parts.told(Crossing::Met { peer: node, stay }));
+            self.input(state, peer, self.parts.told(Crossing::Met { peer: node, life }));
         }
-        self.input(state, node, self.parts.told(Crossing::decreed(stay, members)));
+        self.input(state, node, self.parts.told(Crossing::decreed(self.setup.stays.of(life), life, members)));
     }
 
-    fn stay_of(&self, state: &State, node: NodeId) -> Option<Stay> {
+    fn life_of(&self, state: &State, node: NodeId) -> Option<Incarnation> {
         match *self.parts.seats.get(self.layout.seat(state, node)).seat.node.reach() {
-            Reach::Inside { stay, .. } => Some(stay),
+            Reach::Inside { life, .. } => Some(life),
             Reach::Links(_) | Reach::Outside => None,
         }
     }

@@ -182,7 +182,7 @@ pub(crate) struct Channel {
 pub(crate) struct Ledger {
     /// The fence of each permit's last grant.
     fences: Vec<Fence>,
-    /// Of the next link to form, or the next node to enter.
+    /// Of the next link to form, or the next life to begin.
     incarnation: Incarnation,
 }
 
@@ -190,6 +190,13 @@ pub(crate) struct Ledger {
 pub(crate) struct LedgerPart {
     ledger: Ledger,
     pub(crate) fences: Box<[u128]>,
+}
+
+impl LedgerPart {
+    /// Of the next link to form, or the next life to begin.
+    pub(crate) fn next(&self) -> Incarnation {
+        self.ledger.incarnation
+    }
 }
 
 /// What a node did about an input.
@@ -357,7 +364,7 @@ impl<P: Protocol> Parts<P> {
         })
     }
 
-    /// The incarnation of a link that forms now, or the stay of a node that enters, and the ledger after it.
+    /// The incarnation of a link that forms now, or the life of a node that enters, and the ledger after it.
     pub(crate) fn formed(&self, ledger: PartId) -> (Incarnation, PartId) {
         let mut ledger = self.ledgers.get(ledger).ledger.clone();
         let incarnation = ledger.incarnation;

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use driftlock_protocol::{
-    Charter, Demand, Deployment, Fence, Grant, Input, Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Permits,
-    Protocol, Reach, Repair, Repairs, Section, Status, Stay, Units, View,
+    Charter, Demand, Deployment, Fence, Grant, Incarnation, Input, Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox,
+    Permits, Protocol, Reach, Repair, Repairs, Section, Status, Units, View,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl<V> Puppet<V> {
 
 /// These permits under a fence of this number.
 pub(crate) fn grant(permits: Permits, counter: u64) -> Grant {
-    Grant { permits, fence: Fence { generation: 0, counter } }
+    Grant { permits, fence: Fence { epoch: 0, counter } }
 }
 
 /// The permit of this number alone.
@@ -161,7 +161,7 @@ impl<V: View> Scene<V> {
     pub(crate) fn seat(&mut self, node: u32, puppet: Puppet<V>, asks: u32) {
         let reach = match V::LAYER {
             Layer::Links => Reach::links([]),
-            Layer::Neighbourhood => Reach::member(Some(Stay(node))),
+            Layer::Neighbourhood => Reach::member(Some(Incarnation(node))),
         };
         let mut node_there = Node::new(NodeId(node), puppet, reach);
         if let Some(units) = Units::new(asks) {

@@ -7,6 +7,7 @@ use driftlock_protocol::{Constants, Demand, Deployment, NodeId, WrongConstant};
 use driftlock_spec::Violation;
 use thiserror::Error;
 
+use crate::Stays;
 use crate::action::DEMANDS_MAX;
 
 /// The most nodes that can be explored.
@@ -61,6 +62,8 @@ pub struct Setup {
     pub formations: Bound,
     /// Nodes that enter the neighbourhood.
     pub joins: Bound,
+    /// How the stays of members lie to one another, and those of the deployment with them: see [`Setup::set_stays`].
+    pub stays: Stays,
     /// Members that leave it.
     pub leaves: Bound,
     /// Members that stop for good.
@@ -152,6 +155,7 @@ impl Setup {
             failures: Bound::Most(0),
             formations: Bound::Most(0),
             joins: Bound::Most(0),
+            stays: Stays::Growing,
             leaves: Bound::Most(0),
             crashes: Bound::Most(0),
             losses: Bound::Most(0),
@@ -173,6 +177,14 @@ impl Setup {
         setup
     }
 
+    /// Lets the stays of members lie so, of those that are there at the start as of those that enter later.
+    pub fn set_stays(&mut self, stays: Stays) {
+        self.stays = stays;
+        let of_members = || self.deployment.lives().map(|(_, life)| stays.of(life)).collect();
+        // Those that grow need not be told.
+        self.deployment.stays = if stays == Stays::Growing { Vec::new() } else { of_members() };
+    }
+
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
     /// Links that change, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
@@ -192,7 +204,7 @@ impl Setup {
 
     /// Whether it can be explored.
     pub fn validate(&self) -> Result<(), SetupError> {
-        let Deployment { nodes, k, links, members } = &self.deployment;
+        let Deployment { nodes, k, links, members, .. } = &self.deployment;
         if !(1..=NODES_MAX).contains(nodes) {
             return Err(SetupError::Nodes(*nodes));
         }

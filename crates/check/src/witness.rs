@@ -13,7 +13,7 @@ use driftlock_trace::{Presence, Writer};
 
 use crate::parts::{Forget, Seat, ticks};
 use crate::search::Counterexample;
-use crate::{Action, Model};
+use crate::{Action, Model, Stays};
 
 /// Between two actions, in nanoseconds: a time unit.
 const PAUSE: u64 = 1_000_000_000;
@@ -40,6 +40,7 @@ pub(crate) struct Play<P: Protocol> {
     killed: BTreeMap<NodeId, Status>,
     demands: Vec<Demand>,
     fate: Fate,
+    stays: Stays,
     now: u64,
     writer: Option<Writer>,
 }
@@ -61,6 +62,7 @@ impl<P: Protocol> Play<P> {
             killed: BTreeMap::new(),
             demands,
             fate: setup.fate,
+            stays: setup.stays,
             now: 0,
             writer,
         }
@@ -161,8 +163,8 @@ impl<P: Protocol> Play<P> {
         let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
         self.note_member(node, Presence::Inside);
         self.be_back(node);
-        for (peer, stay) in members {
-            self.tell(node, Crossing::Met { peer, stay });
+        for (peer, life) in members {
+            self.tell(node, Crossing::Met { peer, life });
         }
     }
 
@@ -235,12 +237,13 @@ impl<P: Protocol> Play<P> {
     fn join(&mut self, node: NodeId) {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
         let members = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        let stay = neighbourhood.enter(node);
+        let stay = self.stays.of(neighbourhood.next_life());
+        let life = neighbourhood.enter(node, stay);
         self.note_member(node, Presence::Inside);
         for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Met { peer: node, stay });
+            self.tell(peer, Crossing::Met { peer: node, life });
         }
-        self.tell(node, Crossing::decreed(stay, members));
+        self.tell(node, Crossing::decreed(stay, life, members));
     }
 
     fn depart(&mut self, node: NodeId) {
@@ -381,6 +384,10 @@ mod tests {
         (setup.restarts, setup.disk_losses) = (Bound::Most(9), Bound::Most(2));
         for seed in 0..100 {
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
+        }
+        for stays in Stays::ALL {
+            setup.set_stays(stays);
+            walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, 1);
         }
     }
 

@@ -53,7 +53,7 @@ impl Flawed {
     fn enter(&mut self, permits: Permits, out: &mut Out<Self>) {
         self.entries += 1;
         let counter = if self.flaw == Flaw::FenceStands { 1 } else { self.entries * 2 + u64::from(self.id.0) };
-        out.grant(Grant { permits, fence: Fence { generation: 0, counter } });
+        out.grant(Grant { permits, fence: Fence { epoch: 0, counter } });
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Bound, Effort, Model, Pace, Properties, Property, Report, Setup, Timing, check, walk};
+use driftlock_check::{Bound, Effort, Model, Pace, Properties, Property, Report, Setup, Stays, Timing, check, walk};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant};
 use driftlock_protocol::{Deployment, NodeId, Repairs};
 use driftlock_spec::Violation;
@@ -79,7 +79,25 @@ fn a_node_may_sleep_for_any_time() {
 #[test]
 fn members_may_leave_and_enter_meanwhile() {
     let setup = Setup { leaves: ONCE, joins: ONCE, crashes: ONCE, requests_in_all: ONCE, ..setup() };
-    assert_eq!(holds(&setup, Variant::SMALL), 48_315);
+    assert_eq!(holds(&setup, Variant::SMALL), 48_103);
+}
+
+/// Whether the leader's stay is below those of the others, above them or between them, and those of newcomers above or
+/// below.
+#[test]
+fn stays_may_lie_to_one_another_in_any_order() {
+    let of_members = |stays| {
+        let mut setup = Setup { crashes: ONCE, losses: ONCE, requests_in_all: ONCE, ..setup() };
+        setup.set_stays(stays);
+        holds(&setup, Variant::SMALL)
+    };
+    let of_newcomers = |stays| {
+        let mut setup = Setup { leaves: ONCE, joins: ONCE, crashes: ONCE, requests_in_all: ONCE, ..setup() };
+        setup.set_stays(stays);
+        holds(&setup, Variant::SMALL)
+    };
+    assert_eq!(Stays::ALL.map(of_members), [14_049, 14_056, 14_055]);
+    assert_eq!(Stays::ALL.map(of_newcomers), [48_103, 47_979, 48_209]);
 }
 
 #[test]

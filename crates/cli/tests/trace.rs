@@ -147,7 +147,7 @@ fn a_crash_ends_a_grant_without_a_step_and_the_unit_is_granted_again_under_a_gre
     assert!(next["in"]["below"]["entered"].is_object(), "its first step is to enter anew: {next}");
     let same = |again: &&Value| again["permits"] == grant["permits"];
     let again = effects(rest).map(|effect| &effect["grant"]).find(same).expect("the unit is granted again");
-    let order = |grant: &Value| ["generation", "counter"].map(|part| grant["fence"][part].as_u64().expect("a number"));
+    let order = |grant: &Value| ["epoch", "counter"].map(|part| grant["fence"][part].as_u64().expect("a number"));
     assert!(order(again) > order(grant), "{again} after {grant}");
 }
 

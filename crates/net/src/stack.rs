@@ -35,8 +35,8 @@ pub struct Settings {
 /// A message between members of a neighbourhood.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Letter<M> {
-    /// The stay of the receiver that it is for.
-    pub stay: Incarnation,
+    /// The life of the receiver that it is for.
+    pub life: Incarnation,
     /// The content.
     pub message: M,
 }
@@ -126,7 +126,7 @@ pub enum Effect<M> {
     Deliver {
         /// The sender.
         from: NodeId,
-        /// Of the link it came over, or of the stay that it is for.
+        /// Of the link it came over, or of the life that it is for.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -222,7 +222,7 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the links to all of these, or to these stays of them.
+    /// Sends a message over the links to all of these, or to these lives of them.
     pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {
             Top::Links(link) => {
@@ -230,8 +230,8 @@ impl<M: Clone> Stack<M> {
                 link.send_to_all(now, &to, message, &mut self.of_link);
             }
             Top::Sessions { sessions, keep } => {
-                for &(to, stay) in to {
-                    let letter = Letter { stay, message: message.clone() };
+                for &(to, life) in to {
+                    let letter = Letter { life, message: message.clone() };
                     sessions.send(now, to, letter, *keep, &mut self.of_sessions);
                 }
             }
@@ -319,8 +319,8 @@ impl<M: Clone> Stack<M> {
             session::Effect::Transmit { to, segment } => {
                 self.router.send(now, to, Cargo::Segment(segment), &mut self.of_router);
             }
-            session::Effect::Deliver { from, message: Letter { stay, message } } => {
-                out.push(Effect::Deliver { from, incarnation: stay, message });
+            session::Effect::Deliver { from, message: Letter { life, message } } => {
+                out.push(Effect::Deliver { from, incarnation: life, message });
             }
             session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
                 out.push(Effect::Dropped { to, message: message.message });

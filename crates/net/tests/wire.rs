@@ -37,7 +37,7 @@ fn message(rng: &mut Rng) -> krl::Message {
         0 => krl::Message::Request { height },
         1 => krl::Message::LinkInfo { height, acknowledges: maybe(rng, node) },
         _ => {
-            let fence = Fence { generation: number(rng), counter: rng.draw() };
+            let fence = Fence { epoch: rng.draw(), counter: rng.draw() };
             let token = krl::Token { permit: Permit::try_from(3).unwrap(), fence };
             krl::Message::Token { height, token, onward: maybe(rng, |_| 200) }
         }
@@ -139,7 +139,7 @@ fn frames_segments_and_floods_of_every_kind_come_out_again() {
 /// Sets and lists are written with their length first, so their types must know it.
 #[test]
 fn sets_of_permits_come_out_again() {
-    let fence = Fence { generation: 1, counter: 2 };
+    let fence = Fence { epoch: 1, counter: 2 };
     for free in [Permits::NONE, Permits::first(3), Permits::first(K_MAX)] {
         check(&Segment::Data {
             session: Session::default(),

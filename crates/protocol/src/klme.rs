@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use crate::{
     Charter, Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Stay, Units,
+    Status, Units,
 };
 
 mod crossing;
@@ -34,7 +34,7 @@ mod tests;
 mod token_loss;
 
 pub use message::{Allocation, LeaderNo, Message, Token};
-pub use numbers::{Numbers, RequestNo};
+pub use numbers::{Life, Numbers, RequestNo};
 
 /// A node of KLME.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -55,9 +55,9 @@ pub struct Klme {
 /// All that a node knows of the neighbourhood that it is in. It forgets it on leaving.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Place {
-    stay: Stay,
-    /// Who else is there, and since when.
-    others: Vec<(NodeId, Stay)>,
+    life: Life,
+    /// Who else is there, and in which life.
+    others: Vec<(NodeId, Life)>,
     /// *`M_T`*, and the token while it is true.
     token: Option<Token>,
     /// *RN*.
@@ -84,9 +84,9 @@ struct Place {
 
 impl Place {
     /// Of a node that has just come, or was there from the start.
-    fn new(stay: Stay, others: Vec<(NodeId, Stay)>) -> Self {
+    fn new(life: Life, others: Vec<(NodeId, Life)>) -> Self {
         Self {
-            stay,
+            life,
             others,
             token: None,
             number: 0,
@@ -128,15 +128,15 @@ impl Protocol for Klme {
     /// *Initialization* and *`GenerateToken()`*: the first member is the leader, and all have received its `Leader_info`.
     fn deploy(deployment: &Deployment, (): (), repairs: Repairs) -> Vec<Self> {
         let k = deployment.k;
-        let mut everybody: Vec<_> = deployment.stays().collect();
+        let mut everybody: Vec<(_, Life)> = deployment.lives().map(|(id, life)| (id, life.into())).collect();
         everybody.sort_unstable();
         let place = |id| {
-            let (_, stay) = *everybody.iter().find(|member| member.0 == id)?;
+            let (_, life) = *everybody.iter().find(|member| member.0 == id)?;
             let others = everybody.iter().copied().filter(|member| member.0 != id).collect();
-            let mut place = Place::new(stay, others);
+            let mut place = Place::new(life, others);
             place.leader = deployment.members.first().copied();
             place.leader_no = LeaderNo(1);
-            place.token = (place.leader == Some(id)).then(|| Token::generate(k, stay.0));
+            place.token = (place.leader == Some(id)).then(|| Token::generate(k, 0));
             Some(place)
         };
         let charter = Charter::new(k, (), repairs);
@@ -204,7 +204,7 @@ impl Protocol for Klme {
             Message::IAmHere { number, hungry } => self.on_here(from, number, hungry, out),
             Message::TokenAck { leader_no } => self.on_token_ack(from, leader_no, out),
             Message::TokenLost { leader_no } => self.on_token_lost(from, leader_no, out),
-            Message::LeaveAck { stay } => self.on_leave_ack(stay, out),
+            Message::LeaveAck { life } => self.on_leave_ack(life, out),
         }
     }
 
@@ -217,13 +217,13 @@ impl Protocol for Klme {
 
     fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
         match view {
-            Crossing::Entered { stay, members, founds } => self.on_entering(stay, members, founds, out),
+            Crossing::Entered { life, members, founds, .. } => self.on_entering(life, &members, founds, out),
             Crossing::Leaving => self.on_about_to_leave(out),
-            Crossing::Met { peer, stay } => {
+            Crossing::Met { peer, life } => {
                 let others = &mut self.here().others;
                 others.retain(|other| other.0 != peer);
                 let at = others.partition_point(|other| other.0 < peer);
-                others.insert(at, (peer, stay));
+                others.insert(at, (peer, life.into()));
                 self.hand_over(out);
             }
             Crossing::Parted { peer } => {
@@ -337,8 +337,8 @@ impl Klme {
 
     /// *RN*, of the current or the last request in this stay.
     fn number(&self) -> RequestNo {
-        let (stay, number) = self.place.as_ref().map(|place| (place.stay, place.number)).unwrap_or_default();
-        RequestNo { stay: if self.has(repair::STAYS) { stay } else { Stay::default() }, number }
+        let (life, number) = self.place.as_ref().map(|place| (place.life, place.number)).unwrap_or_default();
+        RequestNo { life: if self.has(repair::STAYS) { life } else { Life::default() }, number }
     }
 
     /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by the copy.

@@ -35,8 +35,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tenure::{LeaderNo, Member, Promise, Round, Times, Version};
 use crate::{
-    Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Moment, NodeId, Out, Permit, Permits,
-    Protocol, Repair, Repairs, Section, Status, Stay, Units,
+    Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Incarnation, Moment, NodeId, Out, Permit,
+    Permits, Protocol, Repair, Repairs, Section, Status, Stay, Units,
 };
 
 mod claimant;
@@ -51,7 +51,7 @@ mod tests;
 mod token;
 
 pub use life::{Durable, Holding};
-pub use message::{Allocation, Copy, Message, Seal, Want};
+pub use message::{Allocation, Copy, Generation, Message, Seal, Want};
 use token::Token;
 
 /// The longest that a lease may be, in beats: a leader counts them down.
@@ -179,7 +179,7 @@ pub struct KlmeFt {
     k: u32,
     /// Its stay, while it is in the neighbourhood.
     stay: Option<Stay>,
-    /// Who else is there, as far as the layer below knows.
+    /// Who else is there, by hints that may be wrong: nothing that could go wrong rests on it.
     others: Vec<NodeId>,
     /// Whether it is about to leave.
     leaving: bool,
@@ -221,7 +221,7 @@ impl Protocol for KlmeFt {
             version: Version::default(),
             round: Round::default(),
             leader: first.id,
-            founded: first.stay,
+            generation: Generation::default(),
             holders: members.iter().copied().take(variant.care.copies.into()).collect(),
             queue: Vec::new(),
         });
@@ -268,8 +268,8 @@ impl Protocol for KlmeFt {
     }
 
     /// In the neighbourhood that it is in.
-    fn mint(&mut self, _k: u32, _generation: u32, out: &mut Out<Self>) {
-        self.found(out);
+    fn mint(&mut self, _k: u32, generation: u32, out: &mut Out<Self>) {
+        self.found(Generation(generation), out);
     }
 
     fn durable(&self) -> Durable {
@@ -383,7 +383,7 @@ impl Protocol for KlmeFt {
 
     fn below(&mut self, view: Crossing, out: &mut Out<Self>) {
         match view {
-            Crossing::Entered { stay, members, founds } => self.on_entered(stay, &members, founds, out),
+            Crossing::Entered { stay, members, founds, .. } => self.on_entered(stay, &members, founds, out),
             Crossing::Leaving => self.on_leaving(out),
             Crossing::Met { peer, .. } => self.on_met(peer, out),
             Crossing::Parted { peer } => self.on_parted(peer, out),
@@ -508,7 +508,7 @@ impl KlmeFt {
 
 /// Coming and going: *I* and *J* of the paper.
 impl KlmeFt {
-    fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Stay)], founds: Option<u32>, out: &mut Out<Self>) {
+    fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Incarnation)], founds: Option<u32>, out: &mut Out<Self>) {
         out.clause("J");
         self.stay = Some(stay);
         self.others = members.iter().map(|(id, _)| *id).collect();
@@ -520,7 +520,7 @@ impl KlmeFt {
     }
 
     /// The first to come makes the token.
-    fn found(&mut self, out: &mut Out<Self>) {
+    fn found(&mut self, generation: Generation, out: &mut Out<Self>) {
         let me = self.me();
         let number = LeaderNo { counter: 1, stay: me.stay };
         self.copy = Some(Copy {
@@ -528,7 +528,7 @@ impl KlmeFt {
             version: Version::default(),
             round: Round::default(),
             leader: me.id,
-            founded: me.stay,
+            generation,
             holders: alloc::vec![me],
             queue: Vec::new(),
         });

@@ -3,9 +3,16 @@
 //! A neighbourhood is where one set of k units can be reached. A node is in at most one at a time. Inside, everybody
 //! reaches everybody, in the order of sending, and a broadcast reaches whoever is inside when it is sent.
 //!
-//! The contract: `Met` precedes every message of that stay. A node that is told to leave goes on being a member until it
-//! departs by itself, so that it can put its affairs in order. What is sent to somebody who is gone, or has not come yet,
-//! is dropped; what a node sent before it departed still arrives.
+//! The contract: a node that is told to leave goes on being a member until it departs by itself, so that it can put its
+//! affairs in order. What is sent to somebody who is gone, or has not come yet, is dropped; what a node sent before it
+//! departed still arrives. A message is for one *life* of its receiver: the layer numbers the lives of a member, and
+//! delivers in none what was sent to another.
+//!
+//! Who else is there is a *hint*: [`Crossing::Entered`], [`Crossing::Met`] and [`Crossing::Parted`] tell what the layer
+//! has gathered. In a real network a member may be missing from it or come up late, one that has crashed is in it for
+//! long, and one that is merely unheard for a while is said to have parted. An algorithm that claims to stand crashes
+//! must be safe whatever it is told of others, as klme-ft is; klme, which claims nothing, counts on hints that are right,
+//! and on `Met` before every message of that life, as the ideal layer has it.
 
 use core::hash::{Hash, Hasher};
 
@@ -16,17 +23,14 @@ use serde::{Deserialize, Serialize};
 use crate::relative::{Kind, Series};
 use crate::{Incarnation, NodeId};
 
-/// Numbers the stays in one neighbourhood: whoever enters gets a greater number than anybody had there before.
+/// Who a member is, from its entering to its departure: no two stays of any nodes are the same.
+///
+/// Nobody hands stays out. Whoever drives a node draws 64 bits when the node enters, so their order means nothing: that
+/// of a newcomer may be greater or smaller than any other. A member that is killed comes back with the stay that it had
+/// stored; one that has lost its disk has nothing to come back with, and is another member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Stay(pub u32);
-
-impl Stay {
-    /// Of the messages that reach a node during this stay.
-    pub fn incarnation(self) -> Incarnation {
-        Incarnation(self.0)
-    }
-}
+pub struct Stay(pub u64);
 
 impl Hash for Stay {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
@@ -35,10 +39,11 @@ impl Hash for Stay {
 }
 
 impl Crossing {
-    /// A node enters, by decree of one that knows everybody: whoever comes first makes the units.
-    pub fn decreed(stay: Stay, members: Vec<(NodeId, Stay)>) -> Self {
-        let founds = members.is_empty().then_some(stay.0);
-        Self::Entered { stay, members, founds }
+    /// A node enters, by decree of one that knows everybody: whoever comes first makes the units. Lives that are
+    /// decreed are numbered by one count, so that of a founder is a generation later than all before.
+    pub fn decreed(stay: Stay, life: Incarnation, members: Vec<(NodeId, Incarnation)>) -> Self {
+        let founds = members.is_empty().then_some(life.0);
+        Self::Entered { stay, life, members, founds }
     }
 }
 
@@ -48,25 +53,28 @@ impl Crossing {
 pub enum Crossing {
     /// The node has come into a neighbourhood.
     Entered {
-        /// Of the node.
+        /// Of the node, drawn by whoever drives it.
         stay: Stay,
-        /// Who is there already, by id, as far as the layer knows.
-        members: Vec<(NodeId, Stay)>,
-        /// Whoever drives it knows that there are no units: the node makes them, of this generation. No node does so because
-        /// it hears nobody.
+        /// Of the node: its messages arrive in this life. Of two lives of the same node the later has the greater
+        /// number; those of different nodes are not compared.
+        life: Incarnation,
+        /// A hint: who is there already, by id, and in which life.
+        members: Vec<(NodeId, Incarnation)>,
+        /// Whoever drives it knows that there are no units: the node makes them, of this generation, which is greater
+        /// than all before. No node does so because it hears nobody.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         founds: Option<u32>,
     },
     /// The node is about to leave the neighbourhood. It says farewell as its algorithm wants, and then departs.
     Leaving,
-    /// Somebody else has come.
+    /// A hint: somebody else has come, or has begun another life.
     Met {
         /// Who.
         peer: NodeId,
         /// Of that node.
-        stay: Stay,
+        life: Incarnation,
     },
-    /// Somebody else has departed.
+    /// A hint: somebody else has departed.
     Parted {
         /// Who.
         peer: NodeId,

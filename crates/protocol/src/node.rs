@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    Charter, Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Section, Stay,
+    Charter, Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Section,
     Units, carries_permits,
 };
 
@@ -35,7 +35,7 @@ pub enum Input<M, V, T> {
     Message {
         /// The sender.
         from: NodeId,
-        /// Of the link it came over, or of the stay of this node in the neighbourhood.
+        /// Of the link it came over, or of this node's life in the neighbourhood.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -95,14 +95,14 @@ pub enum Refusal {
         /// Who it is said to come from.
         from: NodeId,
     },
-    /// A late message of a link that has failed since, or to somebody who has left and come back since.
+    /// A late message of a link that has failed since, or to an earlier life of the node.
     #[error("a message of node {from} of former times (incarnation {got:?}, now {now:?})")]
     WrongIncarnation {
         /// The sender.
         from: NodeId,
         /// The incarnation that the message belongs to.
         got: Incarnation,
-        /// The incarnation of the link, or the stay, as it is now.
+        /// The incarnation of the link, or the life, as it is now.
         now: Incarnation,
     },
     /// A node is no neighbour of its own.
@@ -158,8 +158,8 @@ pub enum Reach {
     Outside,
     /// Everybody in the neighbourhood.
     Inside {
-        /// Of this node.
-        stay: Stay,
+        /// Of this node: what reaches it is for this life.
+        life: Incarnation,
         /// Whether it is about to leave.
         leaving: bool,
     },
@@ -174,8 +174,8 @@ impl Reach {
     }
 
     /// In the neighbourhood, or in none.
-    pub fn member(stay: Option<Stay>) -> Self {
-        stay.map_or(Self::Outside, |stay| Self::Inside { stay, leaving: false })
+    pub fn member(life: Option<Incarnation>) -> Self {
+        life.map_or(Self::Outside, |life| Self::Inside { life, leaving: false })
     }
 }
 
@@ -208,7 +208,7 @@ impl<P: Protocol> Node<P> {
     }
 
     /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links is up;
-    /// in a neighbourhood it is in the same stay as before.
+    /// in a neighbourhood it is in the same life as before.
     #[must_use]
     pub fn restarted(&self, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
         self.restarted_with(self.durable(), charter, out)
@@ -220,7 +220,7 @@ impl<P: Protocol> Node<P> {
         let reach = match self.reach {
             Reach::Links(_) => Reach::links([]),
             Reach::Outside => Reach::Outside,
-            Reach::Inside { stay, .. } => Reach::member(Some(stay)),
+            Reach::Inside { life, .. } => Reach::member(Some(life)),
         };
         Self::restore(self.id, charter, stored, reach, out)
     }
@@ -273,7 +273,7 @@ impl<P: Protocol> Node<P> {
         match &self.reach {
             Reach::Links(links) => links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| links[at].1),
             Reach::Outside => None,
-            Reach::Inside { stay, .. } => Some(stay.incarnation()),
+            Reach::Inside { life, .. } => Some(*life),
         }
     }
 
@@ -423,7 +423,7 @@ impl<P: Protocol> Node<P> {
 
     fn cross(&mut self, crossing: &Crossing) -> Result<(), Refusal> {
         match (&mut self.reach, crossing) {
-            (reach @ Reach::Outside, &Crossing::Entered { stay, .. }) => *reach = Reach::member(Some(stay)),
+            (reach @ Reach::Outside, &Crossing::Entered { life, .. }) => *reach = Reach::member(Some(life)),
             (Reach::Outside, _) => return Err(Refusal::Outside),
             (_, Crossing::Entered { .. }) | (Reach::Inside { leaving: true, .. }, Crossing::Leaving) => {
                 return Err(Refusal::AlreadyInside);

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Charter, Claims, Constant, Demand, Grant, Harm, NodeId, Outbox, Permits, Repair, Repairs, Section, Status, Stay,
-    Units, Urgency, View,
+    Charter, Claims, Constant, Demand, Grant, Harm, Incarnation, NodeId, Outbox, Permits, Repair, Repairs, Section,
+    Status, Stay, Units, Urgency, View,
 };
 
 /// The outbox of a protocol.
@@ -51,7 +51,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// A node that takes part, knows nothing and holds nothing.
     fn blank(me: NodeId, charter: &Charter<Self::Variant>) -> Self;
 
-    /// Makes the units `0..k`, of this generation. Somebody who knows that there are none tells one node, once.
+    /// Makes the units `0..k`, of this generation, which is greater than all before. Somebody who knows that there are
+    /// none tells one node, once.
     fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>);
 
     /// What it must have when it comes back after it was killed. Whoever drives it writes this down, whenever it has
@@ -170,6 +171,9 @@ pub struct Deployment {
     /// Who is in the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<NodeId>,
+    /// The stay of each of them. If there are none, they are 0, 1 and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<Stay>,
 }
 
 impl Deployment {
@@ -180,7 +184,13 @@ impl Deployment {
 
     /// Who is in the neighbourhood, in the order in which they came.
     pub fn stays(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
-        self.members.iter().copied().zip((0..).map(Stay))
+        let drawn = (0..).zip(&self.members).enumerate();
+        drawn.map(|(at, (number, &member))| (member, self.stays.get(at).copied().unwrap_or(Stay(number))))
+    }
+
+    /// Likewise, with the lives that an ideal layer numbers: they begin in this order.
+    pub fn lives(&self) -> impl Iterator<Item = (NodeId, Incarnation)> + '_ {
+        self.members.iter().copied().zip((0..).map(Incarnation))
     }
 
     /// The neighbours of every node, in growing order.

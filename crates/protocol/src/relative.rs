@@ -21,14 +21,16 @@ pub enum Kind {
     Granted,
     /// A set of permits: which is which does not matter.
     Permits,
-    /// A link's incarnation: between ideal links, which deliver nothing late, it does not matter at all.
+    /// Of a link, or of a member's life, as the layer below goes by it: where nothing is delivered late it does not
+    /// matter at all.
     Incarnation,
     /// How many events of some kind somebody has heard of: a common shift of all such counts changes nothing.
     Count,
     /// A place in an order that moves with the counts: shifted as they are.
     Rank,
-    /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. Whoever makes a new one
-    /// makes one that is greater than all of its series that it could ever be compared with.
+    /// A number of some [`Series`]: only which are equal and which is greater counts, not by how much. A new one is
+    /// greater than all of its series that it could ever be compared with; stays are drawn, and a checker says how new
+    /// ones lie.
     Stamp,
     /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
     /// before.
@@ -44,13 +46,26 @@ pub enum Series {
     Grant,
     /// Stays in a neighbourhood.
     Stay,
+    /// Lives of members, where an algorithm compares them.
+    Life,
+    /// Generations, where an algorithm compares them.
+    Generation,
 }
 
 impl Series {
     /// The value of a stamp of this series, for [`Kind::hash`].
-    pub fn stamp(self, number: u64) -> u128 {
-        (self as u128) << 64 | u128::from(number)
+    pub fn stamp(self, number: u128) -> u128 {
+        debug_assert!(number >> Self::SHIFT == 0);
+        (self as u128) << Self::SHIFT | number
     }
+
+    /// Which series it is of that such a value was made of, as a number, and the number that it has there.
+    pub fn of_stamp(value: u128) -> (u128, u128) {
+        (value >> Self::SHIFT, value & ((1 << Self::SHIFT) - 1))
+    }
+
+    /// Numbers are shorter than this.
+    const SHIFT: u32 = 120;
 }
 
 impl Kind {

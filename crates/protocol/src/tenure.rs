@@ -22,10 +22,12 @@ pub struct Member {
     pub stay: Stay,
 }
 
-/// The number of a leadership. Stays are unique, so no two leaderships have the same one.
+/// The number of a leadership. Stays are unique, so no two leaderships have the same one. Which of two stays is the
+/// greater means nothing; it only has to be the same for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct LeaderNo {
-    /// One more than any that the leader knew of when it stood.
+    /// One more than any that the leader knew of when it stood. Standing takes a bond's time, seconds at least, so that
+    /// 32 bits last for a century.
     pub counter: u32,
     /// Of the leader.
     pub stay: Stay,
@@ -205,7 +207,7 @@ impl Promise {
 mod tests {
     use super::*;
 
-    fn number(counter: u32, stay: u32) -> LeaderNo {
+    fn number(counter: u32, stay: u64) -> LeaderNo {
         LeaderNo { counter, stay: Stay(stay) }
     }
 

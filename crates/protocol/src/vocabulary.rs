@@ -116,13 +116,25 @@ impl Demand {
 /// A number that only grows with every grant of a permit, so that a resource can refuse a holder that is late.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Fence {
-    /// Grows when a lost permit is made anew.
-    pub generation: u32,
+    /// Grows when units are made anew and, where leaders grant, from one leader to the next: the generation in the
+    /// upper half, the leadership in the lower.
+    pub epoch: u64,
     /// Grows with every grant.
     pub counter: u64,
 }
 
 impl Fence {
+    /// Before the first grant of this leadership in this generation. Where nobody leads, the leadership is 0.
+    pub fn first(generation: u32, leadership: u32) -> Self {
+        Self { epoch: u64::from(generation) << 32 | u64::from(leadership), counter: 0 }
+    }
+
+    /// Under which leader of its generation.
+    #[allow(clippy::cast_possible_truncation)] // the lower half
+    pub fn leadership(self) -> u32 {
+        self.epoch as u32
+    }
+
     /// The fence of the next grant.
     #[must_use]
     pub fn next(self) -> Self {
@@ -133,7 +145,7 @@ impl Fence {
 impl From<Fence> for u128 {
     /// The later fence is the greater number.
     fn from(fence: Fence) -> Self {
-        Self::from(fence.generation) << 64 | Self::from(fence.counter)
+        Self::from(fence.epoch) << 64 | Self::from(fence.counter)
     }
 }
 
@@ -329,8 +341,10 @@ mod tests {
 
     #[test]
     fn a_fence_only_grows() {
-        let fence = Fence { generation: 1, counter: 9 };
+        let fence = Fence { counter: 9, ..Fence::first(1, 3) };
         assert!(fence.next() > fence);
-        assert!(Fence { generation: 2, counter: 0 } > fence.next());
+        assert!(Fence::first(1, 4) > fence.next(), "of another leader");
+        assert!(Fence::first(2, 0) > Fence::first(1, u32::MAX), "made anew");
+        assert_eq!(u128::from(Fence { counter: 9, ..Fence::first(1, 3) }), 1 << 96 | 3 << 64 | 9);
     }
 }

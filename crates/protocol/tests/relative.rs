@@ -77,12 +77,14 @@ fn every_mark_stands_for_its_kind() {
 fn a_number_is_hashed_under_its_kind() {
     use Written::Relative;
     assert_eq!(written(&Stay(7)), [Relative(Kind::Stamp, Series::Stay.stamp(7))]);
+    assert_eq!(written(&klme::Life(7)), [Relative(Kind::Stamp, Series::Life.stamp(7))]);
+    assert_eq!(written(&klme_ft::Generation(7)), [Relative(Kind::Stamp, Series::Generation.stamp(7))]);
     assert_eq!(written(&Incarnation(7)), [Relative(Kind::Incarnation, 7)]);
     assert_eq!(written(&klme::LeaderNo(7)), [KNOWN, Relative(Kind::Level, 7)]);
     assert_eq!(written(&klme::LeaderNo::default()), [UNKNOWN]);
     assert_eq!(written(&read::<hok::Grants>(7)), [Relative(Kind::Count, 7)]);
     assert_eq!(written(&read::<hok::Rank>(-7)), [Relative(Kind::Rank, u128::from((-7_i64).cast_unsigned()))]);
-    let fence = Fence { generation: 2, counter: 7 };
+    let fence = Fence { epoch: 2, counter: 7 };
     assert_eq!(written(&fence), [Relative(Kind::Fence, 2 << 64 | 7)]);
 }
 
@@ -112,7 +114,9 @@ fn a_leaders_number_is_hashed_by_its_counter_and_the_leaders_stay() {
 fn rounds_count_within_their_leader_and_seals_among_seals() {
     assert_eq!(written(&read::<Round>(7)), [KNOWN, Written::Relative(Kind::Round, 7)]);
     assert_eq!(written(&Round::default()), [UNKNOWN]);
-    assert_eq!(written(&read::<klme_ft::Seal>(7)), [Written::Relative(Kind::Stamp, Series::Grant.stamp(7))]);
+    let seal: klme_ft::Seal = serde_json::from_str(r#"{"leadership":2,"count":7}"#).unwrap();
+    assert_eq!(written(&seal), [Written::Relative(Kind::Stamp, Series::Grant.stamp(2 << 64 | 7))]);
     assert_ne!(Series::Stay.stamp(7), Series::Grant.stamp(7));
     assert!(Series::Stay.stamp(7) < Series::Stay.stamp(8));
+    assert_eq!(Series::of_stamp(Series::Life.stamp(7)), (Series::Life as u128, 7));
 }

@@ -126,7 +126,10 @@ fn a_node_enters_from_outside_and_is_told_to_leave_once() {
     let nowhere = Deployment { nodes: 1, k: 1, ..Deployment::default() };
     let protocol = Klme::deploy(&nowhere, (), Repairs::ALL).remove(0);
     let mut node = Node::new(NodeId(0), protocol, Reach::member(None));
-    let entered = || Crossing::Entered { stay: Stay(1), members: vec![(NodeId(1), Stay(0))], founds: None };
+    let entered = || {
+        let members = vec![(NodeId(1), Incarnation(0))];
+        Crossing::Entered { stay: Stay(7), life: Incarnation(1), members, founds: None }
+    };
     let mut told = |crossing| {
         let before = node.clone();
         let verdict = node.step(Input::Below(crossing), &mut Outbox::new());

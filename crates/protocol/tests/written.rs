@@ -52,8 +52,8 @@ fn a_demand_names_its_deadline_only_if_it_has_one() {
 
 #[test]
 fn a_grant_names_its_permits_and_its_fence() {
-    let grant = Grant { permits: Permits::first(1), fence: Fence { generation: 2, counter: 3 } };
-    is_written(&grant, r#"{"permits":[0],"fence":{"generation":2,"counter":3}}"#);
+    let grant = Grant { permits: Permits::first(1), fence: Fence { epoch: 2, counter: 3 } };
+    is_written(&grant, r#"{"permits":[0],"fence":{"epoch":2,"counter":3}}"#);
 }
 
 #[test]
@@ -82,22 +82,24 @@ fn what_a_layer_tells() {
     let (peer, incarnation) = (NodeId(1), Incarnation(4));
     is_written(&LinkEvent::Up { peer, incarnation }, r#"{"up":{"peer":1,"incarnation":4}}"#);
     is_written(&LinkEvent::Down { peer, incarnation }, r#"{"down":{"peer":1,"incarnation":4}}"#);
-    let members = vec![(NodeId(1), Stay(2))];
-    let entered = Crossing::Entered { stay: Stay(3), members, founds: None };
-    is_written(&entered, r#"{"entered":{"stay":3,"members":[[1,2]]}}"#);
-    let founds = Crossing::Entered { stay: Stay(3), members: vec![], founds: Some(3) };
-    is_written(&founds, r#"{"entered":{"stay":3,"members":[],"founds":3}}"#);
+    let (stay, life, members) = (Stay(u64::MAX), Incarnation(3), vec![(NodeId(1), Incarnation(2))]);
+    let entered = Crossing::Entered { stay, life, members, founds: None };
+    is_written(&entered, r#"{"entered":{"stay":18446744073709551615,"life":3,"members":[[1,2]]}}"#);
+    let founds = Crossing::Entered { stay: Stay(4), life, members: vec![], founds: Some(3) };
+    is_written(&founds, r#"{"entered":{"stay":4,"life":3,"members":[],"founds":3}}"#);
     is_written(&Crossing::Leaving, r#""leaving""#);
-    is_written(&Crossing::Met { peer, stay: Stay(5) }, r#"{"met":{"peer":1,"stay":5}}"#);
+    is_written(&Crossing::Met { peer, life: Incarnation(5) }, r#"{"met":{"peer":1,"life":5}}"#);
     is_written(&Crossing::Parted { peer }, r#"{"parted":{"peer":1}}"#);
 }
 
 #[test]
 fn a_deployment_names_members_only_if_there_are_any() {
-    let linked = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], members: vec![] };
+    let linked = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
     is_written(&linked, r#"{"nodes":2,"k":1,"links":[[0,1]]}"#);
     let met = Deployment { links: vec![], members: vec![NodeId(1)], ..linked };
     is_written(&met, r#"{"nodes":2,"k":1,"links":[],"members":[1]}"#);
+    let drawn = Deployment { stays: vec![Stay(7)], ..met };
+    is_written(&drawn, r#"{"nodes":2,"k":1,"links":[],"members":[1],"stays":[7]}"#);
 }
 
 /// One message of every kind, in the order of [`Protocol::KINDS`]: its kind is the word that it is written with. And
@@ -121,7 +123,7 @@ fn assert_kinds<P: Protocol>(messages: &[&str], tokens: &[&str], carriers: &[(&s
 fn messages_of_krl() {
     let messages = [
         r#"{"request":{"height":[0,1,2]}}"#,
-        r#"{"token":{"height":[0,1,2],"token":{"permit":1,"fence":{"generation":0,"counter":7}},"onward":null}}"#,
+        r#"{"token":{"height":[0,1,2],"token":{"permit":1,"fence":{"epoch":0,"counter":7}},"onward":null}}"#,
         r#"{"link_info":{"height":[0,1,2],"acknowledges":3}}"#,
     ];
     assert_kinds::<Krl>(&messages, &["token"], &[("token", Permits::single(permit(1)))]);
@@ -138,7 +140,7 @@ fn messages_of_hok() {
         r#"{"update":{"height":[0,1,2],"grants":4,"rank":-5}}"#,
         concat!(
             r#"{"token":{"height":[0,1,2],"grants":4,"#,
-            r#""token":{"free":[0],"fence":{"generation":0,"counter":7}},"asks":null}}"#
+            r#""token":{"free":[0],"fence":{"epoch":0,"counter":7}},"asks":null}}"#
         ),
         r#"{"link":{"height":[0,1,2],"grants":4,"acknowledges":null}}"#,
     ];
@@ -166,23 +168,23 @@ fn a_token_without_units_is_a_token() {
 #[test]
 fn messages_of_klme() {
     let messages = [
-        r#"{"leader_info":{"leader":1,"allocated":[[2,{"stay":0,"number":1}]],"leader_no":3}}"#,
-        r#"{"i_am_here":{"number":{"stay":4,"number":0},"hungry":true}}"#,
-        r#"{"req_cs":{"number":{"stay":4,"number":1}}}"#,
+        r#"{"leader_info":{"leader":1,"allocated":[[2,{"life":0,"number":1}]],"leader_no":3}}"#,
+        r#"{"i_am_here":{"number":{"life":4,"number":0},"hungry":true}}"#,
+        r#"{"req_cs":{"number":{"life":4,"number":1}}}"#,
         concat!(
-            r#"{"token":{"token":{"leader_no":3,"allocated":[],"requests":[[2,{"stay":0,"number":1}]],"free":[0,1],"#,
-            r#""fence":{"generation":0,"counter":7},"queue":[]}}}"#
+            r#"{"token":{"token":{"leader_no":3,"allocated":[],"requests":[[2,{"life":0,"number":1}]],"free":[0,1],"#,
+            r#""fence":{"epoch":0,"counter":7},"queue":[]}}}"#
         ),
-        r#"{"req_ack":{"number":{"stay":4,"number":1}}}"#,
+        r#"{"req_ack":{"number":{"life":4,"number":1}}}"#,
         concat!(
-            r#"{"per_grant":{"number":{"stay":4,"number":1},"#,
-            r#""grant":{"permits":[0],"fence":{"generation":0,"counter":7}},"leader_no":3}}"#
+            r#"{"per_grant":{"number":{"life":4,"number":1},"#,
+            r#""grant":{"permits":[0],"fence":{"epoch":0,"counter":7}},"leader_no":3}}"#
         ),
-        r#"{"release":{"number":{"stay":4,"number":1}}}"#,
-        r#"{"i_am_leaving":{"number":{"stay":4,"number":1},"requests":[],"releases":[]}}"#,
+        r#"{"release":{"number":{"life":4,"number":1}}}"#,
+        r#"{"i_am_leaving":{"number":{"life":4,"number":1},"requests":[],"releases":[]}}"#,
         r#"{"token_ack":{"leader_no":3}}"#,
         r#"{"token_lost":{"leader_no":3}}"#,
-        r#"{"leave_ack":{"stay":4}}"#,
+        r#"{"leave_ack":{"life":4}}"#,
     ];
     assert_kinds::<Klme>(&messages, &["token"], &[("token", Permits::first(2))]);
 }
@@ -191,11 +193,11 @@ fn messages_of_klme() {
 fn messages_of_klme_ft() {
     let messages = [
         concat!(
-            r#"{"beat":{"copy":{"number":{"counter":1,"stay":0},"version":0,"round":2,"leader":0,"founded":0,"#,
+            r#"{"beat":{"copy":{"number":{"counter":1,"stay":0},"version":0,"round":2,"leader":0,"generation":0,"#,
             r#""holders":[{"id":0,"stay":0}],"queue":[]},"wanted":false,"rests":true}}"#
         ),
-        r#"{"claim":{"stay":1,"number":null,"round":2,"want":{"hold":5},"leaving":false}}"#,
-        r#"{"grant":{"number":{"counter":1,"stay":0},"round":2,"permit":1,"seal":5,"renews":false}}"#,
+        r#"{"claim":{"stay":1,"number":null,"round":2,"want":{"hold":{"leadership":1,"count":5}},"leaving":false}}"#,
+        r#"{"grant":{"number":{"counter":1,"stay":0},"round":2,"permit":1,"seal":{"leadership":1,"count":5},"renews":false}}"#,
         r#"{"stand":{"number":{"counter":1,"stay":0},"holders":[],"relieves":null}}"#,
         r#"{"vote":{"stay":1,"number":{"counter":1,"stay":0},"copy":null}}"#,
         r#"{"ahead":{"number":{"counter":1,"stay":0}}}"#,

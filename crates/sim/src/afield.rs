@@ -86,7 +86,7 @@ pub enum News<M> {
     Message {
         /// The sender.
         from: NodeId,
-        /// Of the link, or of the stay that it is for.
+        /// Of the link, or of the life that it is for.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -455,8 +455,8 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.news.pop_front()
     }
 
-    /// A node sends a message over a link, or to a member in this stay; if it is `shared`, the same as the last. It goes out
-    /// with [`Self::dispatch`] at the latest.
+    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It goes
+    /// out with [`Self::dispatch`] at the latest.
     pub fn send(&mut self, now: Time, from: NodeId, to: (NodeId, Incarnation), message: M, shared: bool) {
         self.flights.push((from, to.0, message.clone()));
         match &mut self.letter {
@@ -480,7 +480,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message })
     }
 
-    /// Whatever is on its way to this node is for a stay that is over.
+    /// Whatever is on its way to this node is for a life that is over.
     pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
         self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
     }

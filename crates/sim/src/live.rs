@@ -16,7 +16,7 @@ use crate::afield::Terrain;
 use crate::applications::Applications;
 use crate::config::Plan;
 use crate::queue::Event;
-use crate::random::{Subject, stream};
+use crate::random::{Stays, Subject, stream};
 use crate::run::deployment;
 use crate::world::{Setting, Step, World};
 
@@ -133,6 +133,7 @@ impl Visitor for Watched<'_> {
             constants: &plan.config.constants,
             delay: plan.config.delay,
             delays: stream(plan.config.seed, 0, Subject::Delay),
+            stays: Stays::new(plan.config.seed, 0),
             checked: true,
             recorder: trace,
             field: Some(terrain.afield::<P>(plan.config.nodes, plan.config.seed).expect("it was checked")),

@@ -1,6 +1,7 @@
 //! One seed, split per replication and subject, so that changing how much one subject draws disturbs no other.
 
 use driftlock_net::Time;
+use driftlock_protocol::Stay;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,6 +31,8 @@ pub enum Subject {
     Demand,
     /// Which messages are lost.
     Loss,
+    /// Who members are.
+    Stay,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.
@@ -46,6 +49,32 @@ pub fn stream_of_site(seed: u64, replication: u32, subject: Subject, site: u32) 
     let mut stream = stream(seed, replication, subject);
     stream.set_stream(stream.get_stream() | u64::from(site) << REPLICATIONS_BITS);
     stream
+}
+
+/// Draws the stays of those who enter a neighbourhood: unique, for all that anybody will ever see, and in no order.
+#[derive(Clone, Debug)]
+pub struct Stays(Stream);
+
+impl Stays {
+    /// Of one of several neighbourhoods in a replication of the run with this seed.
+    pub fn of_site(seed: u64, replication: u32, site: u32) -> Self {
+        Self(stream_of_site(seed, replication, Subject::Stay, site))
+    }
+
+    /// Of the only one.
+    pub fn new(seed: u64, replication: u32) -> Self {
+        Self::of_site(seed, replication, 0)
+    }
+
+    /// The next one.
+    pub fn draw(&mut self) -> Stay {
+        Stay(self.0.random())
+    }
+
+    /// Of so many.
+    pub fn draw_all(&mut self, count: usize) -> Vec<Stay> {
+        (0..count).map(|_| self.draw()).collect()
+    }
 }
 
 /// An exponential sample with this mean.
@@ -181,6 +210,16 @@ mod tests {
         let at_site = |site| stream_of_site(7, 0, Subject::Delay, site).random::<u64>();
         assert_eq!(first(0, Subject::Delay), at_site(0));
         assert_ne!(at_site(0), at_site(1));
+    }
+
+    #[test]
+    fn stays_are_drawn_for_each_place_by_itself_and_lie_in_no_order() {
+        let stays = Stays::of_site(7, 0, 1).draw_all(8);
+        assert_eq!(stays, Stays::of_site(7, 0, 1).draw_all(8));
+        assert!(!stays.is_sorted() && !stays.iter().rev().is_sorted(), "{stays:?}");
+        for other in [Stays::new(7, 0), Stays::new(7, 1), Stays::new(8, 0)] {
+            assert!(other.clone().draw_all(8).iter().all(|stay| !stays.contains(stay)));
+        }
     }
 
     #[test]

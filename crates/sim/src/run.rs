@@ -16,7 +16,7 @@ use crate::config::{Config, Plan};
 use crate::layout::Layout;
 use crate::meter::Tally;
 use crate::queue::Event;
-use crate::random::{Stream, Subject, exponential, stream};
+use crate::random::{Stays, Stream, Subject, exponential, stream};
 use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};
 use crate::world::{Setting, Step, World};
@@ -90,10 +90,11 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
         // Nobody knows of links beforehand; the neighbourhood is everybody.
         let everybody = || (0..config.nodes).map(NodeId).collect();
         let members = if plan.algorithm.layer() == Layer::Neighbourhood { everybody() } else { Vec::new() };
-        return Deployment { nodes: config.nodes, k: config.k, members, ..Deployment::default() };
+        let stays = Stays::new(config.seed, replication).draw_all(members.len());
+        return Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() };
     }
     if plan.algorithm.layer() == Layer::Neighbourhood {
-        return side_by_side::deployment(config, &side_by_side::roaming(config, replication), Site(0));
+        return side_by_side::deployment(config, replication, &side_by_side::roaming(config, replication), Site(0));
     }
     let links = match &config.topology {
         Layout::Random => {
@@ -202,6 +203,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             constants: &plan.config.constants,
             delay: plan.config.delay,
             delays: draws(Subject::Delay),
+            stays: Stays::new(plan.config.seed, replication),
             checked: plan.config.check,
             recorder,
             field,

@@ -24,7 +24,7 @@ use crate::areas::plane;
 use crate::config::Config;
 use crate::meter::{Tally, Waiter};
 use crate::movement::Walk;
-use crate::random::{Subject, stream, stream_of_site};
+use crate::random::{Stays, Subject, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
 use crate::world::{Setting, Step, Traveller, World};
@@ -41,9 +41,10 @@ pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
 }
 
 /// Where a neighbourhood starts.
-pub(crate) fn deployment(config: &Config, roaming: &Roaming, site: Site) -> Deployment {
-    let members = (0..config.nodes).map(NodeId).filter(|&node| roaming.site(node) == Some(site)).collect();
-    Deployment { nodes: config.nodes, k: config.k, members, ..Deployment::default() }
+pub(crate) fn deployment(config: &Config, replication: u32, roaming: &Roaming, site: Site) -> Deployment {
+    let members: Vec<_> = (0..config.nodes).map(NodeId).filter(|&node| roaming.site(node) == Some(site)).collect();
+    let stays = Stays::of_site(config.seed, replication, site.0).draw_all(members.len());
+    Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() }
 }
 
 /// Runs one replication. The record is one of the first neighbourhood.
@@ -57,12 +58,13 @@ pub(crate) fn replicate<P: Protocol>(
     let roaming = roaming(config, replication);
     let world = |site: Site| {
         World::new(Setting::<P> {
-            deployment: &deployment(config, &roaming, site),
+            deployment: &deployment(config, replication, &roaming, site),
             variant,
             repairs,
             constants: &config.constants,
             delay: config.delay,
             delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
+            stays: Stays::of_site(config.seed, replication, site.0),
             checked: config.check,
             recorder: recorder.take(),
             field: None,

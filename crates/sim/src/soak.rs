@@ -28,7 +28,7 @@ use thiserror::Error;
 use crate::afield::Terrain;
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::Event;
-use crate::random::{Duration, Stream, Subject, exponential, stream};
+use crate::random::{Duration, Stays, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};
 use crate::world::{Disorder, Setting, Step, World};
@@ -234,7 +234,7 @@ impl Case {
             // Who hears whom, nobody knows beforehand.
             Layer::Links if crowd.is_afield() => Deployment { nodes, k, ..Deployment::default() },
             Layer::Links => linked(nodes, k, &mut draw),
-            Layer::Neighbourhood => settled(nodes, k, &mut draw),
+            Layer::Neighbourhood => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
         };
         let case = Self {
             seed,
@@ -356,6 +356,7 @@ impl Case {
             constants: &self.constants,
             delay: self.delay,
             delays: draws(Subject::Delay),
+            stays: Stays::new(self.seed, 0),
             checked: self.checked,
             recorder,
             field: self.terrain.as_ref().map(afield),
@@ -404,14 +405,15 @@ fn linked(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
 }
 
 /// A neighbourhood with some of the nodes in it, in any order. One in eight is empty at first.
-fn settled(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
+fn settled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployment {
     let mut members: Vec<_> = (0..nodes).map(NodeId).collect();
     for at in (1..members.len()).rev() {
         members.swap(at, draw.random_range(0..=at));
     }
     let inside = if draw.random_bool(0.125) { 0 } else { draw.random_range(1..=members.len()) };
     members.truncate(inside);
-    Deployment { nodes, k, members, ..Deployment::default() }
+    let stays = stays.draw_all(members.len());
+    Deployment { nodes, k, members, stays, ..Deployment::default() }
 }
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {

@@ -15,7 +15,7 @@ use rand::RngExt;
 use crate::afield::Afield;
 use crate::meter::{Meter, Waiter};
 use crate::queue::{Event, Queue};
-use crate::random::{Duration, Stream};
+use crate::random::{Duration, Stays, Stream};
 
 mod outdoors;
 mod travel;
@@ -66,6 +66,8 @@ pub struct Setting<'a, P: Protocol> {
     pub delay: Duration,
     /// From which the delays are drawn.
     pub delays: Stream,
+    /// From which the stays of those who enter are drawn. The first are those of the deployment.
+    pub stays: Stays,
     /// Whether all invariants are checked after every step.
     pub checked: bool,
     /// Where the steps are recorded.
@@ -104,6 +106,7 @@ pub struct World<P: Protocol> {
     /// The delay, if it is always the same: then it need not be computed for every message.
     constant_delay: Option<Time>,
     delays: Stream,
+    stays: Stays,
     /// Whether messages may overtake one another, and how.
     disorder: Option<Disorder>,
     /// How many messages did.
@@ -125,7 +128,10 @@ pub struct World<P: Protocol> {
 impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero, or when the first of them is there.
     pub fn new(setting: Setting<'_, P>) -> Self {
-        let Setting { deployment, variant, repairs, constants, delay, delays, checked, recorder, mut field } = setting;
+        let Setting { deployment, variant, repairs, constants, delay, delays, mut stays, checked, recorder, mut field } =
+            setting;
+        let of_members = stays.draw_all(deployment.stays.len());
+        debug_assert_eq!(of_members, deployment.stays);
         if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
             field.watch();
         }
@@ -150,6 +156,7 @@ impl<P: Protocol> World<P> {
             delay,
             constant_delay: delay.constant(),
             delays,
+            stays,
             disorder: None,
             overtakings: 0,
             out: if recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() },
@@ -392,7 +399,8 @@ impl<P: Protocol> World<P> {
     pub fn enter(&mut self, node: NodeId) -> Step<()> {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
         let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        let stay = neighbourhood.enter(node);
+        let stay = self.stays.draw();
+        let life = neighbourhood.enter(node, stay);
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
         }
@@ -401,10 +409,10 @@ impl<P: Protocol> World<P> {
         }
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Met { peer: node, stay })?;
+            self.tell(peer, Crossing::Met { peer: node, life })?;
         }
         self.checked = checked;
-        self.tell(node, Crossing::decreed(stay, members))
+        self.tell(node, Crossing::decreed(stay, life, members))
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.

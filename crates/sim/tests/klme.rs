@@ -7,7 +7,7 @@ use driftlock_protocol::klme::{Klme, repair};
 use driftlock_protocol::{Constants, Demand, Deployment, NodeId};
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::queue::Event;
-use driftlock_sim::random::{Duration, Subject, stream};
+use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::run::{Records, Replication, replicate, trace_header};
 use driftlock_sim::summary::Summary;
 use driftlock_sim::sweep::run_all;
@@ -65,6 +65,7 @@ fn world_with(nodes: u32, k: u32, repairs: Repairs) -> World<Klme> {
         constants: &Constants::new(),
         delay: Duration::Constant(1.0),
         delays: stream(1, 0, Subject::Delay),
+        stays: Stays::new(1, 0),
         checked: true,
         recorder: None,
         field: None,

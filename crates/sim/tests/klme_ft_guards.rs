@@ -24,9 +24,9 @@ fn found(rule: Repair, seed: u64) -> Violation {
 #[test]
 fn without_these_rules_waiters_are_never_served() {
     let found_by = [
-        (guard::RESIGN, 3_329),
-        (guard::WATCH, 3_329),
-        (guard::OUTDO, 810),
+        (guard::RESIGN, 16_872),
+        (guard::WATCH, 4_523),
+        (guard::OUTDO, 1_044),
         (guard::HEED, 31_634),
         (guard::SPOKEN_FOR, 618_563),
         (guard::WITHDRAW, 3_823),
@@ -44,7 +44,7 @@ fn without_these_rules_waiters_are_never_served() {
 
 #[test]
 fn without_these_rules_a_fence_is_issued_twice() {
-    for (rule, seed) in [(guard::COUNTER, 847), (guard::FRESHEST, 3_944), (guard::SETTLE, 13_861)] {
+    for (rule, seed) in [(guard::COUNTER, 1_259), (guard::FRESHEST, 5_114), (guard::SETTLE, 54_283)] {
         let found = found(rule, seed);
         assert!(matches!(found, Violation::FenceNotGrowing { .. }), "without `{}`: {found}", rule.name);
     }

@@ -278,7 +278,7 @@ mod tests {
     }
 
     fn grant(number: u8, counter: u64) -> Grant {
-        Grant { permits: Permits::single(permit(number)), fence: Fence { generation: 0, counter } }
+        Grant { permits: Permits::single(permit(number)), fence: Fence { epoch: 0, counter } }
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
     fn a_partial_grant_is_seen() {
         let mut oracle = Oracle::new(1, 2);
         oracle.requested(A, Demand::ONE);
-        let both = Grant { permits: Permits::first(2), fence: Fence { generation: 0, counter: 1 } };
+        let both = Grant { permits: Permits::first(2), fence: Fence { epoch: 0, counter: 1 } };
         assert_eq!(oracle.granted(A, both), Err(Violation::PartialGrant { node: A, asked: 1, granted: 2 }));
     }
 
@@ -380,7 +380,7 @@ mod tests {
         oracle.released(A);
         let two = Demand { units: driftlock_protocol::Units::new(2).unwrap(), ..Demand::ONE };
         oracle.requested(A, two);
-        let fence = |counter| Fence { generation: 0, counter };
+        let fence = |counter| Fence { epoch: 0, counter };
         let both = Grant { permits: Permits::first(2), fence: fence(5) };
         let stands = Violation::FenceNotGrowing { permit: permit(1), node: A, got: fence(5), last: fence(5) };
         assert_eq!(oracle.granted(A, both), Err(stands));

@@ -455,7 +455,7 @@ impl Drawing {
 
 /// What the run is about: the algorithm, the network and its links at the start.
 pub(crate) fn heading(header: &Header) -> String {
-    let Deployment { nodes, k, links, members } = &header.deployment;
+    let Deployment { nodes, k, links, members, .. } = &header.deployment;
     let mut text = clipped(&header.algorithm);
     if !header.without.is_empty() {
         text += &format!(" without {}", header.without.join(", "));

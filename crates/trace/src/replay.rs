@@ -130,6 +130,12 @@ fn check_deployment(header: &Header) -> Result<(), ReplayError> {
     if members.iter().any(|member| member.0 >= deployment.nodes) || members.windows(2).any(|two| two[0] == two[1]) {
         return Err(ReplayError::BadDeployment("a member is there twice, or does not exist"));
     }
+    let mut stays = deployment.stays.clone();
+    stays.sort_unstable();
+    let of_all = stays.is_empty() || stays.len() == members.len();
+    if !of_all || stays.windows(2).any(|two| two[0] == two[1]) {
+        return Err(ReplayError::BadDeployment("a stay is there twice, or it is not told of every member"));
+    }
     Ok(())
 }
 

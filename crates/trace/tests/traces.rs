@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs,
+    Algorithm, Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs, Stay,
 };
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Writer};
@@ -50,7 +50,7 @@ fn a_trace_replays_and_reads_as_documented() {
     let step = text.lines().nth(1).expect("a step");
     assert_eq!(
         step,
-        r#"{"t":5,"node":0,"in":{"request":{"units":1,"priority":0}},"out":[{"clause":"request.1"},{"clause":"request.5"},{"clause":"give-token.12"},{"grant":{"permits":[0],"fence":{"generation":0,"counter":1}}}],"status":{"section":"critical"}}"#
+        r#"{"t":5,"node":0,"in":{"request":{"units":1,"priority":0}},"out":[{"clause":"request.1"},{"clause":"request.5"},{"clause":"give-token.12"},{"grant":{"permits":[0],"fence":{"epoch":0,"counter":1}}}],"status":{"section":"critical"}}"#
     );
 }
 
@@ -90,7 +90,7 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal("").contains("empty"));
     assert!(refusal("hello\n").contains("no header"));
     assert!(refusal(&text.replace(FORMAT, "something-else")).contains("something-else"));
-    assert!(refusal(&text.replacen("\"version\":2", "\"version\":99", 1)).contains("version 99"));
+    assert!(refusal(&text.replacen("\"version\":3", "\"version\":99", 1)).contains("version 99"));
     assert!(refusal(&text.replacen("\"krl\"", "\"paxos\"", 1)).contains("paxos"));
     assert!(refusal(&text.replacen("\"without\":[]", "\"without\":[\"glue\"]", 1)).contains("glue"));
     assert!(refusal(&text.replacen("\"node\":0", "\"node\":9", 1)).contains("only 2 nodes"));
@@ -108,4 +108,24 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
 fn a_file_that_is_not_there_is_said_to_be_not_there() {
     let error = Reader::open("no-such-file.jsonl".as_ref()).err().expect("there is none");
     assert!(matches!(error, ReadError::Io(_)));
+}
+
+#[test]
+fn members_have_stays_of_their_own_or_none_is_told() {
+    let members = [0, 1].map(NodeId).to_vec();
+    let outcome = |stays: &[u64]| {
+        let stays = stays.iter().copied().map(Stay).collect();
+        let deployment = Deployment { nodes: 2, k: 1, members: members.clone(), stays, ..Deployment::default() };
+        let klme_ft = Algorithm::named("klme-ft").expect("registered");
+        let origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
+        let header = Header::new(klme_ft, Vec::new(), deployment, origin);
+        let text = serde_json::to_string(&header).expect("written") + "\n{\"end\":{\"steps\":0}}\n";
+        replayed(&text).map_err(|error| error.to_string())
+    };
+    for stays in [&[][..], &[u64::MAX, 3]] {
+        assert_eq!(outcome(stays), Ok(Outcome::Same { steps: 0, violation: None }));
+    }
+    for stays in [&[7][..], &[7, 7], &[1, 2, 3]] {
+        assert!(outcome(stays).unwrap_err().contains("a stay is there twice, or it is not told of every member"));
+    }
 }

@@ -26,6 +26,7 @@ impl<P: Protocol> Model<P> {
             fingerprint.word(u64::from(word));
         }
         fingerprint.word(self.kind_of_fault(state));
+        fingerprint.word(self.setup.stays.turn(ledger.next()));
         let whole = !on_links || layout.common(state, Common::Formations) > 0 || layout.has_cuts(state);
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);

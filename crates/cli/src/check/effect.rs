@@ -4,7 +4,7 @@ use std::any::TypeId;
 
 use driftlock_check::{Properties, Property};
 use driftlock_protocol::klme::Never;
-use driftlock_protocol::{ALGORITHMS, Algorithm, Protocol, Urgency, Visitor};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Deployment, NodeId, Protocol, Repairs, Stay, Urgency, Visitor};
 use driftlock_sim::config::ConfigError;
 
 use super::flags::Args;
@@ -32,7 +32,7 @@ fn of_demands(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
 
 /// Why a flag means nothing to this algorithm, if one does not.
 fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String> {
-    let Traits { has_timers, has_constants, differs_over_radios } = algorithm.visit(AskTraits);
+    let Traits { has_timers, has_constants, differs_over_radios, knows_stays } = algorithm.visit(AskTraits);
     let tag = algorithm.tag;
     if args.as_published && algorithm.repairs().is_empty() {
         return Some(ConfigError::NothingPublished { algorithm: tag }.to_string());
@@ -42,6 +42,9 @@ fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String
     }
     if args.over_radios && !differs_over_radios {
         return Some(format!("{tag} is the same over radios: leave --over-radios out"));
+    }
+    if args.neighbourhood.stays.is_some() && !knows_stays {
+        return Some(format!("{tag} tells members apart by other means than their stays: leave --stays out"));
     }
     if args.timed && !has_timers && args.pauses == 0 {
         return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
@@ -69,6 +72,7 @@ struct Traits {
     has_timers: bool,
     has_constants: bool,
     differs_over_radios: bool,
+    knows_stays: bool,
 }
 
 struct AskTraits;
@@ -78,10 +82,16 @@ impl Visitor for AskTraits {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Traits {
         let written = |variant: P::Variant| format!("{variant:?}");
+        let with_stay = |stay| {
+            let (members, stays) = (vec![NodeId(0)], vec![Stay(stay)]);
+            let deployment = Deployment { nodes: 1, k: 1, members, stays, ..Deployment::default() };
+            P::deploy(&deployment, variant, Repairs::ALL)
+        };
         Traits {
             has_timers: TypeId::of::<P::Timer>() != TypeId::of::<Never>(),
             has_constants: written(P::at_small_scale(variant)) != written(variant),
             differs_over_radios: written(P::over_radios(variant)) != written(variant),
+            knows_stays: with_stay(1) != with_stay(2),
         }
     }
 }

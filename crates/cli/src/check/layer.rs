@@ -1,6 +1,6 @@
 //! The flags that say what the layer below an algorithm may do, and what they mean.
 
-use driftlock_check::{Bound, Networks, Setup, Topology};
+use driftlock_check::{Bound, Networks, Setup, Stays, Topology};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{ALGORITHMS, Algorithm, Harm, Layer, NodeId};
 
@@ -48,6 +48,10 @@ pub(super) struct NeighbourhoodFlags {
     /// Nodes that enter, if not as many as leave
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     joins: Option<Bound>,
+    /// How the stays of those who enter lie to those before: growing, falling, or alternating between above and below
+    /// [default: growing]
+    #[arg(long, value_name = "ORDER")]
+    pub(super) stays: Option<Stays>,
     /// Members that stop for good, and nobody is told [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     crashes: Option<Bound>,
@@ -131,7 +135,7 @@ impl NeighbourhoodFlags {
     fn is_given(&self) -> bool {
         let changes = [self.crossings, self.leaves, self.joins];
         let faults = [self.crashes, self.losses, self.overtakes, self.lateness];
-        changes.iter().chain(&faults).any(Option::is_some) || self.outside.is_some()
+        changes.iter().chain(&faults).any(Option::is_some) || self.outside.is_some() || self.stays.is_some()
     }
 
     /// Why a flag changes nothing, if one does not.
@@ -150,6 +154,7 @@ impl NeighbourhoodFlags {
             return Err(Failure::Other(format!("--outside {outside}: there are only {nodes} nodes")));
         };
         setup.deployment.members = (0..inside.min(driftlock_check::NODES_MAX)).map(NodeId).collect();
+        setup.set_stays(self.stays.unwrap_or_default());
         let both = self.crossings.unwrap_or(ONCE);
         setup.leaves = self.leaves.unwrap_or(both);
         setup.joins = self.joins.unwrap_or(both);

@@ -26,8 +26,8 @@ impl<M> Ground<M> {
             }
             Layer::Neighbourhood => {
                 let mut neighbourhood = Neighbourhood::new(deployment.nodes);
-                for &node in &deployment.members {
-                    neighbourhood.enter(node);
+                for (node, stay) in deployment.stays() {
+                    neighbourhood.enter(node, stay);
                 }
                 Self::Neighbourhood(neighbourhood)
             }
@@ -38,7 +38,7 @@ impl<M> Ground<M> {
     pub fn reach(&self, node: NodeId) -> Reach {
         match self {
             Self::Links(links) => Reach::links(links.of(node)),
-            Self::Neighbourhood(neighbourhood) => Reach::member(neighbourhood.stay(node)),
+            Self::Neighbourhood(neighbourhood) => Reach::member(neighbourhood.life(node)),
         }
     }
 

@@ -12,15 +12,22 @@ struct Channel<M> {
     messages: VecDeque<M>,
 }
 
+/// Who a member is, and which of its lives this is: what is on its way to it is for that one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Being {
+    stay: Stay,
+    life: Incarnation,
+}
+
 /// Whether a node is inside, and whether it still lives.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Presence {
     Outside,
-    Inside(Stay),
+    Inside(Being),
     /// It was killed, and will be back. Nobody is told.
-    Down(Stay),
+    Down(Being),
     /// It has crashed inside. Nobody is told, so it goes on being a member.
-    Crashed(Stay),
+    Crashed(Being),
 }
 
 /// All members of a neighbourhood and what is in flight between them.
@@ -31,8 +38,8 @@ pub struct Neighbourhood<M> {
     presence: Vec<Presence>,
     /// For each node its channels, by receiver. A channel outlives its sender's stay.
     channels: Vec<Vec<Channel<M>>>,
-    /// Of whoever enters next.
-    stay: Stay,
+    /// That begins next. All lives are numbered by one count.
+    life: Incarnation,
 }
 
 impl<M> Neighbourhood<M> {
@@ -41,24 +48,34 @@ impl<M> Neighbourhood<M> {
         Self {
             presence: vec![Presence::Outside; nodes as usize],
             channels: (0..nodes).map(|_| Vec::new()).collect(),
-            stay: Stay(0),
+            life: Incarnation(0),
         }
     }
 
-    /// The stay of a node that is inside and lives.
-    pub fn stay(&self, node: NodeId) -> Option<Stay> {
+    /// The life of a node that is inside and lives.
+    pub fn life(&self, node: NodeId) -> Option<Incarnation> {
         match self.presence[node.index()] {
-            Presence::Inside(stay) => Some(stay),
+            Presence::Inside(being) => Some(being.life),
             Presence::Outside | Presence::Down(_) | Presence::Crashed(_) => None,
         }
     }
 
+    /// The stay of a node that is taken for a member, whether or not it lives.
+    pub fn stay(&self, node: NodeId) -> Option<Stay> {
+        self.being(node).map(|being| being.stay)
+    }
+
     /// Everybody who is taken for a member, by id: also those who have crashed.
-    pub fn members(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
-        (0..).map(NodeId).zip(&self.presence).filter_map(|(node, presence)| match *presence {
-            Presence::Inside(stay) | Presence::Down(stay) | Presence::Crashed(stay) => Some((node, stay)),
+    pub fn members(&self) -> impl Iterator<Item = (NodeId, Incarnation)> + '_ {
+        let nodes = (0..).map(NodeId).take(self.presence.len());
+        nodes.filter_map(|node| Some((node, self.being(node)?.life)))
+    }
+
+    fn being(&self, node: NodeId) -> Option<Being> {
+        match self.presence[node.index()] {
+            Presence::Inside(being) | Presence::Down(being) | Presence::Crashed(being) => Some(being),
             Presence::Outside => None,
-        })
+        }
     }
 
     /// Whoever hears a broadcast of `from`.
@@ -73,13 +90,19 @@ impl<M> Neighbourhood<M> {
         matches!(self.presence[node.index()], Presence::Crashed(_))
     }
 
-    /// A node enters that was outside, or comes back to life.
-    pub fn enter(&mut self, node: NodeId) -> Stay {
-        debug_assert_eq!(self.stay(node), None);
-        let stay = self.stay;
-        self.stay.0 += 1;
-        self.presence[node.index()] = Presence::Inside(stay);
-        stay
+    /// The life that begins with the next node that enters.
+    pub fn next_life(&self) -> Incarnation {
+        self.life
+    }
+
+    /// A node enters that was outside, or comes in the place of one that has crashed. Tells which life this begins.
+    pub fn enter(&mut self, node: NodeId, stay: Stay) -> Incarnation {
+        debug_assert_eq!(self.life(node), None);
+        debug_assert!((0..).zip(&self.presence).all(|(other, _)| self.stay(NodeId(other)) != Some(stay)), "{stay:?}");
+        let life = self.life;
+        self.life.0 += 1;
+        self.presence[node.index()] = Presence::Inside(Being { stay, life });
+        life
     }
 
     /// A member is gone. What was on its way to it is lost, and returned here; what it has sent is not.
@@ -90,24 +113,24 @@ impl<M> Neighbourhood<M> {
 
     /// A member stops for good, and nobody is told. What was on its way to it is returned here.
     pub fn crash(&mut self, node: NodeId) -> Vec<M> {
-        if let Presence::Inside(stay) = self.presence[node.index()] {
-            self.presence[node.index()] = Presence::Crashed(stay);
+        if let Presence::Inside(being) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Crashed(being);
         }
         self.silence(node)
     }
 
     /// A member is killed, and nobody is told. What was on its way to it is returned here.
     pub fn kill(&mut self, node: NodeId) -> Vec<M> {
-        if let Presence::Inside(stay) = self.presence[node.index()] {
-            self.presence[node.index()] = Presence::Down(stay);
+        if let Presence::Inside(being) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Down(being);
         }
         self.silence(node)
     }
 
     /// A member that was killed is back, in the stay that it was in.
     pub fn back(&mut self, node: NodeId) {
-        if let Presence::Down(stay) = self.presence[node.index()] {
-            self.presence[node.index()] = Presence::Inside(stay);
+        if let Presence::Down(being) = self.presence[node.index()] {
+            self.presence[node.index()] = Presence::Inside(being);
         }
     }
 
@@ -120,7 +143,7 @@ impl<M> Neighbourhood<M> {
     /// Puts a message on its way, behind what is in flight from `from` to `to` already. It is dropped if `to` is not there, or
     /// is the sender itself: nobody hears itself.
     pub fn send(&mut self, from: NodeId, to: NodeId, message: M) -> Option<Incarnation> {
-        let stay = self.presence.get(to.index()).filter(|_| from != to).and_then(|_| self.stay(to))?;
+        let life = self.presence.get(to.index()).filter(|_| from != to).and_then(|_| self.life(to))?;
         let channels = &mut self.channels[from.index()];
         let at = match channels.binary_search_by_key(&to, |channel| channel.to) {
             Ok(at) => at,
@@ -130,7 +153,7 @@ impl<M> Neighbourhood<M> {
             }
         };
         channels[at].messages.push_back(message);
-        Some(stay.incarnation())
+        Some(life)
     }
 
     /// What was last put on its way from `from` to `to`, if it has not arrived.
@@ -157,9 +180,9 @@ impl<M> Neighbourhood<M> {
         }
     }
 
-    /// Takes the message that arrives next from `from` at `to`, if that is still in the same stay.
+    /// Takes the message that arrives next from `from` at `to`, if that is still in the same life.
     pub fn arrive(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> Option<M> {
-        if self.stay(to)?.incarnation() != incarnation {
+        if self.life(to)? != incarnation {
             return None;
         }
         let channels = &mut self.channels[from.index()];
@@ -189,7 +212,7 @@ mod tests {
     fn inside(nodes: &[NodeId]) -> Neighbourhood<char> {
         let mut neighbourhood = Neighbourhood::new(3);
         for &node in nodes {
-            neighbourhood.enter(node);
+            neighbourhood.enter(node, Stay(9 - u64::from(node.0)));
         }
         neighbourhood
     }
@@ -211,7 +234,9 @@ mod tests {
         let mut neighbourhood = inside(&[A, B]);
         let before = neighbourhood.send(B, A, 'x').unwrap();
         neighbourhood.depart(A);
-        assert_eq!(neighbourhood.enter(A), Stay(2));
+        assert_eq!((neighbourhood.life(A), neighbourhood.stay(A)), (None, None));
+        assert_eq!(neighbourhood.enter(A, Stay(5)), Incarnation(2));
+        assert_eq!((neighbourhood.life(A), neighbourhood.stay(A)), (Some(Incarnation(2)), Some(Stay(5))));
         let now = neighbourhood.send(B, A, 'y').unwrap();
         assert_eq!(neighbourhood.arrive(B, A, before), None);
         assert_eq!(neighbourhood.arrive(B, A, now), Some('y'));
@@ -224,9 +249,10 @@ mod tests {
         let to_b = neighbourhood.send(A, B, 'y').unwrap();
         assert_eq!(neighbourhood.kill(A), ['x']);
         assert_eq!(neighbourhood.send(B, A, 'z'), None);
-        assert_eq!((neighbourhood.stay(A), neighbourhood.members().count()), (None, 2));
+        assert_eq!((neighbourhood.life(A), neighbourhood.members().count()), (None, 2));
+        let stay = neighbourhood.stay(A);
         neighbourhood.back(A);
-        assert_eq!(neighbourhood.stay(A), Some(Stay(0)));
+        assert_eq!((neighbourhood.stay(A), neighbourhood.life(A)), (stay, Some(incarnation)));
         assert_eq!(neighbourhood.arrive(B, A, incarnation), None);
         assert_eq!(neighbourhood.arrive(A, B, to_b), Some('y'));
     }
@@ -249,6 +275,7 @@ mod tests {
         let mut neighbourhood = inside(&[A, B, C]);
         assert_eq!(neighbourhood.audience(B).collect::<Vec<_>>(), [A, C]);
         neighbourhood.crash(C);
+        assert_eq!((neighbourhood.life(C), neighbourhood.stay(C)), (None, Some(Stay(7))));
         assert_eq!(neighbourhood.audience(B).collect::<Vec<_>>(), [A]);
         assert_eq!(neighbourhood.members().map(|(node, _)| node).collect::<Vec<_>>(), [A, B, C], "nobody was told");
         neighbourhood.depart(A);

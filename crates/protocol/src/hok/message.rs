@@ -102,6 +102,6 @@ pub struct Token {
 impl Token {
     /// With all units free, none of which was ever granted.
     pub(super) fn new(k: u32, generation: u32) -> Self {
-        Self { free: Permits::first(k), fence: Fence { generation, counter: 0 } }
+        Self { free: Permits::first(k), fence: Fence::first(generation, 0) }
     }
 }

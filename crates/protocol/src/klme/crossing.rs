@@ -3,10 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
-
-use super::{Klme, Message, Numbers, Place, RequestNo, repair};
-use crate::{Demand, NodeId, Out, Protocol, Section, Stay};
+use super::{Klme, Life, Message, Numbers, Place, RequestNo, repair};
+use crate::{Demand, Incarnation, NodeId, Out, Protocol, Section};
 
 impl Klme {
     /// I. Node i is about to leave the neighbourhood area.
@@ -78,11 +76,11 @@ impl Klme {
         let anybody = self.has(repair::LAST_NODE);
         let place = self.here();
         let token = place.token.as_ref()?;
-        let stays = |&&(node, stay): &&(NodeId, Stay)| {
-            let gone = RequestNo::gone(stay);
-            place.leavers.get(node).is_none_or(|leaver| leaver.stay < stay) && token.requests.is_behind(node, gone)
+        let stays = |&&(node, life): &&(NodeId, Life)| {
+            let gone = RequestNo::gone(life);
+            place.leavers.get(node).is_none_or(|leaver| leaver.life < life) && token.requests.is_behind(node, gone)
         };
-        let is_free = |&&(node, _): &&(NodeId, Stay)| token.allocation(node).is_none();
+        let is_free = |&&(node, _): &&(NodeId, Life)| token.allocation(node).is_none();
         let mut candidates = place.others.iter().filter(stays);
         let heir = candidates.clone().find(is_free).or_else(|| candidates.next().filter(|_| anybody));
         heir.map(|other| other.0)
@@ -121,7 +119,7 @@ impl Klme {
         place.requests.note_all(requests.iter().filter(|entry| entry.0 != from));
         place.releases.note_all(releases.iter().filter(|entry| entry.0 != from));
         // A late farewell says nothing about a stay that has begun since.
-        let past = RequestNo::gone(number.stay);
+        let past = RequestNo::gone(number.life);
         place.requests.remove_until(from, past);
         place.releases.remove_until(from, past);
         if !leads {
@@ -141,7 +139,7 @@ impl Klme {
     pub(super) fn strike_off(&mut self, leaver: NodeId, number: RequestNo, out: &mut Out<Self>) {
         out.clause("J.leader");
         let (tombstone, farewell) = (self.has(repair::TOMBSTONE), self.has(repair::FAREWELL));
-        let past = RequestNo::gone(number.stay);
+        let past = RequestNo::gone(number.life);
         let token = self.books();
         let is_first = token.requests.is_behind(leaver, past);
         token.queue.retain(|request| request.0 != leaver || request.1 > past);
@@ -153,15 +151,15 @@ impl Klme {
         }
         // A farewell comes to every leader meanwhile; a node that was struck off has been told, and may have gone.
         if farewell && is_first {
-            out.send(leaver, Message::LeaveAck { stay: number.stay });
+            out.send(leaver, Message::LeaveAck { life: number.life });
         }
     }
 
     /// The leader has struck this node off: it may go. It can not have been sent the token since.
-    pub(super) fn on_leave_ack(&mut self, stay: Stay, out: &mut Out<Self>) {
-        let current = self.number().stay;
+    pub(super) fn on_leave_ack(&mut self, life: Life, out: &mut Out<Self>) {
+        let current = self.number().life;
         let place = self.here();
-        if place.leaving && stay == current && place.token.is_none() {
+        if place.leaving && life == current && place.token.is_none() {
             out.clause("I.depart");
             self.depart(out);
         }
@@ -170,13 +168,14 @@ impl Klme {
     /// K. New node i entering the neighbourhood.
     pub(super) fn on_entering(
         &mut self,
-        stay: Stay,
-        members: Vec<(NodeId, Stay)>,
+        life: Incarnation,
+        members: &[(NodeId, Incarnation)],
         founds: Option<u32>,
         out: &mut Out<Self>,
     ) {
         out.clause("K");
-        self.place = Some(Place::new(stay, members));
+        let others = members.iter().map(|&(member, life)| (member, life.into())).collect();
+        self.place = Some(Place::new(life.into(), others));
         if let Some(generation) = founds.filter(|_| self.has(repair::LAST_NODE)) {
             out.clause("K.first");
             self.mint(self.k, generation, out);

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Numbers, RequestNo};
+use super::{Life, Numbers, RequestNo};
 use crate::relative::Kind;
-use crate::{Fence, Grant, NodeId, Permits, Stay};
+use crate::{Fence, Grant, NodeId, Permits};
 
 /// What nodes say in their neighbourhood.
 ///
@@ -89,7 +89,7 @@ pub enum Message {
     /// "Nothing is yours any more: go", with [`super::repair::FAREWELL`].
     LeaveAck {
         /// That ends.
-        stay: Stay,
+        life: Life,
     },
 }
 
@@ -145,7 +145,7 @@ impl Token {
             allocated: Vec::new(),
             requests: Numbers::default(),
             free: Permits::first(k),
-            fence: Fence { generation, counter: 0 },
+            fence: Fence::first(generation, 0),
             queue: Vec::new(),
         }
     }
@@ -195,7 +195,7 @@ mod tests {
     use crate::Permit;
 
     fn number(number: u32) -> RequestNo {
-        RequestNo { stay: Stay(0), number }
+        RequestNo { life: Life(0), number }
     }
 
     fn unit(at: u8) -> Permits {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_lowest_free_unit_is_allocated_under_the_next_fence_as_long_as_there_is_one() {
         let mut token = Token::generate(2, 4);
-        let fence = |counter| Fence { generation: 4, counter };
+        let fence = |counter| Fence { counter, ..Fence::first(4, 0) };
         assert_eq!((token.leader_no, token.free, token.fence), (LeaderNo(1), Permits::first(2), fence(0)));
         assert_eq!(token.allocate(NodeId(5), number(1)), Some(Grant { permits: unit(0), fence: fence(1) }));
         assert_eq!(token.allocate(NodeId(3), number(2)), Some(Grant { permits: unit(1), fence: fence(2) }));

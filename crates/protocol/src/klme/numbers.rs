@@ -1,24 +1,44 @@
 //! Request numbers, and lists of them.
 
 use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{NodeId, Stay};
+use crate::relative::{Kind, Series};
+use crate::{Incarnation, NodeId};
 
-/// A request of a node: *RN*, which begins anew with every stay, and the stay that tells it from those before.
+/// One stay of a node in the neighbourhood, by the number of the life that it has there: a later one is greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Life(pub u32);
+
+impl From<Incarnation> for Life {
+    fn from(incarnation: Incarnation) -> Self {
+        Self(incarnation.0)
+    }
+}
+
+/// Lives are compared here, and so their order counts.
+impl Hash for Life {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Stamp.hash(Series::Life.stamp(self.0.into()), hasher);
+    }
+}
+
+/// A request of a node: *RN*, which begins anew with every stay, and the life that tells it from those before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct RequestNo {
     /// In which it was made.
-    pub stay: Stay,
+    pub life: Life,
     /// *RN*.
     pub number: u32,
 }
 
 impl RequestNo {
-    /// Later than every request of this stay: the node has left.
-    pub fn gone(stay: Stay) -> Self {
-        Self { stay, number: u32::MAX }
+    /// Later than every request of this life: the node has left.
+    pub fn gone(life: Life) -> Self {
+        Self { life, number: u32::MAX }
     }
 }
 
@@ -99,7 +119,7 @@ mod tests {
     fn numbers(entries: &[(u32, u32)]) -> Numbers {
         let mut numbers = Numbers::default();
         for &(node, number) in entries {
-            numbers.note(NodeId(node), RequestNo { stay: Stay(0), number });
+            numbers.note(NodeId(node), RequestNo { life: Life(0), number });
         }
         numbers
     }
@@ -124,12 +144,12 @@ mod tests {
     #[test]
     fn a_later_stay_comes_after_every_request_of_an_earlier_one() {
         let mut list = Numbers::default();
-        list.note(NodeId(1), RequestNo::gone(Stay(3)));
-        assert!(!list.is_behind(NodeId(1), RequestNo { stay: Stay(3), number: 9 }));
-        assert!(list.is_behind(NodeId(1), RequestNo { stay: Stay(4), number: 1 }));
-        list.remove_until(NodeId(1), RequestNo::gone(Stay(2)));
+        list.note(NodeId(1), RequestNo::gone(Life(3)));
+        assert!(!list.is_behind(NodeId(1), RequestNo { life: Life(3), number: 9 }));
+        assert!(list.is_behind(NodeId(1), RequestNo { life: Life(4), number: 1 }));
+        list.remove_until(NodeId(1), RequestNo::gone(Life(2)));
         assert!(list.get(NodeId(1)).is_some());
-        list.remove_until(NodeId(1), RequestNo::gone(Stay(3)));
+        list.remove_until(NodeId(1), RequestNo::gone(Life(3)));
         assert_eq!(list.get(NodeId(1)), None);
     }
 }

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::vec;
 
 use super::*;
-use crate::{Effect, Outbox};
+use crate::{Effect, Incarnation, Outbox};
 
 /// Nodes 0 to 3 share two units, and node 0 leads.
 pub(super) fn deployed(repairs: Repairs) -> Vec<Klme> {
@@ -55,7 +55,7 @@ pub(super) fn waiter() -> Klme {
 
 /// A request of a node in the stay that it is in from the start.
 pub(super) fn nth(node: u32, number: u32) -> RequestNo {
-    RequestNo { stay: Stay(node), number }
+    RequestNo { life: Life(node), number }
 }
 
 pub(super) fn effects(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<Effect<Message, Never>> {
@@ -142,14 +142,14 @@ fn whoever_has_the_token_leads_and_as_published_whoever_believes_it_and_has_the_
 }
 
 #[test]
-fn those_who_come_and_go_are_known_by_their_ids_with_their_latest_stay() {
+fn those_who_come_and_go_are_known_by_their_ids_with_their_latest_life() {
     let mut node = member();
     let others = |node: &mut Klme| node.here().others.iter().map(|other| (other.0.0, other.1.0)).collect::<Vec<_>>();
     done(&mut node, |node, out| node.below(Crossing::Parted { peer: NodeId(2) }, out));
     assert_eq!(others(&mut node), [(0, 0), (3, 3)]);
-    done(&mut node, |node, out| node.below(Crossing::Met { peer: NodeId(2), stay: Stay(9) }, out));
+    done(&mut node, |node, out| node.below(Crossing::Met { peer: NodeId(2), life: Incarnation(9) }, out));
     assert_eq!(others(&mut node), [(0, 0), (2, 9), (3, 3)]);
-    done(&mut node, |node, out| node.below(Crossing::Met { peer: NodeId(3), stay: Stay(10) }, out));
+    done(&mut node, |node, out| node.below(Crossing::Met { peer: NodeId(3), life: Incarnation(10) }, out));
     assert_eq!(others(&mut node), [(0, 0), (2, 9), (3, 10)]);
 }
 

@@ -52,8 +52,8 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::klme::RequestNo;
-    use crate::{Deployment, Effect, Outbox, Permits, Protocol, Repair, Repairs, Stay};
+    use crate::klme::{Life, RequestNo};
+    use crate::{Deployment, Effect, Outbox, Permits, Protocol, Repair, Repairs};
 
     /// Of the token that node 0 has passed on.
     const PASSED: LeaderNo = LeaderNo(2);
@@ -64,7 +64,7 @@ mod tests {
         let deployment = Deployment { nodes: 3, k: 1, members, ..Deployment::default() };
         let repairs = switched_off.iter().fold(Repairs::ALL, |repairs, &repair| repairs.without(repair));
         let mut node = Klme::deploy(&deployment, (), repairs).swap_remove(0);
-        let number = |stay| RequestNo { stay: Stay(stay), number: 1 };
+        let number = |life| RequestNo { life: Life(life), number: 1 };
         for waiter in [1, 2] {
             node.books().queue.push((NodeId(waiter), number(waiter)));
         }
@@ -115,7 +115,7 @@ mod tests {
         let mut node = sender(&[repair::FAREWELL]);
         assert!(sent(&mut node, |node, out| node.regenerate(NodeId(2), out)).is_empty(), "it went to node 1");
         let queue = &mut node.here().copy.as_mut().unwrap().1.queue;
-        queue.insert(0, (NodeId(1), RequestNo { stay: Stay(1), number: 2 }));
+        queue.insert(0, (NodeId(1), RequestNo { life: Life(1), number: 2 }));
         let again = sent(&mut node, |node, out| node.regenerate(NodeId(1), out));
         let [(NodeId(2), Message::Token { token })] = &again[..] else { panic!("node 2 is next: {again:?}") };
         assert_eq!(token.allocated_numbers().len(), 1, "the unit of node 1 was taken back");

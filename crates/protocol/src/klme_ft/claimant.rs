@@ -148,9 +148,9 @@ impl KlmeFt {
 
     /// Lets the application in. The lease counts already.
     pub(super) fn enter(&mut self, demand: Demand, permit: Permit, seal: Seal, out: &mut Out<Self>) {
-        let Some(founded) = self.copy.as_ref().map(|copy| copy.founded) else { return };
+        let Some(generation) = self.copy.as_ref().map(|copy| copy.generation) else { return };
         self.usage = Usage::Using { demand, permit, seal, lease: false, claimed: false };
-        out.grant(Grant { permits: Permits::single(permit), fence: seal.fence(founded) });
+        out.grant(Grant { permits: Permits::single(permit), fence: seal.fence(generation) });
     }
 
     /// What was granted for a claim is over.

@@ -35,7 +35,7 @@ impl KlmeFt {
         token.round = token.round.next();
         token.has_asked = could_help && token.wants_copies(care);
         let version = if change.is_some() { copy.version.next() } else { copy.version };
-        *copy = token.copy(me, version, copy.founded);
+        *copy = token.copy(me, version, copy.generation);
         let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
         out.broadcast(beat);
         if self.rests {

@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copy, Earlier, KlmeFt, Seal, Timer, Usage, Variant, guard};
+use super::{Copy, Earlier, Generation, KlmeFt, Seal, Timer, Usage, Variant, guard};
 use crate::tenure::{LeaderNo, Member, Round, Version};
 use crate::{Charter, Demand, Grant, NodeId, Out, Permit, Permits, Protocol, Stay};
 
@@ -36,23 +36,23 @@ pub struct Holding {
     pub version: Version,
     /// That leader.
     pub leader: NodeId,
-    /// The stay of whoever founded the token.
-    pub founded: Stay,
+    /// Of the token.
+    pub generation: Generation,
     /// They.
     pub holders: Vec<Member>,
 }
 
 impl From<&Copy> for Holding {
     fn from(copy: &Copy) -> Self {
-        let Copy { number, version, leader, founded, holders, .. } = copy.clone();
-        Self { number, version, leader, founded, holders }
+        let Copy { number, version, leader, generation, holders, .. } = copy.clone();
+        Self { number, version, leader, generation, holders }
     }
 }
 
 /// The round is none at all, under which nothing can be claimed.
 impl From<Holding> for Copy {
-    fn from(Holding { number, version, leader, founded, holders }: Holding) -> Self {
-        Self { number, version, round: Round::default(), leader, founded, holders, queue: Vec::new() }
+    fn from(Holding { number, version, leader, generation, holders }: Holding) -> Self {
+        Self { number, version, round: Round::default(), leader, generation, holders, queue: Vec::new() }
     }
 }
 
@@ -110,7 +110,7 @@ impl KlmeFt {
 
     /// What was granted, if it can be: one unit of this token, by a leader of which this node knows.
     fn recognise(&self, Grant { permits, fence }: Grant) -> Option<(Permit, Seal)> {
-        let seal = Seal::of(fence, self.copy.as_ref()?.founded)?;
+        let seal = Seal::of(fence, self.copy.as_ref()?.generation)?;
         let number = self.promise.number()?;
         let is_known = seal < Seal::first(number.next(number.stay));
         let is_one_unit = permits.count() == 1 && permits.without(Permits::first(self.k)).is_empty();

@@ -115,8 +115,8 @@ pub struct Copy {
     pub round: Round,
     /// *`M_Th_id`*.
     pub leader: NodeId,
-    /// The stay of whoever founded this token. A token that is founded later has greater fences.
-    pub founded: Stay,
+    /// Of the units: those that are made later have greater fences.
+    pub generation: Generation,
     /// Who keeps a copy.
     pub holders: Vec<Member>,
     /// *`R_Queue`*.
@@ -132,6 +132,17 @@ impl Copy {
     /// What is compared to see which of two copies is the later one. Versions grow with rounds, but the round is not stored.
     pub fn age(&self) -> (LeaderNo, Version, Round) {
         (self.number, self.version, self.round)
+    }
+}
+
+/// Which making of the units it was: whoever has units made gives it a greater number than all before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Generation(pub u32);
+
+impl Hash for Generation {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Stamp.hash(Series::Generation.stamp(self.0.into()), hasher);
     }
 }
 
@@ -160,36 +171,42 @@ pub struct Allocation {
     pub seal: Seal,
 }
 
-/// Tells grants of one token apart, and which came first: the leader's counter, then a count of its grants.
+/// Tells grants of one generation apart, and which came first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Seal(u64);
+pub struct Seal {
+    /// The counter of the leader that granted it.
+    leadership: u32,
+    /// Which of that leader's grants it was.
+    count: u64,
+}
 
 impl Seal {
     /// Before the first grant of a leader.
     pub(super) fn first(number: LeaderNo) -> Self {
-        Self(u64::from(number.counter) << 32)
+        Self { leadership: number.counter, count: 0 }
     }
 
     /// Of the next grant.
     #[must_use]
     pub(super) fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self { count: self.count + 1, ..self }
     }
 
     /// What the resource is shown.
-    pub(super) fn fence(self, founded: Stay) -> Fence {
-        Fence { generation: founded.0, counter: self.0 }
+    pub(super) fn fence(self, generation: Generation) -> Fence {
+        Fence { counter: self.count, ..Fence::first(generation.0, self.leadership) }
     }
 
     /// Of the grant that a resource is shown this for, if it is a grant of this token.
-    pub(super) fn of(fence: Fence, founded: Stay) -> Option<Self> {
-        (fence.generation == founded.0).then_some(Self(fence.counter))
+    pub(super) fn of(fence: Fence, generation: Generation) -> Option<Self> {
+        let seal = Self { leadership: fence.leadership(), count: fence.counter };
+        (seal.fence(generation) == fence).then_some(seal)
     }
 }
 
 impl Hash for Seal {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Stamp.hash(Series::Grant.stamp(self.0), hasher);
+        // As in a fence, whose generation is hashed by itself.
+        Kind::Stamp.hash(Series::Grant.stamp(self.fence(Generation(0)).into()), hasher);
     }
 }

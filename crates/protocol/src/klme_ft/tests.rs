@@ -18,6 +18,9 @@ pub(super) const BOND: Duration = Duration::from_millis(40_900);
 /// The number that node 0 leads under.
 pub(super) const FIRST: LeaderNo = LeaderNo { counter: 1, stay: Stay(0) };
 
+/// That a newcomer begins; klme-ft does not ask which it is.
+const LIFE: Incarnation = Incarnation(9);
+
 const CHARTER: Charter<Variant> = Charter::new(2, Variant::USUAL, Repairs::ALL);
 
 /// One of five members that share two units. Node 0 leads, nodes 0 to 2 keep copies, and all rest.
@@ -32,7 +35,7 @@ pub(super) fn node(id: usize) -> KlmeFt {
 }
 
 pub(super) fn member(id: u32) -> Member {
-    Member { id: NodeId(id), stay: Stay(id) }
+    Member { id: NodeId(id), stay: Stay(id.into()) }
 }
 
 /// Node 0, which has sent its first beat, has acknowledged it itself, and has heard nothing yet.
@@ -116,13 +119,13 @@ pub(super) fn told(node: &mut KlmeFt, from: u32, message: Message) -> Effects {
 /// What a member says in its first stay about the latest beat that `hearer` knows.
 pub(super) fn claim(hearer: &KlmeFt, from: u32, want: Want) -> Message {
     let (number, round) = copy_of(hearer).beat();
-    Message::Claim { stay: Stay(from), number: Some(number), round, want, leaving: false }
+    Message::Claim { stay: Stay(from.into()), number: Some(number), round, want, leaving: false }
 }
 
 /// Likewise, of one that is about to leave.
 pub(super) fn farewell(hearer: &KlmeFt, from: u32) -> Message {
     let (number, round) = copy_of(hearer).beat();
-    Message::Claim { stay: Stay(from), number: Some(number), round, want: Want::Nothing, leaving: true }
+    Message::Claim { stay: Stay(from.into()), number: Some(number), round, want: Want::Nothing, leaving: true }
 }
 
 /// What a leader does about a claim under its latest beat.
@@ -154,7 +157,7 @@ pub(super) fn disarm(timer: Timer) -> Effect<Message, Timer> {
 
 /// The application is let in, to unit 0 by node 0's first grant.
 pub(super) fn entered() -> Effect<Message, Timer> {
-    Effect::Grant(Grant { permits: Permits::first(1), fence: seal().fence(Stay(0)) })
+    Effect::Grant(Grant { permits: Permits::first(1), fence: seal().fence(Generation(0)) })
 }
 
 /// What a node does that goes.
@@ -180,12 +183,11 @@ fn nowhere() -> KlmeFt {
 #[test]
 fn the_first_to_come_leads_with_the_only_copy() {
     let mut node = nowhere();
-    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![], founds: Some(7) });
+    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members: vec![], founds: Some(4) });
     let number = LeaderNo { counter: 1, stay: Stay(7) };
     let own = Member { id: NodeId(3), stay: Stay(7) };
-    let (round, founded) = (Round::default().next(), Stay(7));
-    let version = Version::default();
-    let copy = Copy { number, version, round, leader: NodeId(3), founded, holders: vec![own], queue: vec![] };
+    let (round, generation, version) = (Round::default().next(), Generation(4), Version::default());
+    let copy = Copy { number, version, round, leader: NodeId(3), generation, holders: vec![own], queue: vec![] };
     let beat = Message::Beat { copy, wanted: false, rests: false };
     let silence = arm(Timer::Silence, BOND);
     assert_eq!(effects, [silence.clone(), broadcast(beat), arm(Timer::Beat, BEAT), silence], "it is its own majority");
@@ -194,22 +196,26 @@ fn the_first_to_come_leads_with_the_only_copy() {
 
 #[test]
 fn a_newcomer_asks_all_others_for_what_it_wants_and_says_nothing_otherwise() {
-    let members = vec![(NodeId(0), Stay(0)), (NodeId(1), Stay(1))];
+    let members = vec![(NodeId(0), Incarnation(0)), (NodeId(1), Incarnation(1))];
     let mut node = nowhere();
-    assert_eq!(crossed(&mut node, Crossing::Entered { stay: Stay(7), members: members.clone(), founds: None }), []);
+    assert_eq!(
+        crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members: members.clone(), founds: None }),
+        []
+    );
     assert_eq!(node.others, [NodeId(0), NodeId(1)]);
     let mut node = nowhere();
     assert_eq!(done(|out| node.request(Demand::ONE, out)), [], "it is nowhere");
     let (number, round) = (None, Round::default());
     let asks = Message::Claim { stay: Stay(7), number, round, want: Want::Wait, leaving: false };
-    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), members, founds: None });
+    let effects = crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members, founds: None });
     assert_eq!(effects, [broadcast(asks), arm(Timer::Silence, BOND)]);
 }
 
 #[test]
 fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
     let mut node = nowhere();
-    crossed(&mut node, Crossing::Entered { stay: Stay(7), members: vec![(NodeId(0), Stay(0))], founds: None });
+    let members = vec![(NodeId(0), Incarnation(0))];
+    crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members, founds: None });
     assert!(!node.is_holder());
     assert_eq!(crossed(&mut node, Crossing::Leaving), departure());
 }
@@ -226,7 +232,7 @@ fn the_latest_beat_is_known_to_whoever_has_heard_one() {
 #[test]
 fn a_newcomer_learns_from_a_beat_who_leads() {
     let mut leader = node(0);
-    let newcomer = || Crossing::Met { peer: NodeId(5), stay: Stay(5) };
+    let newcomer = || Crossing::Met { peer: NodeId(5), life: LIFE };
     let effects = crossed(&mut leader, newcomer());
     assert_eq!(effects[0], latest_beat(&leader, false));
     assert_eq!(leader.others, [1, 2, 3, 4, 5].map(NodeId));
@@ -390,7 +396,7 @@ fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_nobody()
     for id in 0..5 {
         let node = node(id);
         let copy = copy_of(&node);
-        assert_eq!((copy.beat(), copy.leader, copy.founded), ((FIRST, Round::default()), NodeId(0), Stay(0)));
+        assert_eq!((copy.beat(), copy.leader, copy.generation), ((FIRST, Round::default()), NodeId(0), Generation(0)));
         assert_eq!(copy.holders, [0, 1, 2].map(member));
         assert_eq!(node.others, (0..5).filter(|&other| other != node.id.0).map(NodeId).collect::<Vec<_>>());
         assert!(node.rests && !node.asked && !node.leaving && !node.promise.is_bound());

@@ -6,9 +6,9 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::Care;
-use super::message::{Allocation, Copy, Seal, Want};
+use super::message::{Allocation, Copy, Generation, Seal, Want};
 use crate::tenure::{LeaderNo, Member, Round, Version, is_majority};
-use crate::{NodeId, Permits, Stay};
+use crate::{NodeId, Permits};
 
 /// Beats that a waiter may miss until others are served before it.
 pub(super) const SILENT: u8 = 2;
@@ -266,13 +266,13 @@ impl Token {
         self.settled = false;
     }
 
-    pub(super) fn copy(&self, me: Member, version: Version, founded: Stay) -> Copy {
+    pub(super) fn copy(&self, me: Member, version: Version, generation: Generation) -> Copy {
         Copy {
             number: self.number,
             version,
             round: self.round,
             leader: me.id,
-            founded,
+            generation,
             holders: self.holders.iter().map(|holder| holder.member).collect(),
             queue: self.queue.iter().map(|waiter| waiter.member).collect(),
         }

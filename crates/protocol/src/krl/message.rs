@@ -54,6 +54,6 @@ pub struct Token {
 impl Token {
     /// A token that was never granted.
     pub(super) fn new(permit: Permit, generation: u32) -> Self {
-        Self { permit, fence: Fence { generation, counter: 0 } }
+        Self { permit, fence: Fence::first(generation, 0) }
     }
 }

@@ -134,7 +134,7 @@ impl<P: Protocol> Soak<'_, P> {
         let returns = self.case.terrain.is_none();
         let is_out = |node: NodeId| self.world.is_paused(node) || (neighbourhood.is_crashed(node) && !returns);
         let others = self.case.deployment.ids().filter(|&node| !is_out(node));
-        others.partition(|&node| neighbourhood.stay(node).is_some())
+        others.partition(|&node| neighbourhood.life(node).is_some())
     }
 
     /// Whoever is about to leave does so; then everybody comes in.
@@ -148,7 +148,7 @@ impl<P: Protocol> Soak<'_, P> {
             self.handle(event, false)?;
         }
         for node in self.case.deployment.ids() {
-            if self.world.neighbourhood().stay(node).is_none() {
+            if self.world.neighbourhood().life(node).is_none() {
                 self.world.enter(node)?;
                 self.welcome();
             }

@@ -2,7 +2,7 @@
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, Stay, View, carries_permits,
+    Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
@@ -211,7 +211,7 @@ impl<P: Protocol> World<P> {
                     // Permits, from who is no neighbour any more.
                     None => P::View::LAYER == Layer::Links && carries_permits::<P>(&message),
                 };
-                // Else it is for a stay that is over.
+                // Else it is for a life that is over.
                 if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
             News::Undelivered { to, message } => {
@@ -227,9 +227,7 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         let incarnation = match P::View::LAYER {
             Layer::Links => self.nodes[from.index()].incarnation(to),
-            Layer::Neighbourhood => {
-                self.ground.neighbourhood().and_then(|inside| inside.stay(to)).map(Stay::incarnation)
-            }
+            Layer::Neighbourhood => self.ground.neighbourhood().and_then(|inside| inside.life(to)),
         };
         match incarnation {
             Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),

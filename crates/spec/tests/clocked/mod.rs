@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Deployment, Effect, Grant, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach,
-    Repairs, Section, Stay,
+    Charter, Crossing, Demand, Deployment, Effect, Grant, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol,
+    Reach, Repairs, Section, Stay,
 };
 use driftlock_spec::Oracle;
 
@@ -17,8 +17,8 @@ enum Event<P: Protocol> {
     Arrival {
         from: NodeId,
         to: NodeId,
-        stay: Stay,
-        life: u32,
+        life: Incarnation,
+        restarts: u32,
         message: P::Message,
     },
     Timer {
@@ -42,13 +42,13 @@ pub(crate) struct Clocked<P: Protocol> {
     nodes: Vec<Node<P>>,
     charter: Charter<P::Variant>,
     /// Of those who are inside and live.
-    stays: Vec<Option<Stay>>,
+    lives: Vec<Option<Incarnation>>,
     /// Who is taken for a member, although it may have crashed.
-    listed: Vec<Option<Stay>>,
-    next_stay: u32,
+    listed: Vec<Option<Incarnation>>,
+    next_life: u32,
     paused: Vec<bool>,
-    /// How often each was restarted: nothing that was sent to an earlier life arrives.
-    lives: Vec<u32>,
+    /// How often each was restarted: nothing that was sent before arrives.
+    restarts: Vec<u32>,
     left: BTreeMap<NodeId, Left>,
     /// By due time and order. A due timer comes before an arrival at the same time.
     events: BTreeMap<(u64, bool, u64), Event<P>>,
@@ -64,22 +64,28 @@ pub(crate) struct Clocked<P: Protocol> {
     pub(crate) revoked: Vec<u32>,
 }
 
+/// As if they were drawn: each once, and in no order.
+fn stay(life: u32) -> Stay {
+    Stay(u64::from(life).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 impl<P: Protocol<View = Crossing>> Clocked<P> {
     pub(crate) fn new(nodes: u32, k: u32, members: &[u32], variant: P::Variant, rules: Repairs) -> Self {
-        let members = members.iter().map(|&member| NodeId(member)).collect();
-        let deployment = Deployment { nodes, k, members, ..Deployment::default() };
-        let stay_of = |id| deployment.stays().find(|(member, _)| *member == id).map(|(_, stay)| stay);
-        let stays: Vec<_> = deployment.ids().map(stay_of).collect();
+        let members: Vec<_> = members.iter().map(|&member| NodeId(member)).collect();
+        let stays = (0..).map(stay).take(members.len()).collect();
+        let deployment = Deployment { nodes, k, members, stays, ..Deployment::default() };
+        let life_of = |id| deployment.lives().find(|(member, _)| *member == id).map(|(_, life)| life);
+        let lives: Vec<_> = deployment.ids().map(life_of).collect();
         let protocols = P::deploy(&deployment, variant, rules).into_iter();
-        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(stay_of(id))));
+        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(life_of(id))));
         Self {
             nodes: shells.collect(),
             charter: Charter::new(k, variant, rules),
-            listed: stays.clone(),
-            next_stay: u32::try_from(stays.iter().flatten().count()).unwrap(),
-            stays,
+            listed: lives.clone(),
+            next_life: u32::try_from(lives.iter().flatten().count()).unwrap(),
+            lives,
             paused: vec![false; nodes as usize],
-            lives: vec![0; nodes as usize],
+            restarts: vec![0; nodes as usize],
             left: BTreeMap::new(),
             events: BTreeMap::new(),
             armed: BTreeMap::new(),
@@ -97,11 +103,11 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     }
 
     pub(crate) fn is_critical(&self, node: u32) -> bool {
-        self.stays[node as usize].is_some() && self.protocol(node).section() == Section::Critical
+        self.lives[node as usize].is_some() && self.protocol(node).section() == Section::Critical
     }
 
     pub(crate) fn is_inside(&self, node: u32) -> bool {
-        self.stays[node as usize].is_some()
+        self.lives[node as usize].is_some()
     }
 
     /// Who leads, in its own opinion.
@@ -135,21 +141,21 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     }
 
     pub(crate) fn join(&mut self, node: u32) {
-        let stay = Stay(self.next_stay);
-        self.next_stay += 1;
+        let life = Incarnation(self.next_life);
+        self.next_life += 1;
         let members = (0..).map(NodeId).zip(&self.listed);
-        let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, stay)| Some((id, (*stay)?))).collect();
-        (self.stays[node as usize], self.listed[node as usize]) = (Some(stay), Some(stay));
+        let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, life)| Some((id, (*life)?))).collect();
+        (self.lives[node as usize], self.listed[node as usize]) = (Some(life), Some(life));
         for peer in self.audience(node) {
-            self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), stay }));
+            self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), life }));
         }
-        self.input(node, Input::Below(Crossing::decreed(stay, members)));
+        self.input(node, Input::Below(Crossing::decreed(stay(life.0), life, members)));
     }
 
     /// It stops for good, and nobody is told. What comes back in its place knows nothing.
     pub(crate) fn crash(&mut self, node: u32) {
         self.oracle.vanished(NodeId(node));
-        self.stays[node as usize] = None;
+        self.lives[node as usize] = None;
         self.nodes[node as usize] = Node::new(NodeId(node), P::blank(NodeId(node), &self.charter), Reach::Outside);
         self.forget_timers(node);
     }
@@ -165,8 +171,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
             self.carry_out(id, effect);
         }
         for peer in self.audience(node) {
-            let stay = self.stays[peer as usize].expect("it is inside");
-            self.input(node, Input::Below(Crossing::Met { peer: NodeId(peer), stay }));
+            let life = self.lives[peer as usize].expect("it is inside");
+            self.input(node, Input::Below(Crossing::Met { peer: NodeId(peer), life }));
         }
     }
 
@@ -186,7 +192,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
             self.events.insert(ends, Event::Stop { node });
         }
         self.oracle.vanished(node);
-        self.lives[node.index()] += 1;
+        self.restarts[node.index()] += 1;
     }
 
     /// The application of an earlier life comes back to its node, and shows what it was granted.
@@ -277,17 +283,17 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 self.input(node.0, Input::Timer(timer));
             }
             Event::Stop { node } => _ = self.left.remove(&node),
-            Event::Arrival { from, to, stay, life, message } => {
-                let is_there = self.stays[to.index()] == Some(stay) && self.lives[to.index()] == life;
+            Event::Arrival { from, to, life, restarts, message } => {
+                let is_there = self.lives[to.index()] == Some(life) && self.restarts[to.index()] == restarts;
                 if is_there && !self.cuts.contains(&(from.0, to.0)) {
-                    self.input(to.0, Input::Message { from, incarnation: stay.incarnation(), message });
+                    self.input(to.0, Input::Message { from, incarnation: life, message });
                 }
             }
         }
     }
 
     fn audience(&self, of: u32) -> Vec<u32> {
-        (0..).zip(&self.stays).filter(|(id, stay)| *id != of && stay.is_some()).map(|(id, _)| id).collect()
+        (0..).zip(&self.lives).filter(|(id, life)| *id != of && life.is_some()).map(|(id, _)| id).collect()
     }
 
     #[allow(clippy::needless_pass_by_value)] // every caller has just made it
@@ -327,7 +333,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
                 }
             }
             Effect::Depart => {
-                (self.stays[node.index()], self.listed[node.index()]) = (None, None);
+                (self.lives[node.index()], self.listed[node.index()]) = (None, None);
                 for peer in self.audience(node.0) {
                     self.input(peer, Input::Below(Crossing::Parted { peer: node }));
                 }
@@ -349,10 +355,10 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
 
     fn send(&mut self, from: NodeId, to: u32, message: P::Message) {
         self.sent += 1;
-        if let Some(stay) = self.stays[to as usize] {
+        if let Some(life) = self.lives[to as usize] {
             let at = self.later(Duration::from_millis(DELAY), true);
-            let life = self.lives[to as usize];
-            self.events.insert(at, Event::Arrival { from, to: NodeId(to), stay, life, message });
+            let restarts = self.restarts[to as usize];
+            self.events.insert(at, Event::Arrival { from, to: NodeId(to), life, restarts, message });
         }
     }
 }

@@ -6,7 +6,7 @@
 use driftlock_net::ideal::Ground;
 use driftlock_protocol::{
     Crossing, Demand, Deployment, Effect, Flight, Indication, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox,
-    Protocol, Repairs, Section, Status, View,
+    Protocol, Repairs, Section, Status, Stay, View,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 
@@ -192,11 +192,13 @@ impl<P: Protocol> Stage<P> {
     pub(crate) fn join(&mut self, node: u32) {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a neighbourhood");
         let members = neighbourhood.members().collect();
-        let stay = neighbourhood.enter(id(node));
+        let life = neighbourhood.next_life();
+        let stay = Stay(u64::from(life.0));
+        neighbourhood.enter(id(node), stay);
         for peer in self.ground.audience(id(node)) {
-            self.tell(peer.0, Crossing::Met { peer: id(node), stay });
+            self.tell(peer.0, Crossing::Met { peer: id(node), life });
         }
-        self.tell(node, Crossing::decreed(stay, members));
+        self.tell(node, Crossing::decreed(stay, life, members));
         self.check();
     }
 

@@ -13,7 +13,7 @@ use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Protocol, Repair
 use driftlock_spec::Violation;
 
 use crate::state::State;
-use crate::{Action, Bound, Model, Setup, Timing, Topology, topologies};
+use crate::{Action, Bound, Model, Setup, Stays, Timing, Topology, topologies};
 
 /// Of each setup so many states are looked at that count as different,
 const DIFFERENT: usize = 25_000;
@@ -214,5 +214,17 @@ fn where_nodes_crash_and_messages_are_lost_and_late() {
         ] {
             counts_as_one("klme-ft", &Setup { timing, lateness: Bound::Most(3), ..setup }, Repairs::ALL);
         }
+    }
+}
+
+#[test]
+fn whichever_way_stays_lie() {
+    for stays in Stays::ALL {
+        let mut setup = Setup { leaves: TWICE, joins: Bound::Any, lateness: Bound::Most(3), ..near(2, 1, ONCE) };
+        setup.spread = 6;
+        setup.set_stays(stays);
+        counts_as_one("klme-ft", &setup, Repairs::ALL);
+        setup.crashes = ONCE;
+        counts_as_one("klme-ft", &setup, Repairs::ALL);
     }
 }

@@ -1,9 +1,10 @@
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::*;
 use crate::klme::tests::{busy_leader, done, heard, member, member_with, nth, on_its_way, said, waiter, without};
 use crate::klme::{LeaderNo, Token};
-use crate::{Crossing, Deployment, Effect, Outbox, Protocol, Repair, Repairs};
+use crate::{Crossing, Deployment, Effect, Fence, Incarnation, Outbox, Protocol, Repair, Repairs, Stay};
 
 /// Nodes 0 to 3, of which node 0 leads.
 fn deployed(repairs: Repairs) -> Vec<Klme> {
@@ -25,7 +26,7 @@ fn heir(change: impl FnOnce(&mut Klme)) -> Option<NodeId> {
 #[test]
 fn the_heir_is_the_lowest_of_those_who_stay_and_use_nothing() {
     assert_eq!(heir(|_| {}), Some(NodeId(1)));
-    let number = RequestNo { stay: Stay(1), number: 1 };
+    let number = RequestNo { life: Life(1), number: 1 };
     assert_eq!(heir(|leader| _ = leader.books().allocate(NodeId(1), number)), Some(NodeId(2)), "node 1 uses a unit");
     let only_one_who_uses = heir(|leader| {
         leader.here().others.truncate(1);
@@ -38,10 +39,10 @@ fn the_heir_is_the_lowest_of_those_who_stay_and_use_nothing() {
 /// Node 1 is in its stay number 1; its farewell, or the token's word that it has left, may be of an earlier one.
 #[test]
 fn whoever_has_said_farewell_in_this_stay_inherits_nothing() {
-    let said = |stay| heir(move |leader| leader.here().leavers.note(NodeId(1), RequestNo { stay, number: 0 }));
-    assert_eq!((said(Stay(1)), said(Stay(0))), (Some(NodeId(2)), Some(NodeId(1))));
-    let gone = |stay| heir(move |leader| leader.books().requests.note(NodeId(1), RequestNo::gone(stay)));
-    assert_eq!((gone(Stay(1)), gone(Stay(0))), (Some(NodeId(2)), Some(NodeId(1))));
+    let said = |life| heir(move |leader| leader.here().leavers.note(NodeId(1), RequestNo { life, number: 0 }));
+    assert_eq!((said(Life(1)), said(Life(0))), (Some(NodeId(2)), Some(NodeId(1))));
+    let gone = |life| heir(move |leader| leader.books().requests.note(NodeId(1), RequestNo::gone(life)));
+    assert_eq!((gone(Life(1)), gone(Life(0))), (Some(NodeId(2)), Some(NodeId(1))));
 }
 
 /// Whether node 0 tells everybody who leads now, when it leaves and hands the token over.
@@ -77,14 +78,14 @@ fn as_published_whoever_leaves_is_gone_at_once_and_an_idle_holder_takes_the_toke
 }
 
 /// Whether node 1, which is told to leave if it is to, goes when the leader lets it go from this stay.
-fn is_let_go(is_to_leave: bool, stay: Stay, change: impl FnOnce(&mut Klme)) -> bool {
+fn is_let_go(is_to_leave: bool, life: Life, change: impl FnOnce(&mut Klme)) -> bool {
     let mut node = deployed(Repairs::ALL).swap_remove(1);
     let mut out = Outbox::new();
     if is_to_leave {
         node.on_about_to_leave(&mut out);
     }
     change(&mut node);
-    node.on_leave_ack(stay, &mut out);
+    node.on_leave_ack(life, &mut out);
     let departs = out.drain().any(|effect| effect == Effect::Depart);
     assert_eq!(node.place.is_none(), departs);
     departs
@@ -92,11 +93,11 @@ fn is_let_go(is_to_leave: bool, stay: Stay, change: impl FnOnce(&mut Klme)) -> b
 
 #[test]
 fn whoever_leaves_goes_when_the_leader_lets_it_go_from_this_stay_and_it_has_no_token() {
-    let stay = deployed(Repairs::ALL)[1].number().stay;
-    assert!(is_let_go(true, stay, |_| {}));
-    assert!(!is_let_go(false, stay, |_| {}), "it was not told to leave");
-    assert!(!is_let_go(true, Stay(stay.0 - 1), |_| {}), "that was an earlier stay");
-    assert!(!is_let_go(true, stay, |node| node.here().token = Some(Token::generate(1, stay.0))), "it has the token");
+    let life = deployed(Repairs::ALL)[1].number().life;
+    assert!(is_let_go(true, life, |_| {}));
+    assert!(!is_let_go(false, life, |_| {}), "it was not told to leave");
+    assert!(!is_let_go(true, Life(life.0 - 1), |_| {}), "that was an earlier stay");
+    assert!(!is_let_go(true, life, |node| node.here().token = Some(Token::generate(1, 0))), "it has the token");
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn i_a_leaver_that_was_left_with_the_token_gives_it_to_whoever_comes_and_says_fa
     leader.here().others.truncate(1);
     leader.here().leavers.note(NodeId(1), nth(1, 0));
     leaves(&mut leader);
-    let met = Crossing::Met { peer: NodeId(3), stay: Stay(9) };
+    let met = Crossing::Met { peer: NodeId(3), life: Incarnation(9) };
     let mut published = leader.clone();
     let given = done(&mut leader, |node, out| node.below(met.clone(), out));
     assert_eq!(given, ["token 3", "leader_info *", "i_am_leaving 3"]);
@@ -212,26 +213,26 @@ fn j_what_a_leaver_has_stored_is_stored_and_what_it_asked_for_in_this_stay_is_fo
         requests.note(NodeId(other), nth(other, 6));
         releases.note(NodeId(other), nth(other, 7));
     }
-    let farewell = |stay| Message::IAmLeaving {
-        number: RequestNo { stay, number: 5 },
+    let farewell = |life| Message::IAmLeaving {
+        number: RequestNo { life, number: 5 },
         requests: requests.clone(),
         releases: releases.clone(),
     };
     let mut late = node.clone();
-    assert_eq!(heard(&mut node, 2, farewell(Stay(2))), [""; 0]);
+    assert_eq!(heard(&mut node, 2, farewell(Life(2))), [""; 0]);
     let place = node.here();
     assert_eq!([2, 3].map(|other| place.requests.get(NodeId(other))), [None, Some(nth(3, 6))]);
     assert_eq!([2, 3].map(|other| place.releases.get(NodeId(other))), [None, Some(nth(3, 7))]);
     assert_eq!(place.leavers.get(NodeId(2)), Some(nth(2, 5)));
-    heard(&mut late, 2, farewell(Stay(1)));
+    heard(&mut late, 2, farewell(Life(1)));
     let place = late.here();
     assert_eq!(place.requests.get(NodeId(2)), Some(nth(2, 5)), "that was an earlier stay");
     assert_eq!(place.releases.get(NodeId(2)), Some(nth(2, 5)));
 }
 
-fn farewell(stay: Stay) -> Message {
+fn farewell(life: Life) -> Message {
     let (requests, releases) = (Numbers::default(), Numbers::default());
-    Message::IAmLeaving { number: RequestNo { stay, number: 1 }, requests, releases }
+    Message::IAmLeaving { number: RequestNo { life, number: 1 }, requests, releases }
 }
 
 /// Section 7: the token was on its way to it.
@@ -240,7 +241,7 @@ fn j_as_published_the_token_is_made_anew_when_its_receiver_has_gone() {
     let mut node = leader(without(repair::FAREWELL));
     heard(&mut node, 1, Message::ReqCs { number: nth(1, 1) });
     assert!(!node.has_token());
-    heard(&mut node, 1, farewell(Stay(1)));
+    heard(&mut node, 1, farewell(Life(1)));
     assert!(node.has_token());
 }
 
@@ -256,30 +257,30 @@ fn leader_with_two(user: u32, waits: u32) -> Klme {
 #[test]
 fn j_a_leader_strikes_a_leaver_off_serves_the_next_and_lets_it_go_once() {
     let mut leader = leader_with_two(2, 3);
-    assert_eq!(heard(&mut leader.clone(), 2, farewell(Stay(1))), [""; 0], "of an earlier stay");
-    assert_eq!(heard(&mut leader, 2, farewell(Stay(2))), ["leave_ack 2", "per_grant 3"]);
+    assert_eq!(heard(&mut leader.clone(), 2, farewell(Life(1))), [""; 0], "of an earlier stay");
+    assert_eq!(heard(&mut leader, 2, farewell(Life(2))), ["leave_ack 2", "per_grant 3"]);
     let token = leader.token().unwrap();
     assert_eq!(token.allocated_numbers(), [(NodeId(0), nth(0, 1)), (NodeId(3), nth(3, 1))]);
-    assert_eq!(token.requests.get(NodeId(2)), Some(RequestNo::gone(Stay(2))));
-    assert_eq!(heard(&mut leader, 2, farewell(Stay(2))), [""; 0], "it was told");
+    assert_eq!(token.requests.get(NodeId(2)), Some(RequestNo::gone(Life(2))));
+    assert_eq!(heard(&mut leader, 2, farewell(Life(2))), [""; 0], "it was told");
     let mut leader = leader_with_two(3, 2);
-    assert_eq!(heard(&mut leader, 2, farewell(Stay(2))), ["leave_ack 2"]);
+    assert_eq!(heard(&mut leader, 2, farewell(Life(2))), ["leave_ack 2"]);
     assert!(leader.token().unwrap().queue.is_empty());
 }
 
 #[test]
 fn j_a_request_of_a_later_stay_stays_in_the_queue_and_as_published_a_leaver_is_forgotten() {
     let mut leader = leader_with_two(3, 2);
-    leader.books().queue[0].1.stay = Stay(7);
-    heard(&mut leader, 2, farewell(Stay(2)));
+    leader.books().queue[0].1.life = Life(7);
+    heard(&mut leader, 2, farewell(Life(2)));
     assert_eq!(leader.token().unwrap().queue.len(), 1);
     let mut published = leader_with_two(3, 2);
     published.repairs = without(repair::TOMBSTONE);
-    heard(&mut published, 2, farewell(Stay(2)));
+    heard(&mut published, 2, farewell(Life(2)));
     assert_eq!(published.token().unwrap().requests.get(NodeId(2)), None);
     let mut published = leader_with_two(3, 2);
     published.repairs = without(repair::FAREWELL);
-    assert_eq!(heard(&mut published, 2, farewell(Stay(2))), [""; 0], "it has gone already");
+    assert_eq!(heard(&mut published, 2, farewell(Life(2))), [""; 0], "it has gone already");
 }
 
 #[test]
@@ -297,19 +298,19 @@ fn k_a_newcomer_says_that_it_is_here_and_whether_it_is_hungry() {
         let mut node = member();
         (node.place, node.state) = (None, state);
         let founds = members.is_empty().then_some(8);
-        let members = members.iter().map(|&id| (NodeId(id), Stay(id))).collect();
-        let entered = Crossing::Entered { stay: Stay(8), members, founds };
+        let members = members.iter().map(|&id| (NodeId(id), Incarnation(id))).collect();
+        let entered = Crossing::Entered { stay: Stay(5), life: Incarnation(8), members, founds };
         let here = broadcast(&mut node, |node, out| node.below(entered, out));
         (here, node)
     };
-    let here = |number, hungry| Some(Message::IAmHere { number: RequestNo { stay: Stay(8), number }, hungry });
+    let here = |number, hungry| Some(Message::IAmHere { number: RequestNo { life: Life(8), number }, hungry });
     let (said, mut node) = enters(Section::Remainder, &[0, 2]);
     assert_eq!((said, node.leader(), node.has_token()), (here(0, false), None, false));
-    assert_eq!(node.here().others, [(NodeId(0), Stay(0)), (NodeId(2), Stay(2))]);
+    assert_eq!(node.here().others, [(NodeId(0), Life(0)), (NodeId(2), Life(2))]);
     assert_eq!(enters(Section::Waiting, &[0, 2]).0, here(1, true));
     let (_, mut first) = enters(Section::Remainder, &[]);
     assert_eq!((first.leader(), first.here().leader_no), (Some(NodeId(1)), LeaderNo(1)));
-    assert_eq!(first.token().map(|token| token.fence.generation), Some(8), "later than all before");
+    assert_eq!(first.token().map(|token| token.fence), Some(Fence::first(8, 0)), "later than all before");
     let (_, first) = enters(Section::Waiting, &[]);
     assert_eq!(first.state, Section::Critical);
 }
@@ -318,7 +319,7 @@ fn k_a_newcomer_says_that_it_is_here_and_whether_it_is_hungry() {
 fn k_a_newcomer_that_hears_of_nobody_makes_no_token_unless_it_is_told_to() {
     let mut node = member();
     node.place = None;
-    let entered = Crossing::Entered { stay: Stay(8), members: Vec::new(), founds: None };
+    let entered = Crossing::Entered { stay: Stay(5), life: Incarnation(8), members: Vec::new(), founds: None };
     done(&mut node, |node, out| node.below(entered, out));
     assert_eq!((node.leader(), node.has_token()), (None, false));
 }
@@ -327,25 +328,25 @@ fn k_a_newcomer_that_hears_of_nobody_makes_no_token_unless_it_is_told_to() {
 fn k_as_published_the_first_node_does_not_make_the_token_anew() {
     let mut node = member_with(without(repair::LAST_NODE));
     node.place = None;
-    let entered = Crossing::Entered { stay: Stay(8), members: Vec::new(), founds: Some(8) };
+    let entered = Crossing::Entered { stay: Stay(5), life: Incarnation(8), members: Vec::new(), founds: Some(8) };
     done(&mut node, |node, out| node.below(entered, out));
     assert_eq!((node.leader(), node.has_token()), (None, false));
 }
 
 #[test]
 fn l_a_leader_tells_a_newcomer_and_takes_its_request() {
-    let here = |hungry| Message::IAmHere { number: RequestNo { stay: Stay(9), number: u32::from(hungry) }, hungry };
+    let here = |hungry| Message::IAmHere { number: RequestNo { life: Life(9), number: u32::from(hungry) }, hungry };
     assert_eq!(heard(&mut busy_leader(), 5, here(true)), ["leader_info 5", "req_ack 5", "per_grant 5"]);
     let mut leader = busy_leader();
     let info = said(&mut leader, |leader, out| leader.message(NodeId(5), here(false), out));
     let (allocated, leader_no) = ([(NodeId(0), nth(0, 1))].into(), LeaderNo(1));
     assert_eq!(info, [(NodeId(5), Message::LeaderInfo { leader: NodeId(0), allocated, leader_no })]);
-    assert_eq!(leader.here().requests.get(NodeId(5)).map(|number| number.stay), Some(Stay(9)));
+    assert_eq!(leader.here().requests.get(NodeId(5)).map(|number| number.life), Some(Life(9)));
 }
 
 #[test]
 fn l_whoever_does_not_lead_remembers_newcomers_for_when_it_does_each_once() {
-    let here = |stay| Message::IAmHere { number: RequestNo { stay: Stay(stay), number: 1 }, hungry: true };
+    let here = |life| Message::IAmHere { number: RequestNo { life: Life(life), number: 1 }, hungry: true };
     let mut node = member();
     for newcomer in [6, 5, 6] {
         assert_eq!(heard(&mut node, newcomer, here(newcomer)), [""; 0]);

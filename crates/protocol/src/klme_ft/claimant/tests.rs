@@ -24,7 +24,7 @@ fn next_beat(wanted: bool, rests: bool) -> Message {
 /// What a node says that has heard that beat.
 fn answer(from: u32, want: Want) -> Message {
     let Message::Beat { copy, .. } = next_beat(false, false) else { unreachable!() };
-    Message::Claim { stay: Stay(from), number: Some(copy.number), round: copy.round, want, leaving: false }
+    Message::Claim { stay: Stay(from.into()), number: Some(copy.number), round: copy.round, want, leaving: false }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::*;
 
 /// The number under which a node stands that knows of node 0 alone.
 fn second(id: u32) -> LeaderNo {
-    LeaderNo { counter: 2, stay: Stay(id) }
+    LeaderNo { counter: 2, stay: Stay(id.into()) }
 }
 
 fn silence(node: &mut KlmeFt) -> Effects {
@@ -40,7 +40,7 @@ fn candidate() -> KlmeFt {
 }
 
 fn vote(from: u32, number: LeaderNo, copy: Option<Copy>) -> Message {
-    Message::Vote { stay: Stay(from), number, copy }
+    Message::Vote { stay: Stay(from.into()), number, copy }
 }
 
 #[test]

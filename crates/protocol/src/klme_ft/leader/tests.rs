@@ -312,7 +312,7 @@ fn the_first_who_could_help_and_answers_in_time_is_chosen() {
         let mut leader = awake();
         books(&mut leader).has_asked = has_asked;
         let (number, want) = (Some(FIRST), Want::Nothing);
-        told(&mut leader, from, Message::Claim { stay: Stay(from), number, round, want, leaving: false });
+        told(&mut leader, from, Message::Claim { stay: Stay(from.into()), number, round, want, leaving: false });
         claimed(&mut leader, 4, Want::Nothing);
         books(&mut leader).volunteer
     };

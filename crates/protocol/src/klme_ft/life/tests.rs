@@ -45,7 +45,7 @@ fn answer(want: Want) -> Effect<Message, Timer> {
 
 /// What unit 0 was granted for, by the first grant of node 0.
 fn granted() -> Grant {
-    Grant { permits: Permits::first(1), fence: seal().fence(Stay(0)) }
+    Grant { permits: Permits::first(1), fence: seal().fence(Generation(0)) }
 }
 
 #[test]
@@ -263,11 +263,11 @@ fn what_was_not_granted_in_an_earlier_life_is_not_resumed() {
     };
     let shows = |grant: Grant| resumes(&|_| {}, grant, LEASE);
     let fence = granted().fence;
-    let later = Seal::first(FIRST.next(Stay(0))).next().fence(Stay(0));
+    let later = Seal::first(FIRST.next(Stay(0))).next().fence(Generation(0));
     assert!(shows(granted()));
     assert!(!shows(Grant { permits: Permits::first(2), ..granted() }), "only one unit is granted at a time");
     assert!(!shows(Grant { permits: Permits::first(3).without(Permits::first(2)), ..granted() }), "no such unit");
-    assert!(!shows(Grant { fence: Fence { generation: 7, ..fence }, ..granted() }), "of another token");
+    assert!(!shows(Grant { fence: Fence { epoch: 7 << 32 | fence.epoch, ..fence }, ..granted() }), "of another token");
     assert!(!shows(Grant { fence: later, ..granted() }), "it has heard of no such leader");
     assert!(!resumes(&|_| {}, granted(), LEASE + Duration::from_nanos(1)), "no lease is that long");
     assert!(!resumes(&|node| node.leaving = true, granted(), LEASE));

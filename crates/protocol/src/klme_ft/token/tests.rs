@@ -3,12 +3,13 @@
 use alloc::vec;
 
 use super::*;
+use crate::Stay;
 
 const PATIENCE: u16 = 2;
 const CARE: Care = Care { copies: 3, patience: PATIENCE };
 
 fn member(id: u32) -> Member {
-    Member { id: NodeId(id), stay: Stay(10 + id) }
+    Member { id: NodeId(id), stay: Stay(10 + u64::from(id)) }
 }
 
 /// A token whose copies these keep: settled, with the leader's and all others' acknowledgements of the latest beat.
@@ -18,7 +19,7 @@ fn token(holders: &[u32]) -> Token {
         version: Version::default(),
         round: Round::default(),
         leader: NodeId(0),
-        founded: Stay(0),
+        generation: Generation(0),
         holders: holders.iter().copied().map(member).collect(),
         queue: vec![],
     };
@@ -47,7 +48,7 @@ fn who_was_handed_a_unit_does_not_wait_for_one() {
     };
     let copy = Copy {
         queue: vec![member(1), member(2), member(3)],
-        ..token(&[0]).copy(member(0), Version::default(), Stay(0))
+        ..token(&[0]).copy(member(0), Version::default(), Generation(0))
     };
     let heir = Token::new(copy.number, 2, &copy, &[of(2, 1)], 4);
     assert_eq!(heir.queue.iter().map(|waiter| waiter.member).collect::<Vec<_>>(), [member(1), member(3)]);
@@ -276,7 +277,7 @@ fn copies_are_wanted_when_fewer_than_three_are_sound() {
 
 #[test]
 fn a_new_token_relies_on_nobody_and_has_asked_nobody() {
-    let copy = token(&[0, 1]).copy(member(0), Version::default(), Stay(0));
+    let copy = token(&[0, 1]).copy(member(0), Version::default(), Generation(0));
     let of =
         |id: u32| Allocation { member: member(id), permit: 0.try_into().unwrap(), seal: token(&[0]).sealed.next() };
     let new = Token::new(copy.number, 2, &copy, &[of(1)], 4);
