@@ -30,6 +30,8 @@ pub enum Subject {
     Demand,
     /// Which messages are lost.
     Loss,
+    /// Who is killed when, and what follows from that.
+    Life,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.

@@ -65,6 +65,7 @@ fn world_with(nodes: u32, k: u32, repairs: Repairs) -> World<Klme> {
         constants: &Constants::new(),
         delay: Duration::Constant(1.0),
         delays: stream(1, 0, Subject::Delay),
+        lives: stream(1, 0, Subject::Life),
         checked: true,
         recorder: None,
         field: None,

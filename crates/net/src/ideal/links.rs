@@ -195,12 +195,7 @@ impl<M> Links<M> {
 
     /// `node` notices that `peer` was killed. Of what that one had sent before only that goes on which `outlives` the link. The
     /// rest is returned, with the incarnation of the link.
-    pub fn miss(
-        &mut self,
-        node: NodeId,
-        peer: NodeId,
-        outlives: impl Fn(&M) -> bool,
-    ) -> Option<(Incarnation, Vec<M>)> {
+    pub fn miss(&mut self, node: NodeId, peer: NodeId, outlives: impl Fn(&M) -> bool) -> Option<(Incarnation, Vec<M>)> {
         let at = self.loose.iter().position(|loose| (loose.node, loose.peer) == (node, peer))?;
         let incarnation = self.loose.remove(at).incarnation;
         let is_over = |late: &mut Late<M>| (late.from, late.to) == (peer, node) && !outlives(&late.message);
