@@ -23,9 +23,13 @@ for one to all of them, with priorities and deadlines. Then the graph is made co
 must be served, and everybody who asks once more. Then the runs are counted that come to rest: no message under way, no \
 timer. krlf's tokens are never at rest while somebody is without one. Run number i has the seed SEED + i.
 
+In half of the runs nodes are killed and come back with what they had stored, if the algorithm claims to stand that. \
+Their applications go on: a unit is in use until they end, and some become those of the node's next life (docs/lives.md).
+
 For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end everybody comes in. In most runs of \
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
-survived, forget everything, and come back; and half of the runs are long and quiet, with up to half of the members cut \
+survived, forget everything, and come back, while the applications of half of them go on; members are told too late, or \
+wrongly, who comes and goes; and half of the runs are long and quiet, with up to half of the members cut \
 off for a time. What was injected is counted.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \

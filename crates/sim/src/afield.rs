@@ -102,6 +102,8 @@ pub enum News<M> {
     Crashed,
     /// It is back, and knows nothing.
     Restarted,
+    /// This node is off, and will have what it had stored when it is back.
+    Killed,
     /// It was off, and is back with what it had stored. None of its links is up.
     Restored,
     /// It had paused, and goes on.
@@ -339,6 +341,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             return;
         }
         self.switch_off(now, node, Memory::Kept);
+        self.news.push_back((node, News::Killed));
         let stack = &self.stacks[node.index()];
         self.flights.retain(|(from, _, message)| *from != node || stack.stores(message));
     }

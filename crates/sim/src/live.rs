@@ -134,6 +134,7 @@ impl Visitor for Watched<'_> {
             delay: plan.config.delay,
             delays: stream(plan.config.seed, 0, Subject::Delay),
             stays: Stays::new(plan.config.seed, 0),
+            lives: stream(plan.config.seed, 0, Subject::Life),
             checked: true,
             recorder: trace,
             field: Some(terrain.afield::<P>(plan.config.nodes, plan.config.seed).expect("it was checked")),
@@ -225,23 +226,25 @@ impl<P: Protocol> Live<'_, P> {
     }
 
     fn handle(&mut self, event: Event) -> Step<()> {
+        if let Some(node) = self.world.has_to_wait(event) {
+            self.world.put_off(node, event);
+            return Ok(());
+        }
         match event {
-            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
-            Event::Request { node } | Event::Release { node, .. } if self.world.is_paused(node) => {
-                self.world.put_off(node, event);
-            }
             Event::Request { node } => {
                 self.asks[node.index()] = false;
-                if self.world.is_idle(node) {
+                if self.world.is_left(node) {
+                    self.schedule_request(node);
+                } else if self.world.is_idle(node) {
                     self.request(node)?;
                 }
             }
             Event::Release { node, entry } => {
-                if self.world.has_forgotten(node, entry) || self.world.release(node, entry)? {
+                if self.world.release(node, entry)? || self.world.has_forgotten(node, entry) {
                     self.schedule_request(node);
                 }
             }
-            Event::Change | Event::Cancel { .. } => {}
+            event => self.world.deliver(event)?,
         }
         while let Some(node) = self.world.next_granted() {
             self.entered(node);

@@ -44,6 +44,57 @@ pub enum Event {
     },
     /// The topology changes.
     Change,
+    /// Some node is killed.
+    Kill,
+    /// A node that was killed is back.
+    Back {
+        /// Which node.
+        node: NodeId,
+    },
+    /// An end of a link notices that the node at the other end was killed.
+    Miss {
+        /// The node that notices.
+        node: NodeId,
+        /// The one that was killed.
+        peer: NodeId,
+        /// Of the link.
+        incarnation: Incarnation,
+    },
+    /// A link forms again that a node had before it was killed.
+    Reform {
+        /// The one that was killed.
+        node: NodeId,
+        /// The other end.
+        peer: NodeId,
+    },
+    /// An application that has outlived its node shows its grant.
+    Resume {
+        /// Which node.
+        node: NodeId,
+        /// Which of its entries it was.
+        entry: u32,
+    },
+    /// The lease of an application that has outlived its node ends.
+    Lease {
+        /// Which node.
+        node: NodeId,
+        /// Which of its entries it was.
+        entry: u32,
+    },
+    /// A member hears late, or wrongly, of another one.
+    Hint {
+        /// Which member.
+        node: NodeId,
+        /// Of whom.
+        peer: NodeId,
+        /// That it has come, in this life; else that it has departed.
+        life: Option<Incarnation>,
+    },
+    /// A node hears that no application of an earlier life is alive.
+    Gone {
+        /// Which node.
+        node: NodeId,
+    },
     /// Something happens on the field.
     Field,
 }
@@ -52,7 +103,7 @@ pub enum Event {
 #[derive(Clone, Copy, Debug)]
 struct Scheduled {
     at: Time,
-    /// Unique. The highest bit tells timers, which go first, from the rest.
+    /// Unique. The highest bit tells timers, and the ends of leases that nobody else watches, which go first, from the rest.
     sequence: u64,
     event: Event,
 }
@@ -92,7 +143,7 @@ impl Queue {
     /// Adds an event.
     pub fn schedule(&mut self, at: Time, event: Event) {
         const AFTER_TIMERS: u64 = 1 << 63;
-        let class = if matches!(event, Event::Timer { .. }) { 0 } else { AFTER_TIMERS };
+        let class = if matches!(event, Event::Timer { .. } | Event::Lease { .. }) { 0 } else { AFTER_TIMERS };
         let scheduled = Scheduled { at, sequence: class | self.sequence, event };
         self.sequence += 1;
         if std::mem::take(&mut self.spent)

@@ -33,6 +33,8 @@ pub enum Subject {
     Loss,
     /// Who members are.
     Stay,
+    /// Who is killed when, and what follows from that.
+    Life,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.

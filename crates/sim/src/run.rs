@@ -204,6 +204,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             delay: plan.config.delay,
             delays: draws(Subject::Delay),
             stays: Stays::new(plan.config.seed, replication),
+            lives: draws(Subject::Life),
             checked: plan.config.check,
             recorder,
             field,
@@ -271,15 +272,17 @@ impl<'a, P: Protocol> Run<'a, P> {
     }
 
     fn handle(&mut self, event: Event) -> Step<()> {
+        if let Some(node) = self.world.has_to_wait(event) {
+            self.world.put_off(node, event);
+            return Ok(());
+        }
         match event {
-            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
-            Event::Request { node } | Event::Release { node, .. } if self.world.is_paused(node) => {
-                self.world.put_off(node, event);
+            Event::Request { node } if !self.world.is_present(node) || self.world.is_left(node) => {
+                self.schedule_request(node);
             }
-            Event::Request { node } if !self.world.is_present(node) => self.schedule_request(node),
             Event::Request { node } => self.request(node)?,
             Event::Release { node, entry } => {
-                if self.world.has_forgotten(node, entry) || self.world.release(node, entry)? {
+                if self.world.release(node, entry)? || self.world.has_forgotten(node, entry) {
                     self.schedule_request(node);
                 }
             }
@@ -287,7 +290,7 @@ impl<'a, P: Protocol> Run<'a, P> {
                 self.change_graph()?;
                 self.schedule_change();
             }
-            Event::Cancel { .. } => {}
+            event => self.world.deliver(event)?,
         }
         while let Some(node) = self.world.next_granted() {
             self.entered(node);

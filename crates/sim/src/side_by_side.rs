@@ -65,6 +65,7 @@ pub(crate) fn replicate<P: Protocol>(
             delay: config.delay,
             delays: stream_of_site(config.seed, replication, Subject::Delay, site.0),
             stays: Stays::of_site(config.seed, replication, site.0),
+            lives: stream_of_site(config.seed, replication, Subject::Life, site.0),
             checked: config.check,
             recorder: recorder.take(),
             field: None,

@@ -8,16 +8,19 @@
 //! from a seed, the size of the network included unless it is given.
 
 mod changes;
+mod injected;
+mod lives;
 mod outdoors;
 
 use std::fmt;
 use std::io;
-use std::ops::{Add, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{
-    Algorithm, Constants, Deployment, Harm, Layer, NodeId, Protocol, Repairs, View, Visitor, registry::UnitsRule,
+    Algorithm, Constants, Deployment, Harm, Layer, NodeId, Protocol, Repairs, Stored, View, Visitor,
+    registry::UnitsRule,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -25,6 +28,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 use thiserror::Error;
 
+pub use self::injected::Injected;
 use crate::afield::Terrain;
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::Event;
@@ -128,6 +132,10 @@ pub struct Case {
     seclusion: bool,
     /// How messages overtake one another, if they do.
     disorder: Option<Disorder>,
+    /// How often a node is killed, to be back with what it had stored or without, if any is.
+    kill_rate: f64,
+    /// The share of hints about who comes and goes that are wrong.
+    wrong_hints: f64,
     checked: bool,
     /// Of the algorithm, where they are not as usual.
     constants: Constants,
@@ -150,79 +158,6 @@ pub struct Report {
     pub rested: bool,
     /// What the oracles objected to.
     pub violation: Option<Violation>,
-}
-
-/// What was done to the nodes of a run, or of many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Injected {
-    /// Changes of links or members.
-    pub changes: u64,
-    /// Members that stopped, and nobody was told.
-    pub crashes: u64,
-    /// Those of them that stopped while another was still down.
-    pub further_crashes: u64,
-    /// Crashed nodes that came back before all was healed, knowing nothing.
-    pub returns: u64,
-    /// Messages that were lost.
-    pub losses: u64,
-    /// Messages that overtook others.
-    pub overtakings: u64,
-    /// How often members were out of reach.
-    pub seclusions: u64,
-}
-
-impl Injected {
-    /// All of it, each under its name.
-    fn counts(self) -> [(&'static str, u64); 7] {
-        [
-            ("changes", self.changes),
-            ("crashes", self.crashes),
-            ("further crashes", self.further_crashes),
-            ("returns", self.returns),
-            ("lost messages", self.losses),
-            ("overtakings", self.overtakings),
-            ("seclusions", self.seclusions),
-        ]
-    }
-
-    /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it takes.
-    pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
-        const RUNS_ENOUGH: u64 = 200;
-        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_afield();
-        let is_drawn = |what: &str| match what {
-            "changes" => !crowd.is_afield() || algorithm.layer() == Layer::Neighbourhood,
-            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
-            "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
-            _ => survives,
-        };
-        let missing = self.counts().into_iter().filter(|&(what, count)| is_drawn(what) && count == 0);
-        missing.filter(|_| runs >= RUNS_ENOUGH).map(|(what, _)| what).collect()
-    }
-}
-
-impl Add for Injected {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            changes: self.changes + other.changes,
-            crashes: self.crashes + other.crashes,
-            further_crashes: self.further_crashes + other.further_crashes,
-            returns: self.returns + other.returns,
-            losses: self.losses + other.losses,
-            overtakings: self.overtakings + other.overtakings,
-            seclusions: self.seclusions + other.seclusions,
-        }
-    }
-}
-
-/// As people are told of it: only what there was.
-impl fmt::Display for Injected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = self.counts().into_iter().filter(|(_, count)| *count > 0);
-        let told: Vec<_> = counts.map(|(what, count)| format!("{count} {what}")).collect();
-        f.write_str(&told.join(", "))
-    }
 }
 
 impl Case {
@@ -256,6 +191,8 @@ impl Case {
             },
             seclusion: false,
             disorder: None,
+            kill_rate: 0.0,
+            wrong_hints: 0.0,
             checked: true,
             constants: Constants::new(),
             terrain: None,
@@ -265,7 +202,7 @@ impl Case {
             let side = outdoors::side(crowd, nodes, &mut draw);
             outdoors::terrain(side, heals_at, &mut draw)
         });
-        let case = Self { terrain, ..case };
+        let case = Self { terrain, ..case }.with_lives(algorithm);
         if algorithm.claims().stand(Harm::Overtaking) && case.terrain.is_none() {
             case.disordered(algorithm, &mut draw)
         } else {
@@ -347,6 +284,17 @@ impl Case {
         repairs: Repairs,
         recorder: Option<Writer>,
     ) -> io::Result<Report> {
+        self.run_forgetting::<P>(variant, repairs, recorder, |_| {})
+    }
+
+    /// Likewise, where this is taken away from whatever a node has stored when it comes back.
+    pub fn run_forgetting<P: Protocol>(
+        &self,
+        variant: P::Variant,
+        repairs: Repairs,
+        recorder: Option<Writer>,
+        forget: fn(&mut Stored<P::Durable>),
+    ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
         let afield = |terrain: &Terrain| terrain.afield::<P>(self.deployment.nodes, self.seed).expect("it makes sense");
         let setting = Setting {
@@ -357,6 +305,7 @@ impl Case {
             delay: self.delay,
             delays: draws(Subject::Delay),
             stays: Stays::new(self.seed, 0),
+            lives: stream(self.seed, lives::IN_WORLD, Subject::Life),
             checked: self.checked,
             recorder,
             field: self.terrain.as_ref().map(afield),
@@ -369,6 +318,7 @@ impl Case {
             mobility: draws(Subject::Mobility),
             demands: draws(Subject::Demand),
             losses: draws(Subject::Loss),
+            lives: stream(self.seed, lives::WHO_AND_WHEN, Subject::Life),
             secluded: Vec::new(),
             injected: Injected::default(),
             events: 0,
@@ -377,12 +327,13 @@ impl Case {
         if let Some(disorder) = self.disorder {
             soak.world.disorder(disorder);
         }
+        soak.world.mislead(self.wrong_hints);
+        soak.world.forget_of_disks(forget);
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
         let settled = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
         let (rested, violation) = settled.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
-        let (entries, overtakings) = (soak.entries, soak.world.overtakings());
-        let injected = Injected { overtakings, ..soak.injected };
+        let (entries, injected) = (soak.entries, soak.injected());
         let tally = soak.world.finish(violation.as_ref())?.finish();
         Ok(Report {
             entries_under_faults,
@@ -488,6 +439,7 @@ struct Soak<'a, P: Protocol> {
     mobility: Stream,
     demands: Stream,
     losses: Stream,
+    lives: Stream,
     /// Who is out of reach.
     secluded: Vec<NodeId>,
     injected: Injected,
@@ -502,6 +454,7 @@ impl<P: Protocol> Soak<'_, P> {
             self.schedule_request(node);
         }
         self.schedule_change();
+        self.schedule_kill();
         while let Some(event) = self.next_event() {
             self.handle(event, true)?;
             if self.world.now() > self.case.fault_span {
@@ -521,10 +474,10 @@ impl<P: Protocol> Soak<'_, P> {
         self.serve_all()
     }
 
-    /// Runs until nobody waits or uses anything any more.
+    /// Runs until nobody waits or uses anything any more, or takes it that somebody may.
     fn serve_all(&mut self) -> Step<()> {
         let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
-        while self.world.oracle().owed_count() > 0 || !self.world.oracle().in_use().is_empty() {
+        while self.world.oracle().owed_count() > 0 || self.is_any_inside() {
             let event = self.next_event().filter(|_| self.world.now() <= limit);
             let Some(event) = event else {
                 return Err(Violation::Starved { nodes: self.world.oracle().owed().collect() }.into());
@@ -532,6 +485,10 @@ impl<P: Protocol> Soak<'_, P> {
             self.handle(event, false)?;
         }
         Ok(())
+    }
+
+    fn is_any_inside(&self) -> bool {
+        !self.world.oracle().in_use().is_empty() || self.case.deployment.ids().any(|node| self.world.is_left(node))
     }
 
     /// Whether nothing is left to do after a while.
@@ -553,15 +510,13 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn handle(&mut self, event: Event, faults: bool) -> Step<()> {
+        if let Some(node) = self.world.has_to_wait(event) {
+            self.world.put_off(node, event);
+            return Ok(());
+        }
         match event {
             Event::Arrival { from, to, incarnation } if faults && self.loses(from, to) => {
                 self.injected.losses += u64::from(self.world.lose(from, to, incarnation));
-            }
-            Event::Arrival { .. } | Event::Timer { .. } | Event::Field => self.world.deliver(event)?,
-            Event::Release { node, .. } | Event::Request { node } | Event::Cancel { node }
-                if self.world.is_paused(node) =>
-            {
-                self.world.put_off(node, event);
             }
             Event::Release { node, entry } => {
                 if self.world.release(node, entry)? && faults {
@@ -569,12 +524,16 @@ impl<P: Protocol> Soak<'_, P> {
                 }
             }
             Event::Request { node } if faults && self.may_ask(node) => self.request(node)?,
+            Event::Request { node } if faults && self.world.is_left(node) => self.schedule_request(node),
             Event::Cancel { node } if faults && self.world.oracle().owed().any(|owed| owed == node) => {
                 self.world.cancel(node)?;
                 self.schedule_request(node);
             }
             Event::Change if faults => self.change()?,
-            Event::Request { .. } | Event::Cancel { .. } | Event::Change => {}
+            Event::Kill if faults => self.kill()?,
+            Event::Back { node } if faults && self.is_down(node) => self.enter(node)?,
+            Event::Request { .. } | Event::Cancel { .. } | Event::Change | Event::Kill => {}
+            event => self.world.deliver(event)?,
         }
         self.welcome();
         Ok(())

@@ -6,7 +6,8 @@ use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_protocol::{
     Charter, Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf,
-    Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, Terms, View, carries_permits,
+    Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Refusal, Repairs, Terms, View,
+    carries_permits,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::{Presence, Writer};
@@ -17,9 +18,14 @@ use crate::meter::{Meter, Waiter};
 use crate::queue::{Event, Queue};
 use crate::random::{Duration, Stays, Stream};
 
+mod hints;
+mod lives;
 mod outdoors;
 mod travel;
 
+use hints::Hints;
+use lives::Lives;
+pub use lives::Toll;
 pub use travel::Traveller;
 
 /// What a step gives, unless it ends the run. The violation is boxed because it is rare and large, and every step pays
@@ -50,6 +56,7 @@ pub struct Disorder {
 struct Armed<T> {
     timer: T,
     arming: u32,
+    due: Time,
 }
 
 /// How a world is made.
@@ -68,6 +75,8 @@ pub struct Setting<'a, P: Protocol> {
     pub delays: Stream,
     /// From which the stays of those who enter are drawn. The first are those of the deployment.
     pub stays: Stays,
+    /// From which is drawn what follows when a node is killed.
+    pub lives: Stream,
     /// Whether all invariants are checked after every step.
     pub checked: bool,
     /// Where the steps are recorded.
@@ -97,8 +106,12 @@ pub struct World<P: Protocol> {
     field_due: Time,
     /// What waits for nodes that have paused.
     held: Vec<(NodeId, outdoors::Held)>,
-    /// How often each node was granted units: tells one entry from the next.
+    /// The number of the last entry of each node, or of the one that was resumed since.
     entries: Vec<u32>,
+    /// How many entries there were: no two have the same number.
+    entry_count: u32,
+    lives: Lives<P>,
+    hints: Hints,
     charter: Charter<P::Variant>,
     armed: Vec<Vec<Armed<P::Timer>>>,
     armings: u32,
@@ -128,8 +141,8 @@ pub struct World<P: Protocol> {
 impl<P: Protocol> World<P> {
     /// All nodes in their initial state at time zero, or when the first of them is there.
     pub fn new(setting: Setting<'_, P>) -> Self {
-        let Setting { deployment, variant, repairs, constants, delay, delays, mut stays, checked, recorder, mut field } =
-            setting;
+        let Setting { deployment, variant, repairs, constants, delay, delays, mut stays, lives, .. } = setting;
+        let Setting { checked, recorder, mut field, .. } = setting;
         let of_members = stays.draw_all(deployment.stays.len());
         debug_assert_eq!(of_members, deployment.stays);
         if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
@@ -150,6 +163,9 @@ impl<P: Protocol> World<P> {
             field_due: Time::END,
             held: Vec::new(),
             entries: vec![0; deployment.nodes as usize],
+            entry_count: 0,
+            hints: Hints::new(lives.clone()),
+            lives: Lives::new(lives),
             charter: Charter::new(deployment.k, variant, repairs),
             armed: deployment.ids().map(|_| Vec::new()).collect(),
             armings: 0,
@@ -197,10 +213,10 @@ impl<P: Protocol> World<P> {
         node.pending().filter(|_| node.demand().is_none())
     }
 
-    /// Whether the application at `node` waits or uses something.
+    /// Whether the application at `node` waits or uses something, or one of an earlier life may.
     pub fn is_busy(&self, node: NodeId) -> bool {
         let node = &self.nodes[node.index()];
-        node.demand().is_some() || node.grant().is_some()
+        node.demand().is_some() || node.grant().is_some() || node.left().is_some()
     }
 
     /// What is counted.
@@ -250,9 +266,10 @@ impl<P: Protocol> World<P> {
         self.granted.pop()
     }
 
-    /// Carries out an arrival or a timer.
+    /// Carries out what a world does by itself.
     pub fn deliver(&mut self, event: Event) -> Step<()> {
         match event {
+            Event::Arrival { from, to, .. } if self.arrives_later(from, to) => Ok(()),
             Event::Arrival { from, to, incarnation } => {
                 let Some(Timed { message, arrives }) = self.ground.arrive(from, to, incarnation) else {
                     return self.deliver_late(from, to, self.now);
@@ -272,8 +289,31 @@ impl<P: Protocol> World<P> {
                 self.input(node, Input::Timer(timer))
             }
             Event::Field => self.run_field(),
-            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } | Event::Change => Ok(()),
+            Event::Back { node } => self.back(node),
+            Event::Miss { node, peer, incarnation } if self.links().loose(node, peer) == Some(incarnation) => {
+                self.miss(node, peer)
+            }
+            Event::Reform { node, peer } => self.reform(node, peer),
+            Event::Resume { node, .. } | Event::Gone { node } if self.is_paused(node) && !self.is_down(node) => {
+                self.put_off(node, event);
+                Ok(())
+            }
+            Event::Resume { node, entry } => self.resume(node, entry),
+            Event::Lease { node, entry } => {
+                self.end_lease(node, entry);
+                Ok(())
+            }
+            Event::Gone { node } => self.say_gone(node),
+            Event::Hint { node, peer, life } => self.late_hint(node, peer, life),
+            Event::Miss { .. } | Event::Kill | Event::Change => Ok(()),
+            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } => Ok(()),
         }
+    }
+
+    /// Whether what arrives next from one member at another is not due: what was, was lost when that one was killed.
+    fn arrives_later(&self, from: NodeId, to: NodeId) -> bool {
+        let next = self.ground.neighbourhood().and_then(|members| members.on_the_way(from, to).next());
+        next.is_some_and(|next| next.arrives > self.now)
     }
 
     /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by themselves.
@@ -298,13 +338,17 @@ impl<P: Protocol> World<P> {
         self.input(node, Input::Request(demand))
     }
 
-    /// How often `node` was granted units: [`Event::Release`] says which of these entries it ends.
+    /// The number of the entry of `node` that [`Event::Release`] is to end.
     pub fn entry(&self, node: NodeId) -> u32 {
         self.entries[node.index()]
     }
 
-    /// The application at `node` returns what it was granted at this entry, and does not if that was taken away before.
+    /// The application that was granted units at this entry of `node` ends, and returns them if it is that node's; whether
+    /// it was there still.
     pub fn release(&mut self, node: NodeId, entry: u32) -> Step<bool> {
+        if self.end_outlived(node, entry) {
+            return Ok(true);
+        }
         let grant = self.nodes[node.index()].grant().filter(|_| self.entry(node) == entry);
         if let Some(Grant { permits, .. }) = grant {
             self.meter.released(permits);
@@ -323,6 +367,9 @@ impl<P: Protocol> World<P> {
 
     /// Forms a link between two nodes that have none.
     pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
+        for (from, to) in [(a, b), (b, a)] {
+            self.miss(from, to)?;
+        }
         for (from, to) in [(a, b), (b, a)] {
             self.deliver_late(from, to, Time::END)?;
         }
@@ -409,23 +456,26 @@ impl<P: Protocol> World<P> {
         }
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Met { peer: node, life })?;
+            self.hint(peer, node, Some(life))?;
         }
         self.checked = checked;
-        self.tell(node, Crossing::decreed(stay, life, members))
+        let roll_call = self.roll_call(stay, life, members);
+        self.tell(node, roll_call)
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
     pub fn leave(&mut self, node: NodeId) -> Step<()> {
+        self.put_right_before_leaving(node)?;
         self.meter.leaves(self.nodes[node.index()].demand().is_some());
         self.tell(node, Crossing::Leaving)
     }
 
-    /// A member stops for good, and nobody is told.
+    /// A member stops for good, and its application with it. Nobody is told.
     pub fn crash(&mut self, node: NodeId) {
         if let Some(field) = &mut self.field {
             field.crash(self.now, node);
         }
+        self.end_applications(node);
         self.forget(node);
     }
 
@@ -438,16 +488,8 @@ impl<P: Protocol> World<P> {
         if let Some((t, recorder)) = self.recorder() {
             recorder.member(t, node, Presence::Crashed);
         }
-        let at = node.index();
-        if let Some(Grant { permits, .. }) = self.nodes[at].grant() {
-            self.meter.released(permits);
-        } else if self.nodes[at].demand().is_some() {
-            self.meter.cancelled(node);
-        }
-        self.oracle.vanished(node);
-        self.held.retain(|(of, _)| *of != node);
-        self.armed[at].clear();
-        self.nodes[at] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
+        self.die(node);
+        self.nodes[node.index()] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
     }
 
     /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost; whether there was anything.
@@ -495,12 +537,13 @@ impl<P: Protocol> World<P> {
     /// One step of one node, with all that follows from it at once.
     fn input(&mut self, id: NodeId, input: InputOf<P>) -> Step<()> {
         let mut out = mem::take(&mut self.out);
-        if self.recorder.is_some() {
-            self.recorded_step(id, &input, &mut out);
-        } else {
-            let refused = self.nodes[id.index()].step(input, &mut out).err();
-            debug_assert_eq!(refused, None, "an ideal link layer and this workload give no reason to refuse");
-        }
+        let refused = self.take_input(id, input, &mut out);
+        debug_assert_eq!(refused, None, "an ideal link layer and this workload give no reason to refuse");
+        self.carry_out(id, out)
+    }
+
+    /// Does what a node wants done.
+    fn carry_out(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
         let mut departed = false;
         for effect in out.drain() {
             departed |= matches!(effect, Effect::Depart);
@@ -516,14 +559,19 @@ impl<P: Protocol> World<P> {
         Ok(())
     }
 
-    fn recorded_step(&mut self, id: NodeId, input: &InputOf<P>, out: &mut Out<P>) {
+    /// A node takes an input, or refuses it.
+    fn take_input(&mut self, id: NodeId, input: InputOf<P>, out: &mut Out<P>) -> Option<Refusal> {
         let node = &mut self.nodes[id.index()];
+        if self.recorder.is_none() {
+            return node.step(input, out).err();
+        }
         let before = node.protocol().status();
         let refused = node.step(input.clone(), out).err();
         let change = node.protocol().status().change_since(&before);
         if let Some((t, recorder)) = self.recorder() {
-            recorder.step::<P>(t, id, input, out.effects(), refused, change);
+            recorder.step::<P>(t, id, &input, out.effects(), refused.clone(), change);
         }
+        refused
     }
 
     fn effect(&mut self, id: NodeId, effect: Effect<P::Message, P::Timer>) -> Step<()> {
@@ -538,14 +586,16 @@ impl<P: Protocol> World<P> {
                 let arming = self.armings;
                 self.armings = self.armings.wrapping_add(1);
                 self.armed[id.index()].retain(|armed| armed.timer != timer);
-                self.armed[id.index()].push(Armed { timer, arming });
                 #[allow(clippy::cast_possible_truncation)] // 584 years
-                self.schedule(Time(after.as_nanos() as u64), Event::Timer { node: id, arming });
+                let due = self.now + Time(after.as_nanos() as u64);
+                self.armed[id.index()].push(Armed { timer, arming, due });
+                self.queue.schedule(due, Event::Timer { node: id, arming });
             }
             Effect::Disarm { timer } => self.armed[id.index()].retain(|armed| armed.timer != timer),
             Effect::Revoke(demand) => self.revoked(id, demand),
             Effect::Grant(grant) => {
-                self.entries[id.index()] = self.entries[id.index()].wrapping_add(1);
+                self.entry_count = self.entry_count.wrapping_add(1);
+                self.entries[id.index()] = self.entry_count;
                 self.oracle.granted(id, grant)?;
                 self.meter.granted(id, grant.permits);
                 self.granted.push(id);
@@ -579,7 +629,7 @@ impl<P: Protocol> World<P> {
         self.departed.push(node);
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Parted { peer: node })?;
+            self.hint(peer, node, None)?;
         }
         self.checked = checked;
         Ok(())
@@ -590,6 +640,10 @@ impl<P: Protocol> World<P> {
         self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
         if self.field.is_some() {
             return self.send_afield(from, to, message, shared);
+        }
+        if let Some(incarnation) = self.ground.links().and_then(|links| links.loose(from, to)) {
+            self.send_in_vain(from, to, incarnation, message);
+            return Ok(());
         }
         let arrives = self.arrival(from, to);
         match self.ground.send(from, to, Timed { message, arrives }) {
@@ -639,8 +693,10 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         let moment = self.moment();
-        if self.field.is_some() && P::View::LAYER == Layer::Links {
-            // The lemmas speak of links that both ends see alike.
+        // The lemmas speak of links that both ends see alike.
+        let is_loose = |links: &Links<_>| links.loose_ends().next().is_some();
+        let is_one_sided = self.field.is_some() || self.ground.links().is_some_and(is_loose);
+        if P::View::LAYER == Layer::Links && is_one_sided {
             return Ok(check_permits(self.k, &moment)?);
         }
         Ok(check_moment(self.k, &moment)?)

@@ -66,6 +66,7 @@ fn world_with(nodes: u32, k: u32, repairs: Repairs) -> World<Klme> {
         delay: Duration::Constant(1.0),
         delays: stream(1, 0, Subject::Delay),
         stays: Stays::new(1, 0),
+        lives: stream(1, 0, Subject::Life),
         checked: true,
         recorder: None,
         field: None,

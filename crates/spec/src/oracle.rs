@@ -155,6 +155,8 @@ enum Claim {
 pub struct Oracle {
     k: u32,
     claims: Vec<Claim>,
+    /// What applications use whose node was killed since it was granted to them. They go on.
+    outlived: Vec<(NodeId, Permits)>,
     in_use: Permits,
     owed: usize,
     /// The last fence of each permit.
@@ -167,6 +169,7 @@ impl Oracle {
         Self {
             k,
             claims: vec![Claim::Nothing; nodes as usize],
+            outlived: Vec::new(),
             in_use: Permits::NONE,
             owed: 0,
             fences: vec![Fence::default(); k as usize],
@@ -207,6 +210,49 @@ impl Oracle {
         if matches!(self.claims[node.index()], Claim::Owed(_)) {
             self.cancelled(node);
         }
+    }
+
+    /// The node is killed. Its application goes on using what it has, which is returned; one that waits is owed nothing
+    /// any more, as nobody knows that it has asked.
+    pub fn killed(&mut self, node: NodeId) -> Option<Permits> {
+        match std::mem::replace(&mut self.claims[node.index()], Claim::Nothing) {
+            Claim::Nothing => None,
+            Claim::Owed(_) => {
+                self.owed -= 1;
+                None
+            }
+            Claim::Using(permits) => {
+                self.outlived.push((node, permits));
+                Some(permits)
+            }
+        }
+    }
+
+    /// An application that has outlived its node is one of that node again, which takes what it uses for granted.
+    pub fn resumed(&mut self, node: NodeId, permits: Permits) -> Result<(), Violation> {
+        match self.claims[node.index()] {
+            Claim::Using(_) => return Err(Violation::DoubleGrant { node }),
+            Claim::Owed(_) => self.cancelled(node),
+            Claim::Nothing => {}
+        }
+        if !self.forget(node, permits) {
+            return Err(Violation::Unasked { node });
+        }
+        self.claims[node.index()] = Claim::Using(permits);
+        Ok(())
+    }
+
+    /// An application that has outlived its node has ended.
+    pub fn gone(&mut self, node: NodeId, permits: Permits) {
+        if self.forget(node, permits) {
+            self.in_use = self.in_use.without(permits);
+        }
+    }
+
+    /// Takes an application that has outlived its node off the list, if it is there.
+    fn forget(&mut self, node: NodeId, permits: Permits) -> bool {
+        let at = self.outlived.iter().position(|outlived| *outlived == (node, permits));
+        at.map(|at| self.outlived.swap_remove(at)).is_some()
     }
 
     /// The algorithm lets the application at `node` in.
@@ -384,6 +430,60 @@ mod tests {
         let both = Grant { permits: Permits::first(2), fence: fence(5) };
         let stands = Violation::FenceNotGrowing { permit: permit(1), node: A, got: fence(5), last: fence(5) };
         assert_eq!(oracle.granted(A, both), Err(stands));
+    }
+
+    #[test]
+    fn what_an_application_uses_that_has_outlived_its_node_is_in_use_until_it_ends() {
+        for second in [A, B] {
+            let mut oracle = Oracle::new(2, 1);
+            oracle.requested(A, Demand::ONE);
+            oracle.granted(A, grant(0, 1)).unwrap();
+            assert_eq!(oracle.killed(A), Some(Permits::first(1)));
+            assert_eq!(oracle.in_use(), Permits::first(1));
+            oracle.requested(second, Demand::ONE);
+            let twice = Violation::TooManyInUse { in_use: 2, k: 1, node: second };
+            assert_eq!(oracle.clone().granted(second, grant(0, 2)), Err(twice), "also to another of the same node");
+            oracle.gone(A, Permits::first(1));
+            assert_eq!(oracle.granted(second, grant(0, 2)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn an_application_that_has_outlived_its_node_twice_or_was_resumed_is_counted_once() {
+        let mut oracle = Oracle::new(2, 2);
+        oracle.requested(A, Demand::ONE);
+        oracle.granted(A, grant(0, 1)).unwrap();
+        oracle.killed(A);
+        assert_eq!(oracle.killed(A), None, "it is known already");
+        assert_eq!(oracle.resumed(A, Permits::first(2)), Err(Violation::Unasked { node: A }), "it was granted less");
+        assert_eq!(oracle.resumed(A, Permits::first(1)), Ok(()));
+        oracle.gone(A, Permits::first(1));
+        assert_eq!(oracle.in_use(), Permits::first(1), "it is one of its node again");
+        oracle.released(A);
+        assert_eq!(oracle.in_use(), Permits::NONE);
+    }
+
+    #[test]
+    fn two_applications_of_two_lives_of_a_node_are_two() {
+        let mut oracle = Oracle::new(1, 2);
+        for number in 0..2 {
+            oracle.requested(A, Demand::ONE);
+            oracle.granted(A, grant(number, 1)).unwrap();
+            oracle.killed(A);
+        }
+        oracle.gone(A, Permits::first(1));
+        assert_eq!(oracle.in_use(), Permits::single(permit(1)));
+        oracle.requested(A, Demand::ONE);
+        oracle.granted(A, grant(0, 2)).unwrap();
+        assert_eq!(oracle.resumed(A, Permits::single(permit(1))), Err(Violation::DoubleGrant { node: A }));
+    }
+
+    #[test]
+    fn one_that_waits_when_its_node_is_killed_is_owed_nothing() {
+        let mut oracle = Oracle::new(1, 1);
+        oracle.requested(A, Demand::ONE);
+        assert_eq!((oracle.killed(A), oracle.owed_count()), (None, 0));
+        assert_eq!(oracle.granted(A, grant(0, 1)), Err(Violation::Unasked { node: A }));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use driftlock_protocol::{Deployment, NodeId, Permit, Permits};
 use serde_json::Value;
 
 use crate::replay::permits_at_start;
-use crate::{Header, Line, LinkChange, Loss, MemberChange, Presence, ReadError, Reader, Step};
+use crate::{Header, Line, LinkChange, Loss, MemberChange, Presence, RESTART, ReadError, Reader, Step};
 
 /// In a larger network a node has a lifeline only if something happens to it.
 const IDLE_LIFELINES_MAX: u32 = 50;
@@ -364,7 +364,12 @@ impl Drawing {
         self.begin_row(step.t, Action::Local { node: step.node, text });
         match kind {
             "request" if !refused => self.phase(step.node, Some(BarKind::Waiting)),
-            "release" | "cancel" if !refused => self.phase(step.node, None),
+            "release" | "cancel" | "gone" if !refused => self.phase(step.node, None),
+            "resume" if !refused => self.phase(step.node, Some(BarKind::Critical)),
+            // What was in use still is, unless the node knows nothing of that; what was waited for is not.
+            RESTART if step.status.as_ref().is_some_and(|change| change.section.is_some()) => {
+                self.phase(step.node, None);
+            }
             _ => {}
         }
     }
@@ -547,6 +552,9 @@ pub(crate) fn words_for(kind: &str, content: &Value) -> String {
         "request" => demand_words(content),
         "cancel" => "cancels".into(),
         "release" => "releases".into(),
+        RESTART => "is killed and back".into(),
+        "resume" => "hears of an application of an earlier life".into(),
+        "gone" => "hears that no application of an earlier life is alive".into(),
         "below" if content == "leaving" => "is about to leave".into(),
         _ => match variant(content) {
             Some((inner, _)) => clipped(&format!("{}: {}", spoken(kind), spoken(inner))),

@@ -123,7 +123,7 @@ fn a_second_crash_takes_the_memory_where_an_algorithm_survives_that() {
     pair.run(40.0);
     let of_a = pair.told.iter().filter(|(_, node, news)| *node == A && !matches!(news, News::Link { .. }));
     let of_a: Vec<_> = of_a.map(|(at, _, news)| (*at, news.clone())).collect();
-    assert_eq!(of_a, [(s(30.0), News::Crashed), (s(30.0), News::Restarted)]);
+    assert_eq!(of_a, [(s(20.0), News::Killed), (s(30.0), News::Crashed), (s(30.0), News::Restarted)]);
 }
 
 #[test]

@@ -10,6 +10,9 @@ use crate::random::Stream;
 use crate::topology::{random_absent, random_removable};
 use crate::world::{Disorder, Step};
 
+/// The share of crashed nodes that have lost no more than their disk: the application goes on.
+const OUTLIVES: f64 = 0.5;
+
 impl<P: Protocol> Soak<'_, P> {
     /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
     pub(super) fn change(&mut self) -> Step<()> {
@@ -29,6 +32,7 @@ impl<P: Protocol> Soak<'_, P> {
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
         self.settle();
+        self.revive()?;
         if let Some(disorder) = self.case.disorder {
             // Messages may still overtake one another, but none is late for long any more.
             self.world.disorder(Disorder { late: 0.0, ..disorder });
@@ -36,7 +40,10 @@ impl<P: Protocol> Soak<'_, P> {
         match P::View::LAYER {
             Layer::Links if self.case.terrain.is_some() => Ok(()),
             Layer::Links => self.connect(),
-            Layer::Neighbourhood => self.gather(),
+            Layer::Neighbourhood => {
+                self.gather()?;
+                self.world.tell_the_truth()
+            }
         }
     }
 
@@ -97,11 +104,15 @@ impl<P: Protocol> Soak<'_, P> {
     fn crash(&mut self, node: NodeId) {
         self.injected.crashes += 1;
         self.injected.further_crashes += u64::from(self.is_anyone_down());
-        self.world.crash(node);
+        if P::CLAIMS.stand(Harm::DiskLoss) && self.lives.random_bool(OUTLIVES) {
+            self.world.lose_disk(node);
+        } else {
+            self.world.crash(node);
+        }
     }
 
     /// A node comes in; perhaps it had crashed, and knows nothing.
-    fn enter(&mut self, node: NodeId) -> Step<()> {
+    pub(super) fn enter(&mut self, node: NodeId) -> Step<()> {
         if self.is_down(node) {
             self.injected.returns += 1;
             self.schedule_request(node);
@@ -109,7 +120,12 @@ impl<P: Protocol> Soak<'_, P> {
         self.world.enter(node)
     }
 
-    fn is_anyone_down(&self) -> bool {
+    /// Whether any has crashed so far, or was killed.
+    fn is_anyone_harmed(&self) -> bool {
+        self.injected.crashes > 0 || self.case.kill_rate > 0.0
+    }
+
+    pub(super) fn is_anyone_down(&self) -> bool {
         self.case.deployment.ids().any(|node| self.is_down(node))
     }
 
@@ -122,7 +138,7 @@ impl<P: Protocol> Soak<'_, P> {
             return false;
         }
         let is_fault = P::CLAIMS.stand(Harm::Crash)
-            && (self.case.terrain.is_some() || self.case.is_patchy() || self.injected.crashes > 0);
+            && (self.case.terrain.is_some() || self.case.is_patchy() || self.is_anyone_harmed());
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }
@@ -157,6 +173,6 @@ impl<P: Protocol> Soak<'_, P> {
     }
 }
 
-fn pick(nodes: &[NodeId], draw: &mut Stream) -> Option<NodeId> {
+pub(super) fn pick(nodes: &[NodeId], draw: &mut Stream) -> Option<NodeId> {
     (!nodes.is_empty()).then(|| nodes[draw.random_range(0..nodes.len())])
 }

@@ -51,7 +51,8 @@ fn faults(heals_at: f64) -> Ranges {
     Ranges {
         begins_at: 0.0,
         heals_at,
-        crashes: often(1.0),
+        // Some are back before their applications have ended.
+        crashes: Often { per_minute: 2.0, lasts: [0.1, 10.0] },
         // What an algorithm survives besides is drawn elsewhere.
         memory_lost: 0.0,
         pauses: often(2.0),

@@ -2,7 +2,8 @@
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Crossing, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
+    Crossing, Harm, Incarnation, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View,
+    carries_permits,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
@@ -36,7 +37,7 @@ impl<P: Protocol> World<P> {
     /// Whether the application at a node neither waits nor has anything.
     pub fn is_idle(&self, node: NodeId) -> bool {
         let shell = &self.nodes[node.index()];
-        shell.grant().is_none() && shell.pending().is_none()
+        shell.grant().is_none() && shell.pending().is_none() && shell.left().is_none()
     }
 
     /// Tells whoever reads the trace along that nothing else has happened until now.
@@ -78,7 +79,17 @@ impl<P: Protocol> World<P> {
 
     /// Whether a node does nothing at present: it pauses, or is down.
     pub fn is_paused(&self, node: NodeId) -> bool {
-        self.field.as_ref().is_some_and(|field| field.is_paused(node))
+        self.field.as_ref().is_some_and(|field| field.is_paused(node)) || self.is_down(node)
+    }
+
+    /// Whether what an application is about to do has to wait: it pauses with its node, but it ends by itself while that is
+    /// down.
+    pub fn has_to_wait(&self, event: Event) -> Option<NodeId> {
+        match event {
+            Event::Request { node } | Event::Cancel { node } => Some(node).filter(|&node| self.is_paused(node)),
+            Event::Release { node, .. } => Some(node).filter(|&node| self.is_paused(node) && !self.is_down(node)),
+            _ => None,
+        }
     }
 
     /// What a paused node should do comes when it goes on.
@@ -103,7 +114,15 @@ impl<P: Protocol> World<P> {
         Ok(())
     }
 
-    /// A node is back with what it had stored: none of its links is up any more.
+    /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
+    pub(super) fn cut_off_afield(&mut self, node: NodeId) {
+        let Reach::Links(links) = self.nodes[node.index()].reach().clone() else { return };
+        for (peer, incarnation) in links {
+            self.note_link(node, LinkEvent::Down { peer, incarnation });
+        }
+    }
+
+    /// A node whose algorithm does not claim to stand restarts is back with all that it had; none of its links is up.
     fn restored(&mut self, node: NodeId) -> Step<()> {
         // It is told of all links now, also of those that it has not heard of since it was back the last time.
         let of_links = |held: &Held| matches!(held, Held::Indication(Indication::Link(_)));
@@ -121,6 +140,11 @@ impl<P: Protocol> World<P> {
 
     /// A node hears of a link, and so does a trace once both ends have.
     fn tell_of_link(&mut self, node: NodeId, event: LinkEvent) -> Step<()> {
+        self.note_link(node, event);
+        self.tell(node, event)
+    }
+
+    fn note_link(&mut self, node: NodeId, event: LinkEvent) {
         let (peer, incarnation, up) = match event {
             LinkEvent::Up { peer, incarnation } => (peer, incarnation, true),
             LinkEvent::Down { peer, incarnation } => (peer, incarnation, false),
@@ -131,11 +155,10 @@ impl<P: Protocol> World<P> {
         {
             recorder.link(t, (node.min(peer), node.max(peer)), up, incarnation);
         }
-        self.tell(node, event)
     }
 
     /// A node goes on.
-    fn resumed(&mut self, node: NodeId) -> Step<()> {
+    pub(super) fn resumed(&mut self, node: NodeId) -> Step<()> {
         self.run_due_timers(node)?;
         let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
         for held in held {
@@ -183,13 +206,20 @@ impl<P: Protocol> World<P> {
     }
 
     fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
+        let is_down = self.is_down(node);
         let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
+            News::Killed if P::CLAIMS.stand(Harm::Restart) => {
+                self.kill(node);
+                Ok(())
+            }
+            News::Killed => Ok(()),
+            News::Restored if is_down => self.back(node),
             News::Restored => self.restored(node),
             News::Crashed => {
                 let waits = self.nodes[node.index()].demand().is_some();
-                self.forget(node);
+                self.lost_disk(node);
                 if waits {
                     // When it is back, it wants the same again.
                     self.put_off(node, Event::Request { node });

@@ -1,0 +1,376 @@
+//! Nodes that are killed and come back, and the applications that outlive them.
+//!
+//! A node that comes back has what it had stored, and nothing else. Its application is another process, and goes on: until
+//! it leaves its CS, or its lease ends by the clock of the world. If its node is back before that it may show its grant, and
+//! is one of that node again. Whatever is left to chance has a stream of its own.
+
+use std::mem;
+
+use driftlock_net::Time;
+use driftlock_protocol::{
+    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored, View,
+    carries_permits,
+};
+use rand::RngExt;
+
+use super::outdoors::Held;
+use super::{Step, Timed, World};
+use crate::queue::Event;
+use crate::random::{Stream, exponential};
+
+/// How many delays of a message it takes on average until the other end of a link notices that a node was killed, ...
+const NOTICE_DELAYS: f64 = 5.0;
+/// ... until a link forms again that it had, ...
+const REFORM_DELAYS: f64 = 10.0;
+/// ... and until its next life hears of an application, or that there is none.
+const HEARSAY_DELAYS: f64 = 2.0;
+/// The share of applications that show their grant when their node is back.
+const RESUMES: f64 = 0.5;
+
+/// An application whose node was killed while it used this.
+#[derive(Clone, Copy, Debug)]
+struct Outlived {
+    node: NodeId,
+    grant: Grant,
+    entry: u32,
+    /// When its lease ends, if its grant is one.
+    until: Option<Time>,
+}
+
+/// What was done to lives in a world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Toll {
+    /// Nodes that were killed, and had what they had stored when they were back.
+    pub restarts: u64,
+    /// Nodes that were killed and had lost it.
+    pub disk_losses: u64,
+    /// Applications that were inside then.
+    pub outlived: u64,
+    /// Those of them that became ones of their node again.
+    pub resumed: u64,
+}
+
+/// What a world knows of the lives of its nodes.
+pub(super) struct Lives<P: Protocol> {
+    /// What is left to chance.
+    draws: Stream,
+    /// Nodes that are down, as they were when they were killed.
+    down: Vec<(NodeId, Node<P>)>,
+    outlived: Vec<Outlived>,
+    toll: Toll,
+    /// What is taken away from what nodes have stored.
+    forget: Option<fn(&mut Stored<P::Durable>)>,
+}
+
+impl<P: Protocol> Lives<P> {
+    /// All are in their first one.
+    pub(super) fn new(draws: Stream) -> Self {
+        Self { draws, down: Vec::new(), outlived: Vec::new(), toll: Toll::default(), forget: None }
+    }
+
+    /// Whether a node was killed and is not back.
+    pub(super) fn is_down(&self, node: NodeId) -> bool {
+        self.down.iter().any(|(down, _)| *down == node)
+    }
+
+    fn is_outlived(&self, node: NodeId, grant: Grant) -> bool {
+        self.outlived.iter().any(|outlived| (outlived.node, outlived.grant) == (node, grant))
+    }
+
+    fn take(&mut self, node: NodeId, entry: u32) -> Option<Outlived> {
+        let at = self.outlived.iter().position(|outlived| (outlived.node, outlived.entry) == (node, entry))?;
+        Some(self.outlived.swap_remove(at))
+    }
+
+    /// The next life of this node, or what it would be.
+    fn next_life(
+        &self,
+        id: NodeId,
+        killed: &Node<P>,
+        world: (&super::Charter<P::Variant>, Reach),
+        out: &mut Out<P>,
+    ) -> Node<P> {
+        let mut stored = killed.durable();
+        if let Some(forget) = self.forget {
+            forget(&mut stored);
+        }
+        Node::restore(id, world.0, stored, world.1, out)
+    }
+}
+
+impl<P: Protocol> World<P> {
+    /// From now on this is taken away from whatever a node has stored when it comes back: to see what it is for.
+    pub fn forget_of_disks(&mut self, forget: fn(&mut Stored<P::Durable>)) {
+        self.lives.forget = Some(forget);
+    }
+
+    /// What was done to lives so far.
+    pub fn toll(&self) -> Toll {
+        self.lives.toll
+    }
+
+    /// Whether a node was killed and is not back.
+    pub fn is_down(&self, node: NodeId) -> bool {
+        self.lives.is_down(node)
+    }
+
+    /// Whether a node takes it that an application of an earlier life of it may be inside: it asks for nothing meanwhile.
+    pub fn is_left(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].left().is_some()
+    }
+
+    /// Whether much is at stake at a node: it holds something, or something is on its way to it or from it.
+    pub fn is_precious(&self, node: NodeId) -> bool {
+        let protocol = self.nodes[node.index()].protocol();
+        let is_concerned = |flight: Flight<'_, P::Message>| {
+            (flight.from == node || flight.to == node) && carries_permits::<P>(flight.message)
+        };
+        protocol.has_token() || !protocol.held().is_empty() || self.moment().flights.into_iter().any(is_concerned)
+    }
+
+    /// A node is killed and started again.
+    pub fn restart(&mut self, node: NodeId) -> Step<()> {
+        self.kill(node);
+        self.back(node)
+    }
+
+    /// A node is killed. Nobody is told; the other ends of its links notice by themselves, each in its time.
+    pub fn kill(&mut self, node: NodeId) {
+        if self.is_down(node) {
+            return;
+        }
+        self.lives.toll.restarts += 1;
+        let waited = self.nodes[node.index()].demand().is_some();
+        self.outlive(node);
+        match P::View::LAYER {
+            _ if self.field.is_some() => self.cut_off_afield(node),
+            Layer::Links => self.cut_off(node),
+            Layer::Neighbourhood => self.silence(node),
+        }
+        self.die(node);
+        if waited {
+            // When it is back, its application wants the same again.
+            self.put_off(node, Event::Request { node });
+        }
+        // Whoever looks at it meanwhile sees what is on its disk.
+        let mut unused = Outbox::new();
+        let killed = &self.nodes[node.index()];
+        let on_disk = self.lives.next_life(node, killed, (&self.charter, self.ground.reach(node)), &mut unused);
+        let killed = mem::replace(&mut self.nodes[node.index()], on_disk);
+        self.lives.down.push((node, killed));
+    }
+
+    /// A node that was killed is back, and has what it had stored.
+    pub fn back(&mut self, node: NodeId) -> Step<()> {
+        let Some(at) = self.lives.down.iter().position(|(down, _)| *down == node) else { return Ok(()) };
+        let (_, killed) = self.lives.down.swap_remove(at);
+        if let Some(neighbourhood) = self.ground.neighbourhood_mut() {
+            neighbourhood.back(node);
+        }
+        let mut out = mem::take(&mut self.out);
+        let reach = self.ground.reach(node);
+        let restored = self.lives.next_life(node, &killed, (&self.charter, reach), &mut out);
+        let change = restored.protocol().status().change_since(&killed.protocol().status());
+        self.nodes[node.index()] = restored;
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.restart::<P>(t, node, out.effects(), change);
+        }
+        self.carry_out(node, out)?;
+        self.hear_of_applications(node);
+        self.hear_of_members(node)?;
+        self.resumed(node)
+    }
+
+    /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its application
+    /// goes on if it is inside.
+    pub fn lose_disk(&mut self, node: NodeId) {
+        if let Some(field) = &mut self.field {
+            field.crash(self.now, node);
+        }
+        self.lost_disk(node);
+    }
+
+    pub(super) fn lost_disk(&mut self, node: NodeId) {
+        self.lives.toll.disk_losses += 1;
+        self.outlive(node);
+        self.forget(node);
+    }
+
+    /// What a node was about to do, and whether it will be back, is gone with it. What its application is about to do is not.
+    pub(super) fn die(&mut self, node: NodeId) {
+        self.lives.down.retain(|(down, _)| *down != node);
+        self.armed[node.index()].clear();
+        self.held.retain(|(of, held)| *of != node || matches!(held, Held::Event(_)));
+    }
+
+    /// The applications at a node are no more, whichever of its lives they are of.
+    pub(super) fn end_applications(&mut self, node: NodeId) {
+        let entries = self.lives.outlived.iter().filter(|outlived| outlived.node == node);
+        for entry in entries.map(|outlived| outlived.entry).collect::<Vec<_>>() {
+            self.end_outlived(node, entry);
+        }
+        let shell = &self.nodes[node.index()];
+        if let Some(Grant { permits, .. }) = shell.grant() {
+            self.meter.released(permits);
+        } else if shell.demand().is_some() {
+            self.meter.cancelled(node);
+        }
+        self.oracle.vanished(node);
+    }
+
+    /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any more.
+    pub(super) fn outlive(&mut self, node: NodeId) {
+        let shell = &self.nodes[node.index()];
+        if shell.demand().is_some() {
+            self.meter.cancelled(node);
+        }
+        if let Some(grant) = shell.grant() {
+            let lease = shell.protocol().lease();
+            let until = lease.map(|timer| self.due(node, timer).unwrap_or(self.now).max(self.now));
+            let entry = self.entry(node);
+            self.lives.outlived.push(Outlived { node, grant, entry, until });
+            self.lives.toll.outlived += 1;
+            if let Some(until) = until {
+                self.queue.schedule(until, Event::Lease { node, entry });
+            }
+        }
+        self.oracle.killed(node);
+    }
+
+    /// When a timer of a node runs out.
+    fn due(&self, node: NodeId, timer: P::Timer) -> Option<Time> {
+        self.armed[node.index()].iter().find(|armed| armed.timer == timer).map(|armed| armed.due)
+    }
+
+    /// No link of a node is up any more. What is on its way to it is lost, but for permits, which it will get late.
+    fn cut_off(&mut self, node: NodeId) {
+        let former: Vec<_> = self.links().of(node).collect();
+        for Timed { message, .. } in self.links_mut().kill(node, |timed| carries_permits::<P>(&timed.message)) {
+            self.meter.landed(P::permits(&message));
+        }
+        for (peer, incarnation) in former {
+            if let Some((t, recorder)) = self.recorder() {
+                recorder.link(t, (node.min(peer), node.max(peer)), false, incarnation);
+            }
+            self.schedule_drawn(NOTICE_DELAYS, Event::Miss { node: peer, peer: node, incarnation });
+            self.schedule_drawn(REFORM_DELAYS, Event::Reform { node, peer });
+        }
+    }
+
+    /// What is on its way to a member that was killed is lost. Nobody is told.
+    fn silence(&mut self, node: NodeId) {
+        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
+        let to_node = |flight: &Flight<'_, Timed<P::Message>>| flight.to == node;
+        let lost = neighbourhood.flights().filter(to_node).map(|flight| (flight.from, flight.message.message.clone()));
+        let lost: Vec<_> = lost.collect();
+        neighbourhood.kill(node);
+        for (from, message) in lost {
+            self.meter.landed(P::permits(&message));
+            if let Some((t, recorder)) = self.recorder() {
+                recorder.loss(t, from, node, &message);
+            }
+        }
+    }
+
+    fn schedule_drawn(&mut self, delays: f64, event: Event) {
+        let after = Time::from_units(exponential(delays * self.delay.mean(), &mut self.lives.draws));
+        self.schedule(after, event);
+    }
+
+    /// A node that is back will hear of applications of its earlier lives: of each that shows its grant, or that there is none.
+    fn hear_of_applications(&mut self, node: NodeId) {
+        let outlived = self.lives.outlived.iter().filter(|outlived| outlived.node == node);
+        for entry in outlived.map(|outlived| outlived.entry).collect::<Vec<_>>() {
+            if self.lives.draws.random_bool(RESUMES) {
+                self.schedule_drawn(HEARSAY_DELAYS, Event::Resume { node, entry });
+            }
+        }
+        self.schedule_gone(node);
+    }
+
+    /// If no application of an earlier life is alive, a node that is up will hear of that.
+    fn schedule_gone(&mut self, node: NodeId) {
+        if self.is_safe_to_say_gone(node) {
+            self.schedule_drawn(HEARSAY_DELAYS, Event::Gone { node });
+        }
+    }
+
+    fn is_safe_to_say_gone(&self, node: NodeId) -> bool {
+        let left = self.nodes[node.index()].left().filter(|_| !self.is_down(node));
+        left.is_some_and(|left| !self.lives.is_outlived(node, left))
+    }
+
+    /// A node is told that no application of an earlier life is alive, if that is so.
+    pub(super) fn say_gone(&mut self, node: NodeId) -> Step<()> {
+        if !self.is_safe_to_say_gone(node) {
+            return Ok(());
+        }
+        self.input(node, Input::Gone)
+    }
+
+    /// An application that has outlived its node shows its grant, unless it has ended or the node is down. If it is refused it
+    /// goes on until it ends.
+    pub(super) fn resume(&mut self, node: NodeId, entry: u32) -> Step<()> {
+        if self.is_down(node) {
+            return Ok(());
+        }
+        let Some(outlived) = self.lives.take(node, entry) else { return Ok(()) };
+        let left = outlived
+            .until
+            .map_or(core::time::Duration::ZERO, |until| core::time::Duration::from_nanos((until - self.now).0));
+        let mut out = mem::take(&mut self.out);
+        if self.take_input(node, Input::Resume { grant: outlived.grant, left }, &mut out).is_some() {
+            self.lives.outlived.push(outlived);
+        } else {
+            self.lives.toll.resumed += 1;
+            self.entries[node.index()] = entry;
+            self.oracle.resumed(node, outlived.grant.permits)?;
+        }
+        self.carry_out(node, out)
+    }
+
+    /// An application that has outlived its node ends; whether there is such a one.
+    pub(super) fn end_outlived(&mut self, node: NodeId, entry: u32) -> bool {
+        let Some(Outlived { grant, .. }) = self.lives.take(node, entry) else { return false };
+        self.meter.released(grant.permits);
+        self.oracle.gone(node, grant.permits);
+        self.schedule_gone(node);
+        true
+    }
+
+    /// The lease of an application that has outlived its node ends: it stops.
+    pub(super) fn end_lease(&mut self, node: NodeId, entry: u32) {
+        let is_over = |outlived: &Outlived| outlived.until.is_some_and(|until| until <= self.now);
+        let of_this = |outlived: &&Outlived| (outlived.node, outlived.entry) == (node, entry);
+        if self.lives.outlived.iter().find(of_this).is_some_and(is_over) {
+            self.end_outlived(node, entry);
+        }
+    }
+
+    /// An end of a link notices that the node at the other end was killed, unless it has before.
+    pub(super) fn miss(&mut self, node: NodeId, peer: NodeId) -> Step<()> {
+        let missed = self.links_mut().miss(node, peer, |timed| carries_permits::<P>(&timed.message));
+        let Some((incarnation, dropped)) = missed else { return Ok(()) };
+        for Timed { message, .. } in dropped {
+            self.meter.landed(P::permits(&message));
+        }
+        self.tell(node, LinkEvent::Down { peer, incarnation })
+    }
+
+    /// A link forms again that a node had before it was killed, unless there is one.
+    pub(super) fn reform(&mut self, node: NodeId, peer: NodeId) -> Step<()> {
+        if self.links().is_up(node, peer) { Ok(()) } else { self.form_link(node, peer) }
+    }
+
+    /// What a node sends over a link whose other end is gone: it is lost, but for permits, which arrive late.
+    pub(super) fn send_in_vain(&mut self, from: NodeId, to: NodeId, of: Incarnation, message: P::Message) {
+        if carries_permits::<P>(&message) {
+            self.go_on(from, to, of, message);
+        } else {
+            self.meter.landed(P::permits(&message));
+            if let Some((t, recorder)) = self.recorder() {
+                recorder.loss(t, from, to, &message);
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What each thing is for that a node stores: random runs in which nodes are killed, and one of them is not on their disks.
+
+use driftlock_protocol::hok::{self, Hok};
+use driftlock_protocol::krl::{self, Forwarding, Krl};
+use driftlock_protocol::{Algorithm, Permits, Protocol, Repairs, Stored};
+use driftlock_sim::soak::{Case, Crowd, Report};
+use driftlock_spec::Violation;
+
+const RUNS: u64 = 60;
+
+type Forget<P> = fn(&mut Stored<<P as Protocol>::Durable>);
+
+/// Runs of this algorithm, with much killing, in which disks forget this.
+fn runs<P: Protocol>(tag: &str, variant: P::Variant, checked: bool, forget: Forget<P>) -> Vec<Report> {
+    let algorithm = Algorithm::named(tag).expect("registered");
+    let run = |seed| {
+        let case = Case::draw(seed, Crowd::Usual, algorithm).with_kills();
+        let case = if checked { case } else { case.unchecked() };
+        case.run_forgetting::<P>(variant, Repairs::ALL, None, forget).expect("no trace")
+    };
+    (0..RUNS).map(run).collect()
+}
+
+fn krl(checked: bool, forget: Forget<Krl>) -> Vec<Report> {
+    runs::<Krl>("krl", krl::Variant::new(Forwarding::Off), checked, forget)
+}
+
+fn hok(checked: bool, forget: Forget<Hok>) -> Vec<Report> {
+    runs::<Hok>("hok", hok::Variant::new(hok::Policy::Priority), checked, forget)
+}
+
+fn violations(reports: &[Report]) -> Vec<&Violation> {
+    reports.iter().filter_map(|report| report.violation.as_ref()).collect()
+}
+
+fn is_lost(violation: &&Violation) -> bool {
+    matches!(violation, Violation::PermitsChanged { .. })
+}
+
+fn is_in_use_twice(violation: &&Violation) -> bool {
+    matches!(violation, Violation::TooManyInUse { .. } | Violation::PermitInUse { .. })
+}
+
+fn is_starved(violation: &&Violation) -> bool {
+    matches!(violation, Violation::Starved { .. })
+}
+
+#[test]
+fn a_node_that_forgets_nothing_that_it_stores_breaks_nothing() {
+    assert_eq!(violations(&krl(true, |_| {})), Vec::<&Violation>::new());
+    assert_eq!(violations(&hok(true, |_| {})), Vec::<&Violation>::new());
+}
+
+#[test]
+fn krl_loses_tokens_that_a_node_does_not_store() {
+    let forget: Forget<Krl> = |stored| stored.protocol.idle.clear();
+    assert!(violations(&krl(true, forget)).iter().any(is_lost));
+    assert!(violations(&krl(false, forget)).iter().any(is_starved), "and somebody waits for ever");
+}
+
+#[test]
+fn krl_grants_a_unit_that_is_in_use_if_a_node_does_not_store_that_it_is() {
+    let forget: Forget<Krl> = |stored| stored.protocol.idle.extend(stored.protocol.in_use.take());
+    assert!(violations(&krl(true, forget)).iter().any(is_in_use_twice));
+}
+
+#[test]
+fn krl_loses_the_token_that_is_in_use_if_a_node_stores_only_the_others() {
+    let forget: Forget<Krl> = |stored| stored.protocol.in_use = None;
+    assert!(violations(&krl(true, forget)).iter().any(is_lost));
+}
+
+#[test]
+#[should_panic(expected = "called only with somebody to serve and a token to give")]
+fn a_node_that_does_not_store_what_it_has_granted_asks_while_that_is_in_use() {
+    krl(true, |stored| stored.grant = None);
+}
+
+#[test]
+fn hok_loses_the_token_that_its_holder_does_not_store() {
+    let forget: Forget<Hok> = |stored| stored.protocol.token = None;
+    assert!(violations(&hok(true, forget)).iter().any(is_lost));
+    assert!(violations(&hok(false, forget)).iter().any(is_starved), "and somebody waits for ever");
+}
+
+#[test]
+fn hok_grants_units_that_are_in_use_if_a_node_does_not_store_that_they_are() {
+    let forget: Forget<Hok> = |stored| {
+        let in_use = std::mem::replace(&mut stored.protocol.in_use, Permits::NONE);
+        match &mut stored.protocol.token {
+            Some(token) => token.free = token.free.union(in_use),
+            None => stored.protocol.released = stored.protocol.released.union(in_use),
+        }
+    };
+    assert!(violations(&hok(true, forget)).iter().any(is_in_use_twice));
+}
+
+#[test]
+fn hok_loses_units_that_a_node_does_not_store() {
+    let in_use: Forget<Hok> = |stored| stored.protocol.in_use = Permits::NONE;
+    assert!(violations(&hok(true, in_use)).iter().any(is_lost));
+    let on_their_way_back: Forget<Hok> = |stored| stored.protocol.released = Permits::NONE;
+    assert!(violations(&hok(true, on_their_way_back)).iter().any(is_lost));
+}
