@@ -299,8 +299,12 @@ impl<P: Protocol> World<P> {
             }
             Event::Gone { node } => self.say_gone(node),
             Event::Hint { node, peer, stay } => self.late_hint(node, peer, stay),
-            Event::Miss { .. } | Event::Kill | Event::Change => Ok(()),
-            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } => Ok(()),
+            Event::Miss { .. }
+            | Event::Kill
+            | Event::Change
+            | Event::Request { .. }
+            | Event::Release { .. }
+            | Event::Cancel { .. } => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for certain.
 
 use driftlock_net::Time;
+use driftlock_net::ideal::Neighbourhood;
 use driftlock_protocol::{Crossing, NodeId, Protocol, Reach, Stay};
 use rand::RngExt;
 
@@ -97,7 +98,7 @@ impl<P: Protocol> World<P> {
 
     /// A node that is back in its stay hears of the members.
     pub(super) fn hear_of_members(&mut self, node: NodeId) -> Step<()> {
-        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(|members| members.members()).collect();
+        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect();
         members.into_iter().try_for_each(|(peer, stay)| self.hint(node, peer, Some(stay)))
     }
 
