@@ -305,8 +305,12 @@ impl<P: Protocol> World<P> {
             }
             Event::Gone { node } => self.say_gone(node),
             Event::Hint { node, peer, life } => self.late_hint(node, peer, life),
-            Event::Miss { .. } | Event::Kill | Event::Change => Ok(()),
-            Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } => Ok(()),
+            Event::Miss { .. }
+            | Event::Kill
+            | Event::Change
+            | Event::Request { .. }
+            | Event::Release { .. }
+            | Event::Cancel { .. } => Ok(()),
         }
     }
 

@@ -29,26 +29,26 @@ fn hok(checked: bool, forget: Forget<Hok>) -> Vec<Report> {
     runs::<Hok>("hok", hok::Variant::new(hok::Policy::Priority), checked, forget)
 }
 
-fn violations(reports: &[Report]) -> Vec<&Violation> {
-    reports.iter().filter_map(|report| report.violation.as_ref()).collect()
+fn violations(reports: &[Report]) -> Vec<Violation> {
+    reports.iter().filter_map(|report| report.violation.clone()).collect()
 }
 
-fn is_lost(violation: &&Violation) -> bool {
+fn is_lost(violation: &Violation) -> bool {
     matches!(violation, Violation::PermitsChanged { .. })
 }
 
-fn is_in_use_twice(violation: &&Violation) -> bool {
+fn is_in_use_twice(violation: &Violation) -> bool {
     matches!(violation, Violation::TooManyInUse { .. } | Violation::PermitInUse { .. })
 }
 
-fn is_starved(violation: &&Violation) -> bool {
+fn is_starved(violation: &Violation) -> bool {
     matches!(violation, Violation::Starved { .. })
 }
 
 #[test]
 fn a_node_that_forgets_nothing_that_it_stores_breaks_nothing() {
-    assert_eq!(violations(&krl(true, |_| {})), Vec::<&Violation>::new());
-    assert_eq!(violations(&hok(true, |_| {})), Vec::<&Violation>::new());
+    assert_eq!(violations(&krl(true, |_| {})), Vec::<Violation>::new());
+    assert_eq!(violations(&hok(true, |_| {})), Vec::<Violation>::new());
 }
 
 #[test]

@@ -104,7 +104,8 @@ impl<P: Protocol> Soak<'_, P> {
     fn crash(&mut self, node: NodeId) {
         self.injected.crashes += 1;
         self.injected.further_crashes += u64::from(self.is_anyone_down());
-        if P::CLAIMS.stand(Harm::DiskLoss) && self.lives.random_bool(OUTLIVES) {
+        let are_killed = self.case.kill_rate > 0.0 || self.case.terrain.is_some();
+        if are_killed && P::CLAIMS.stand(Harm::DiskLoss) && self.lives.random_bool(OUTLIVES) {
             self.world.lose_disk(node);
         } else {
             self.world.crash(node);

@@ -1,6 +1,7 @@
 //! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for certain.
 
 use driftlock_net::Time;
+use driftlock_net::ideal::Neighbourhood;
 use driftlock_protocol::{Crossing, Incarnation, NodeId, Protocol, Reach, Stay};
 use rand::RngExt;
 
@@ -102,8 +103,8 @@ impl<P: Protocol> World<P> {
 
     /// A node that is back in its stay hears of the members.
     pub(super) fn hear_of_members(&mut self, node: NodeId) -> Step<()> {
-        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(|members| members.members()).collect();
-        members.into_iter().try_for_each(|(peer, life)| self.hint(node, peer, Some(stay)))
+        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect();
+        members.into_iter().try_for_each(|(peer, life)| self.hint(node, peer, Some(life)))
     }
 
     /// A late hint comes, unless all are right by now.

@@ -5,10 +5,11 @@
 //! is one of that node again. Whatever is left to chance has a stream of its own.
 
 use std::mem;
+use std::time::Duration;
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored, View,
+    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Stored, View,
     carries_permits,
 };
 use rand::RngExt;
@@ -81,21 +82,6 @@ impl<P: Protocol> Lives<P> {
         let at = self.outlived.iter().position(|outlived| (outlived.node, outlived.entry) == (node, entry))?;
         Some(self.outlived.swap_remove(at))
     }
-
-    /// The next life of this node, or what it would be.
-    fn next_life(
-        &self,
-        id: NodeId,
-        killed: &Node<P>,
-        world: (&super::Charter<P::Variant>, Reach),
-        out: &mut Out<P>,
-    ) -> Node<P> {
-        let mut stored = killed.durable();
-        if let Some(forget) = self.forget {
-            forget(&mut stored);
-        }
-        Node::restore(id, world.0, stored, world.1, out)
-    }
 }
 
 impl<P: Protocol> World<P> {
@@ -154,8 +140,7 @@ impl<P: Protocol> World<P> {
         }
         // Whoever looks at it meanwhile sees what is on its disk.
         let mut unused = Outbox::new();
-        let killed = &self.nodes[node.index()];
-        let on_disk = self.lives.next_life(node, killed, (&self.charter, self.ground.reach(node)), &mut unused);
+        let on_disk = self.next_life(node, &self.nodes[node.index()], &mut unused);
         let killed = mem::replace(&mut self.nodes[node.index()], on_disk);
         self.lives.down.push((node, killed));
     }
@@ -168,8 +153,7 @@ impl<P: Protocol> World<P> {
             neighbourhood.back(node);
         }
         let mut out = mem::take(&mut self.out);
-        let reach = self.ground.reach(node);
-        let restored = self.lives.next_life(node, &killed, (&self.charter, reach), &mut out);
+        let restored = self.next_life(node, &killed, &mut out);
         let change = restored.protocol().status().change_since(&killed.protocol().status());
         self.nodes[node.index()] = restored;
         if let Some((t, recorder)) = self.recorder() {
@@ -216,6 +200,15 @@ impl<P: Protocol> World<P> {
             self.meter.cancelled(node);
         }
         self.oracle.vanished(node);
+    }
+
+    /// What a node that was killed is in its next life.
+    fn next_life(&self, id: NodeId, killed: &Node<P>, out: &mut Out<P>) -> Node<P> {
+        let mut stored = killed.durable();
+        if let Some(forget) = self.lives.forget {
+            forget(&mut stored);
+        }
+        Node::restore(id, &self.charter, stored, self.ground.reach(id), out)
     }
 
     /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any more.
@@ -315,9 +308,7 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         let Some(outlived) = self.lives.take(node, entry) else { return Ok(()) };
-        let left = outlived
-            .until
-            .map_or(core::time::Duration::ZERO, |until| core::time::Duration::from_nanos((until - self.now).0));
+        let left = outlived.until.map_or(Duration::ZERO, |until| Duration::from_nanos((until - self.now).0));
         let mut out = mem::take(&mut self.out);
         if self.take_input(node, Input::Resume { grant: outlived.grant, left }, &mut out).is_some() {
             self.lives.outlived.push(outlived);
