@@ -291,13 +291,6 @@ impl Protocol for KlmeFt {
         self.is_resumed(grant, left, out)
     }
 
-    fn lease(&self) -> Option<Timer> {
-        match self.usage {
-            Usage::Using { lease, .. } => Some(Timer::Lease(lease)),
-            Usage::Idle | Usage::Waiting { .. } => None,
-        }
-    }
-
     fn constants(_variant: Variant) -> Vec<Constant<Variant>> {
         alloc::vec![
             Constant::time("beat", |of| &mut of.times.beat, "from one beat of the leader to the next"),

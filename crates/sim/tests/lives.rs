@@ -3,7 +3,7 @@
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Repairs};
 use driftlock_sim::queue::Event;
-use driftlock_sim::random::{Duration, Subject, stream};
+use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::soak::{Case, Crowd};
 use driftlock_sim::world::{Setting, World};
 use driftlock_trace::replay::{Outcome, replay};
@@ -21,6 +21,7 @@ fn pair(seed: u64) -> World<Krl> {
         constants: &Constants::new(),
         delay: Duration::Constant(1.0),
         delays: stream(seed, 0, Subject::Delay),
+        stays: Stays::new(seed, 0),
         lives: stream(seed, 0, Subject::Life),
         checked: true,
         recorder: None,

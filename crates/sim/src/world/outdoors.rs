@@ -2,8 +2,7 @@
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Crossing, Harm, Incarnation, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View,
-    carries_permits,
+    Crossing, Harm, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
