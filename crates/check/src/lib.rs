@@ -28,7 +28,7 @@ pub use driftlock_net::ideal::Topology;
 
 pub use action::{Action, DEMANDS_MAX};
 pub use model::Model;
-pub use search::{Counterexample, Effort, Pace, Progress, Report, Stage, Witnessed, check, explore};
+pub use search::{Counterexample, Effort, Lives, Pace, Progress, Report, Stage, Witnessed, check, explore};
 pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
 pub use state::State;
 pub use stays::Stays;

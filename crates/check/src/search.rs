@@ -95,10 +95,19 @@ pub struct Witnessed {
     pub quiet: bool,
     /// All k units were in use at once.
     pub all_in_use: bool,
-    /// A node was killed, and came back with what it had stored.
-    pub restarted: bool,
-    /// An application of an earlier life showed its grant, and a node took it.
-    pub resumed: bool,
+    /// What came of nodes that were killed.
+    pub lives: Lives,
+}
+
+/// What came of nodes that were killed: the most that did.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Lives {
+    /// None was, or none came back.
+    One,
+    /// One came back with what it had stored.
+    Restarted,
+    /// An application of an earlier life showed its grant to one that took it.
+    Resumed,
 }
 
 /// How something goes wrong.
@@ -182,8 +191,11 @@ impl<P: Protocol> Model<P> {
             granted: self.layout.ids().filter(|node| is_seen(node.0)).collect(),
             quiet: is_seen(QUIET),
             all_in_use: is_seen(ALL_IN_USE),
-            restarted: is_seen(RESTARTED),
-            resumed: is_seen(RESUMED),
+            lives: match (is_seen(RESTARTED), is_seen(RESUMED)) {
+                (_, true) => Lives::Resumed,
+                (true, false) => Lives::Restarted,
+                (false, false) => Lives::One,
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! Nodes that are killed at any instant, and come back with what they had stored, while their applications go on: every
 //! order of events, and what each stored field is for.
 
-use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, Topology, check, explore, topologies};
+use driftlock_check::{Bound, Effort, Lives, Model, Pace, Report, Setup, Topology, check, explore, topologies};
 use driftlock_protocol::krl::{Forwarding, Krl};
 use driftlock_protocol::{Algorithm, Demand, Deployment, Protocol, Repairs, Stored, Units, Visitor, krl};
 use driftlock_spec::Violation;
@@ -31,7 +31,7 @@ fn holds(tag: &str, setup: &Setup) {
     let report = Algorithm::named(tag).unwrap().visit(Explore(setup));
     assert_eq!(report.violation, None, "{tag}: {setup:?}");
     assert!(report.exhaustive && report.liveness, "{tag}: {setup:?}");
-    assert!(report.witnessed.restarted && report.witnessed.resumed, "{tag}: {:?}", report.witnessed);
+    assert!(report.witnessed.lives == Lives::Resumed, "{tag}: {:?}", report.witnessed);
     assert_eq!(report.witnessed.granted.len(), setup.deployment.nodes as usize, "{tag}");
     println!(
         "{tag} {} nodes: {} states, depth {}, cut {}",

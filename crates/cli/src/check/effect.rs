@@ -68,6 +68,7 @@ fn of_output(args: &Args) -> Option<String> {
 }
 
 /// What is asked of an algorithm's type.
+#[allow(clippy::struct_excessive_bools)] // each is a question of its own
 struct Traits {
     has_timers: bool,
     has_constants: bool,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Action, Bound, Counterexample, Networks, Property, Report, Setup, Stays, Timing, Walked};
+use driftlock_check::{Action, Bound, Counterexample, Lives, Networks, Property, Report, Setup, Stays, Timing, Walked};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Deployment, Layer};
 use serde_json::{Value, json};
@@ -206,9 +206,12 @@ impl Told<'_> {
         let all =
             if report.witnessed.all_in_use { "all units in use at once" } else { "never all units in use at once" };
         let quiet = if report.witnessed.quiet { "quiet states" } else { "no quiet state" };
-        let restarted = report.witnessed.restarted.then_some("; nodes that came back").unwrap_or_default();
-        let resumed = report.witnessed.resumed.then_some("; applications that were resumed").unwrap_or_default();
-        line(&format!("met on the way: {granted}; {all}; {quiet}{restarted}{resumed}"))
+        let lives = match report.witnessed.lives {
+            Lives::One => "",
+            Lives::Restarted => "; nodes that came back",
+            Lives::Resumed => "; nodes that came back, and applications that were resumed",
+        };
+        line(&format!("met on the way: {granted}; {all}; {quiet}{lives}"))
     }
 
     /// The command that does the same again.
@@ -297,7 +300,7 @@ impl Told<'_> {
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
                 let stays = (setup.stays != Stays::Growing).then(|| ("stays", setup.stays.to_string()));
                 let bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
-                (Vec::from_iter(outside.into_iter().chain(stays)), bounds)
+                (outside.into_iter().chain(stays).collect::<Vec<_>>(), bounds)
             }
         };
         let faults = faults(setup).map(|(name, bound, _)| (name, bound));
