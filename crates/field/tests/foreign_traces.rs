@@ -334,20 +334,68 @@ fn sumo_in_degrees_is_projected_where_it_says_so_itself() {
 fn sumo_in_degrees_is_never_read_as_metres() {
     let said = refusal("fcd.xml", GEO_STEPS);
     assert!(said.starts_with("fcd.xml:6: by their speeds the nodes go 40 m in all"), "{said}");
-    assert!(said.contains("longitudes and latitudes, not metres") && said.contains("--fcd-output.geo"), "{said}");
+    assert!(said.contains("may be longitudes and latitudes, or metres") && said.contains("--fcd-output.geo"), "{said}");
     let table = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0;a;20;13.4;52.5\n1;a;20;13.400294;52.5\n";
     let said = refusal("fcd.csv", table);
-    assert!(said.contains("longitudes and latitudes, not metres; call the columns lon and lat"), "{said}");
+    assert!(said.contains("for metres write the unit behind the names of the columns"), "{said}");
+    assert!(said.contains("for degrees call them lon and lat"), "{said}");
     let said = refusal("fcd.xml", &GEO_STEPS.replace("speed", "pos"));
-    assert!(
-        said.starts_with("fcd.xml:6: the nodes move, and keep within 0.001 of one another: these are long"),
-        "{said}"
-    );
+    assert!(said.starts_with("fcd.xml:6: all places are from -180 to 180 and from -90 to 90, and nobody"), "{said}");
     let header = "<!-- <configuration><output><fcd-output value=\"fcd.xml\"/></output></configuration> -->\n";
     let said_so = traced("fcd.xml", &format!("{header}{GEO_STEPS}"));
     assert_eq!(at(&said_so, 0, 0.0), (13.4, 52.5), "SUMO's own configuration is believed");
     let slow = "timestep_time;vehicle_id;vehicle_speed;vehicle_x;vehicle_y\n0;a;20;13;52\n1;a;20;33;52\n2;a;0;33;52\n";
     assert_eq!(at(&traced("fcd.csv", slow), 0, 1.0), (33.0, 52.0), "a place can be that small");
+}
+
+#[test]
+fn sumo_that_may_be_in_degrees_or_metres_is_read_as_either_once_it_says_which() {
+    let degrees = "<!-- <fcd-output.geo value=\"true\"/> -->\n";
+    let metres = "<!-- <fcd-output.geo value=\"false\"/> -->\n";
+    let step = |second: u32, x: &str, y: &str, more: &str| {
+        format!("<timestep time=\"{second}\"><vehicle id=\"a\" x=\"{x}\" y=\"{y}\"{more}/></timestep>")
+    };
+    let fcd = |steps: &[String]| format!("<fcd-export>{}</fcd-export>", steps.concat());
+    for ambiguous in [
+        // Somebody who stands, with a speed and without.
+        fcd(&[step(0, "13.4", "52.5", "")]),
+        fcd(&[step(0, "13.4", "52.5", " speed=\"0.00\""), step(1, "13.4", "52.5", " speed=\"0.00\"")]),
+        // A creep of some centimetres, or a walk of some kilometres an hour.
+        fcd(&[step(0, "13.40000", "52.5", ""), step(9, "13.40025", "52.5", "")]),
+        // Across the 180th meridian, and near a pole.
+        fcd(&[step(0, "179.9999", "1", ""), step(1, "-179.9999", "1", "")]),
+        fcd(&[step(0, "10", "89.9999", ""), step(1, "11", "89.9999", "")]),
+    ] {
+        let said = refusal("fcd.xml", &ambiguous);
+        assert!(said.contains("may be longitudes and latitudes, or metres; for metres put <!--"), "{said}");
+        assert!(said.contains(metres.trim()) && said.contains("the same with \"true\""), "{said}");
+        traced("fcd.xml", &format!("{metres}{ambiguous}"));
+    }
+    let stands = fcd(&[step(0, "13.4", "52.5", "")]);
+    assert_eq!(at(&traced("fcd.xml", &format!("{metres}{stands}")), 0, 0.0), (13.4, 52.5));
+    assert_eq!(at(&traced("fcd.xml", &format!("{degrees}{stands}")), 0, 0.0), (0.0, 0.0), "counted from the least");
+    let behind = refusal("fcd.xml", &format!("{stands}{metres}"));
+    assert!(behind.contains("may be longitudes"), "what comes behind places is no header: {behind}");
+
+    // What can only be metres needs no words: no such degrees, and nothing that is so fast.
+    for (steps, place) in [
+        (vec![step(0, "181", "1", "")], (181.0, 1.0)),
+        (vec![step(0, "1", "-91", "")], (1.0, -91.0)),
+        (vec![step(0, "0", "0.00", ""), step(1, "0", "0.05", "")], (0.0, 0.0)),
+        (vec![step(0, "0", "0", " speed=\"15\""), step(1, "1.5", "0", " speed=\"15\"")], (0.0, 0.0)),
+    ] {
+        assert_eq!(at(&traced("fcd.xml", &fcd(&steps)), 0, 0.0), place);
+    }
+
+    let table = |x: &str, y: &str| format!("timestep_time;vehicle_id;{x};{y}\n0;a;13.4;52.5\n");
+    let said = refusal("fcd.csv", &table("vehicle_x", "vehicle_y"));
+    assert!(said.contains("as in \"vehicle_x [m]\"; for degrees call them lon and lat"), "{said}");
+    for (x, y) in [("vehicle_x [m]", "vehicle_y [m]"), ("x_m", "y_m"), ("x (metres)", "y (metres)")] {
+        assert_eq!(at(&traced("fcd.csv", &table(x, y)), 0, 0.0), (13.4, 52.5), "{x}");
+    }
+    assert_eq!(at(&traced("fcd.csv", &table("lon", "lat")), 0, 0.0), (0.0, 0.0));
+    let plain = traced("t.csv", "time,id,x,y\n0,a,13.4,52.5\n");
+    assert_eq!(at(&plain, 0, 0.0), (13.4, 52.5), "in other tables x and y are metres, as the docs say");
 }
 
 #[test]
@@ -383,6 +431,13 @@ fn sumo_times_may_be_written_for_people() {
 fn other_xml_says_what_it_is() {
     let said = refusal("city.net.xml", "<net>\n<edge id=\"1\"/>\n</net>\n");
     assert!(said.starts_with("city.net.xml:4: nobody is seen in this file: its outermost element is <net>"), "{said}");
+    let dump = "<!-- by SUMO -->\n<netstate>\n<timestep time=\"0.00\"><edge id=\"e\"><lane id=\"e_0\">\
+                <vehicle id=\"a\" pos=\"5.10\" speed=\"0.00\"/></lane></edge></timestep></netstate>\n";
+    let said = refusal("dump.xml", dump);
+    assert!(said.starts_with("dump.xml:2: this is what SUMO writes for --netstate-dump"), "{said}");
+    assert!(said.ends_with("--fcd-output"), "{said}");
+    let said = refusal("city.rou.xml", "<routes>\n<vehicle id=\"a\" depart=\"0\"/></routes>\n");
+    assert!(said.starts_with("city.rou.xml:1: these are routes") && said.contains("--fcd-output"), "{said}");
 }
 
 #[test]
@@ -432,7 +487,7 @@ fn every_name_of_a_column_in_the_docs_is_known() {
     assert!(rows.iter().all(|names| names.len() > 10), "{rows:?}");
     let [times, nodes, xs] = &rows;
     for time in times {
-        traced("t.csv", &format!("{time},id,x,y\n1,a,2,3\n"));
+        traced("t.csv", &format!("{time},id,x,y\n1,a,200,300\n"));
     }
     for node in nodes {
         traced("t.csv", &format!("time,{node},x,y\n1,a,2,3\n"));
@@ -467,8 +522,22 @@ fn tables_that_say_too_little_are_refused_where_they_do() {
     for (text, line, reason) in [
         ("id,x,y\na,1,1\n", 1, "the first line must name the columns"),
         ("0,a,1,1\n1,a,2,2\n", 1, "such as time,id,x,y), not \"0,a,1,1\""),
-        ("time (ms),id,x,y\n0,a,1,1\n", 1, "a time in seconds"),
+        (
+            "time (ms),id,x,y\n0,a,1,1\n",
+            1,
+            "; what is missing is a time in seconds (\"time (ms)\" is not known as one)",
+        ),
+        ("time_ms,id,x,y\n0,a,1,1\n", 1, "is a time in seconds (\"time_ms\" is not known as one)"),
+        ("time [m];id;x;y\n0;a;1;1\n", 1, "such as time;id;x;y), not \"time [m];id;x;y\"; what is missing is a time"),
         ("time,id,x (km),y (km)\n0,a,1,1\n", 1, "x and y in metres"),
+        ("time,id,x (km),y (km)\n0,a,1,1\n", 1, "missing is x (\"x (km)\" is not known as one), and y (\"y (km)\""),
+        ("time,id,x [deg],y [deg]\n0,a,1,1\n", 1, "missing is x (\"x [deg]\" is not known as one)"),
+        ("time,id,x\n0,a,1\n", 1, "not \"time,id,x\"; what is missing is y"),
+        ("time,x,y\n0,1,1\n", 1, "; what is missing is an id"),
+        ("time,id,lon\n0,a,1\n", 1, "; what is missing is lat"),
+        ("time,id\n0,a\n", 1, "; what is missing is x, and y"),
+        ("sep=;\ntime;id;x\n0;a;1\n", 2, "; what is missing is y"),
+        ("sep=\ntime;id;x;y\n0;a;1;1\n", 1, "behind sep= stands the character that separates columns"),
         ("time,id,x,y\n0,a,1,1\n0,a,2,2\n", 3, "\"a\" is at two places at the same time"),
         ("time,id,x,y\n0,a,1\n", 2, "too few columns: this row has 3 fields, and the first line names 4"),
         ("time,id,x,y\n0,a,1,\n", 2, "y must be a number, not \"\""),
@@ -491,6 +560,40 @@ fn tables_that_say_too_little_are_refused_where_they_do() {
     ] {
         let said = refusal("t.csv", text);
         assert!(said.starts_with(&format!("t.csv:{line}: ")) && said.contains(reason), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_table_with_one_thing_missing_is_one_whatever_its_name_and_a_comment_that_speaks_of_columns_is_none() {
+    for (header, missing) in [
+        ("time,id,x", "y"),
+        ("time_ms,id,x,y", "a time in seconds (\"time_ms\" is not known as one)"),
+        ("time;x;y", "an id"),
+    ] {
+        let said = refusal("walk.txt", &format!("# mine\n{header}\n"));
+        assert!(said.starts_with("walk.txt:2: the first line must name the columns"), "{said}");
+        assert!(said.ends_with(&format!("; what is missing is {missing}")), "{said}");
+    }
+    let rows = traced("walk.txt", "# time x y\n0 1 2 5 3 4\n");
+    assert_eq!(rows, traced("walk.movements", "0 1 2 5 3 4\n"));
+}
+
+#[test]
+fn a_spreadsheet_may_declare_its_separator() {
+    let told = traced("t.csv", "time,id,x,y\n0,a,0,5\n1,a,2,5\n");
+    for (declaration, separator) in [
+        ("sep=;", ';'),
+        ("SEP=,\r", ','),
+        ("\u{feff}sep=;", ';'),
+        ("\"sep=;\"", ';'),
+        ("sep=\t", '\t'),
+        ("sep=|", '|'),
+        ("sep= ", ' '),
+    ] {
+        let table = "time,id,x,y\n0,a,0,5\n1,a,2,5\n".replace(',', &separator.to_string());
+        for name in ["t.csv", "export.txt"] {
+            assert_eq!(traced(name, &format!("{declaration}\n{table}")), told, "{declaration:?}");
+        }
     }
 }
 
@@ -519,7 +622,8 @@ fn movements_end_with_the_last_way_point_or_departure_and_a_placement_has_no_end
     let absent = "<timestep time=\"30\"/>";
     let seen =
         |time: u32, x: u32| format!("<timestep time=\"{time}\"><vehicle id=\"a\" x=\"{x}\" y=\"0\"/></timestep>");
-    let fcd = |steps: &[String]| format!("<fcd-export>{}</fcd-export>", steps.concat());
+    let metres = "<!-- <fcd-output.geo value=\"false\"/> -->";
+    let fcd = |steps: &[String]| format!("{metres}<fcd-export>{}</fcd-export>", steps.concat());
     for (name, text, end) in [
         ("walk.ns2", WALK.to_owned(), Some(3.0)),
         ("off.ns2", "$node_(0) set X_ 1\n$ns_ at 9.0 \"$node_(0) off\"\n".into(), Some(9.0)),
