@@ -81,7 +81,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     let (head, reader) = unpacked_head(reader).map_err(refused)?;
     match Format::of(name, &head) {
         Some(format) => format.read(name, reader),
-        None => Err(refused(unknown(&head))),
+        None => Err(TraceError { line: first_told(&head), ..refused(unknown(&head)) }),
     }
 }
 
@@ -108,6 +108,13 @@ fn unknown(head: &[u8]) -> String {
          begin with {}; a table needs a line on top that names its columns, such as time,id,x,y",
         lines::shown(first)
     )
+}
+
+/// The number of the first line that says something; 1 if none does.
+fn first_told(head: &[u8]) -> u64 {
+    let head = String::from_utf8_lossy(head);
+    let first = told(&head).next();
+    (1..).zip(head.lines()).find(|(_, line)| told(line).next() == first).map_or(1, |(number, _)| number)
 }
 
 /// Whether TOML could have such a key.
@@ -163,21 +170,24 @@ impl Format {
         }
     }
 
-    /// The format of a file that begins with nothing but numbers.
+    /// The format of a file that begins with nothing but numbers. Where that is not the header of the ONE it is taken
+    /// to be of BonnMotion, also if a number is missing: its reader says in which line, and what it may be instead.
     fn of_numbers(head: &str, first: &str, second: &str) -> Option<Self> {
         let words = |line: &str| line.split_whitespace().count();
+        let is_cut = head.len() as u64 >= HEAD;
         // The head may end in the middle of a line, and of a number.
-        let is_whole = head.trim_start().contains('\n') || (head.len() as u64) < HEAD;
-        let complete = if is_whole { first } else { first.rsplit_once(char::is_whitespace)?.0 };
-        if !complete.split_whitespace().all(|word| word.parse::<f64>().is_ok()) {
+        let complete = if is_cut && second.is_empty() { first.rsplit_once(char::is_whitespace)?.0 } else { first };
+        let is_of_numbers = |line: &str| line.split_whitespace().all(|word| word.parse::<f64>().is_ok());
+        if !is_of_numbers(complete) {
             return None;
         }
-        if matches!(words(first), 6 | 8) && matches!(words(second), 4 | 5) {
+        let has_z = head.lines().map(str::trim).any(bonnmotion::is_of_three_dimensions);
+        let is_one = !has_z && matches!(words(first), 6 | 8) && matches!(words(second), 4 | 5);
+        // A second line that is a number short looks like a sighting, and the others of its file do not.
+        if is_one && !told(head).skip(2).any(|line| words(line).is_multiple_of(3) && is_of_numbers(line)) {
             return Some(Self::One);
         }
-        let has_z = head.lines().map(str::trim).any(bonnmotion::is_of_three_dimensions);
-        let is_of_triples = words(first).is_multiple_of(if has_z { 4 } else { 3 });
-        (is_of_triples || !is_whole).then_some(Self::BonnMotion)
+        Some(Self::BonnMotion)
     }
 
     /// Whether a file of this format can tell who is absent when.

@@ -16,6 +16,7 @@ use crate::mobility::tracks::{Track, Tracks, Waypoint};
 /// What BonnMotion puts in front of way points with a z.
 pub(super) const THREE_DIMENSIONS: &str = "#3D";
 const HINT: &str = "if way points have a z here, put the line #3D in front of all";
+const TABLE: &str = ", and if this is a table a line that names its columns, such as time id x y";
 
 /// Reads a trace. The first line is node 0.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
@@ -40,14 +41,14 @@ pub(super) fn is_of_three_dimensions(comment: &str) -> bool {
 
 fn track(node: usize, line: &str, has_z: bool) -> Result<Track, String> {
     let needed = if has_z { "four numbers, time x y z," } else { "three numbers, time x y," };
-    let hint = if has_z { "the line #3D above says that way points have a z" } else { HINT };
+    let (hint, table) = if has_z { ("the line #3D above says that way points have a z", "") } else { (HINT, TABLE) };
     let mut points = Vec::<Waypoint>::new();
     let mut words = line.split_whitespace();
     while let Some(at) = words.next() {
         let (x, y) = (words.next(), words.next());
         let z = if has_z { words.next() } else { Some("0") };
         let (Some(x), Some(y), Some(z)) = (x, y, z) else {
-            return Err(format!("every way point needs {needed} and the last one here has fewer; {hint}"));
+            return Err(format!("every way point needs {needed} and the last one here has fewer; {hint}{table}"));
         };
         coordinate(z, "z")?;
         let next = Waypoint { at: time(at)?, point: point(x, y)? };

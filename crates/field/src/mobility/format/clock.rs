@@ -8,29 +8,45 @@ const MINUTE: u32 = 60;
 const HOUR: u32 = 60 * MINUTE;
 const DAY: u32 = 24 * HOUR;
 
+/// What is counted in front of the seconds.
+struct Unit {
+    name: &'static str,
+    seconds: u32,
+    /// How many make one of the next greater unit.
+    below: u64,
+}
+
+const DAYS: Unit = Unit { name: "days", seconds: DAY, below: u64::MAX };
+const HOURS: Unit = Unit { name: "hours", seconds: HOUR, below: 24 };
+const MINUTES: Unit = Unit { name: "minutes", seconds: MINUTE, below: 60 };
+
 /// A time in seconds, or as `hours:minutes:seconds` or `days:hours:minutes:seconds`, as SUMO writes it for people.
 pub(super) fn span(text: &str) -> Result<Time, String> {
     if !text.contains(':') {
         return time(text);
     }
     let parts: Vec<&str> = text.trim().split(':').collect();
-    let units: &[u32] = match parts.len() {
-        3 => &[HOUR, MINUTE],
-        4 => &[DAY, HOUR, MINUTE],
+    let units: &[Unit] = match parts.len() {
+        3 => &[HOURS, MINUTES],
+        4 => &[DAYS, HOURS, MINUTES],
         _ => &[],
     };
     let whole: Option<Vec<u64>> = parts[..units.len()].iter().map(|part| digits(part)).collect();
     let seconds = seconds(parts[parts.len() - 1]);
-    match (whole, seconds) {
-        (Some(whole), Some(seconds)) if !units.is_empty() => {
-            let whole: f64 = whole.iter().zip(units).map(|(count, unit)| *count as f64 * f64::from(*unit)).sum();
-            time(&(whole + seconds).to_string()).map_err(|_| format!("the time {} is too late", shown(text)))
-        }
-        _ => Err(format!(
+    let (Some(whole), Some(seconds), [_, smaller @ ..]) = (whole, seconds, units) else {
+        return Err(format!(
             "a time must be seconds, hours:minutes:seconds or days:hours:minutes:seconds, not {}",
             shown(text)
-        )),
+        ));
+    };
+    // Only what comes first has no limit. A part that is too large is a slip of the pen, or no clock at all.
+    let too_large = whole[1..].iter().zip(smaller).find(|(count, unit)| **count >= unit.below);
+    let too_large = too_large.map(|(_, unit)| (unit.name, unit.below));
+    if let Some((name, below)) = too_large.or((seconds >= 60.0).then_some(("seconds", 60))) {
+        return Err(format!("the {name} of a time must be less than {below}, and in {} they are not", shown(text)));
     }
+    let whole: f64 = whole.iter().zip(units).map(|(count, unit)| *count as f64 * f64::from(unit.seconds)).sum();
+    time(&(whole + seconds).to_string()).map_err(|_| format!("the time {} is too late", shown(text)))
 }
 
 /// A date and time, such as `2009-10-17T18:37:26Z`, as the time since 1970. Without a zone it is taken to be of
@@ -55,7 +71,9 @@ fn parse_date(text: &str) -> Option<Time> {
     let (clock, zone) = split_zone(clock.trim())?;
     let mut parts = clock.splitn(3, ':');
     let (hour, minute, seconds) = (digits(parts.next()?)?, digits(parts.next()?)?, seconds(parts.next()?)?);
-    if hour > 24 || minute > 59 {
+    // A minute with a leap second has 61 of them, and a day may end at 24:00:00.
+    let is_clock = (hour < 24 && minute < 60 && seconds < 61.0) || (hour == 24 && minute == 0 && seconds <= 0.0);
+    if !is_clock {
         return None;
     }
     // At most 300,000 days.
@@ -75,8 +93,12 @@ fn split_zone(clock: &str) -> Option<(&str, f64)> {
     let (clock, zone) = clock.split_at(at);
     let digits_of_zone: String = zone[1..].chars().filter(|character| *character != ':').collect();
     let (hours, minutes) = digits_of_zone.split_at_checked(2)?;
+    let hours = digits(hours)?;
     let minutes = if minutes.is_empty() { 0 } else { digits(minutes)? };
-    let seconds = (digits(hours)? * u64::from(HOUR) + minutes * u64::from(MINUTE)) as f64;
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let seconds = (hours * u64::from(HOUR) + minutes * u64::from(MINUTE)) as f64;
     Some((clock, if zone.starts_with('-') { -seconds } else { seconds }))
 }
 
@@ -96,11 +118,11 @@ fn digits(text: &str) -> Option<u64> {
     is_one.then(|| text.parse().ok()).flatten()
 }
 
-/// From 0 to 60, which a leap second has.
+/// Any number without sign or exponent.
 fn seconds(text: &str) -> Option<f64> {
     let is_one = text.starts_with(|character: char| character.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    is_one.then(|| text.parse().ok()).flatten().filter(|seconds| *seconds < 61.0)
+    is_one.then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -115,11 +137,27 @@ mod tests {
             ("2:03:04:05.50", 183_845.5),
             ("65.00", 65.0),
             ("30:00:00", 108_000.0),
+            ("30:59:59.999", 111_599.999),
+            ("40:23:59:59", 3_542_399.0),
         ] {
             assert_eq!(span(text), Ok(Time::from_units(expected)), "{text}");
         }
-        for text in ["1:05", "0:-1:05", "0:01:65", "1:2:3:4:5", "a:00:00", "0:00:", ":::", "0:1e3:00"] {
+        for text in ["1:05", "0:-1:05", "1:2:3:4:5", "a:00:00", "0:00:", ":::", "0:1e3:00"] {
             assert!(span(text).unwrap_err().contains("hours:minutes:seconds"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_clock_has_no_sixtieth_minute_or_second_and_a_day_no_twenty_fourth_hour() {
+        for (text, reason) in [
+            ("24:61:00", "the minutes of a time must be less than 60, and in \"24:61:00\" they are not"),
+            ("1:00:61:00", "the minutes of a time must be less than 60"),
+            ("0:60:00", "the minutes of a time must be less than 60"),
+            ("0:01:65", "the seconds of a time must be less than 60"),
+            ("0:00:60.00", "the seconds of a time must be less than 60"),
+            ("1:24:00:00", "the hours of a time must be less than 24"),
+        ] {
+            assert!(span(text).unwrap_err().contains(reason), "{text}: {:?}", span(text));
         }
     }
 
@@ -132,6 +170,8 @@ mod tests {
             ("2009-10-17T13:37:26-0500", 1_255_804_646.0),
             ("2000-02-29 12:00:00", 951_825_600.0),
             ("2024-03-01T00:00:00", 1_709_251_200.0),
+            ("2024-02-29T24:00:00", 1_709_251_200.0),
+            ("2016-12-31T23:59:60.5Z", 1_483_228_800.5),
         ] {
             assert_eq!(date(text), Ok(Time::from_units(expected)), "{text}");
         }
@@ -145,6 +185,11 @@ mod tests {
             "2009-04-31T00:00:00Z",
             "2009-12-32T00:00:00Z",
             "2009-10-17T1Z",
+            "2009-10-17T24:01:00Z",
+            "2009-10-17T12:60:00Z",
+            "2009-10-17T12:00:61Z",
+            "2009-10-17T12:00:00+24:00",
+            "2009-10-17T12:00:00+01:60",
         ] {
             assert!(date(text).unwrap_err().contains("2009-10-17T18:37:26Z"), "{text}");
         }

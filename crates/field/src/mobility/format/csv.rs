@@ -4,9 +4,10 @@
 //! 0,car0,5.10,498.35
 //! 1,car0,7.02,498.35
 //! ```
-//! Columns may come in any order, separated by commas, semicolons, tabs or blanks. Other names that mean the same will
-//! do (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are skipped. With `lon` and `lat` instead of x
-//! and y places are projected. Two columns that could be the same thing are refused. Rows may come in any order.
+//! Columns may come in any order, separated by commas, semicolons, tabs or blanks, or by what a line `sep=;` in front
+//! says. Other names that mean the same will do (`timestamp`, `vehicle_id`, `pos_x`, ...), and all other columns are
+//! skipped. With `lon` and `lat` instead of x and y places are projected. Two columns that could be the same thing are
+//! refused. Rows may come in any order.
 //!
 //! Where nodes are seen at the same times, as a simulator writes it, these are time steps, and a node that is not seen
 //! at one of them is absent. Where each has times of its own, as of GPS, nodes are always there. Tables of SUMO
@@ -34,6 +35,9 @@ const OF_THE_CALENDAR: f64 = 1e8;
 
 /// The separators, from the one that is least likely to stand in a name.
 const SEPARATORS: [char; 4] = [';', '\t', ',', ' '];
+
+/// What spreadsheets put on a line of its own, in front of the separator.
+const DECLARATION: &str = "sep=";
 
 /// What columns are called, in small letters and with `_` for blanks.
 const TIME: &[&str] =
@@ -87,6 +91,8 @@ struct Columns {
     subjects: Vec<Subject>,
     /// Whether places are longitudes and latitudes.
     is_geographic: bool,
+    /// Whether the columns say themselves that they have metres.
+    says_metres: bool,
 }
 
 /// The columns of a vehicle, or those of a person.
@@ -100,25 +106,28 @@ struct Subject {
 /// Reads a trace. Nodes are numbered in the order in which they appear.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     let mut lines = Lines::new(name, reader);
-    let (mut columns, mut sightings, mut table) = (None, Sightings::default(), Table::default());
+    let (mut columns, mut declared) = (None, None);
+    let (mut sightings, mut table) = (Sightings::default(), Table::default());
     lines.each_numbered(|number, line| {
         let line = line.trim_end_matches(['\r', '\n']);
         let here = |reason| Refusal { line: number, reason };
         match &columns {
             _ if line.trim().is_empty() => {}
-            None if line.trim_start().starts_with('#') && columns_of(line).is_none() => {}
-            None => columns = Some(header(line).map_err(here)?),
+            None if line.trim_start().starts_with('#') && !is_header(line) => {}
+            None if declared.is_none() && is_declaration(line) => declared = Some(declaration(line).map_err(here)?),
+            None => columns = Some(header(line, declared).map_err(here)?),
             Some(columns) if columns.has_steps => take_step(line, columns, &mut sightings).map_err(here)?,
             Some(columns) => take_row(number, line, columns, &mut table).map_err(here)?,
         }
         Ok(())
     })?;
     let has_steps = columns.as_ref().is_some_and(|columns| columns.has_steps);
+    let says_metres = columns.as_ref().is_some_and(|columns| columns.says_metres);
     let is_geographic = columns.is_some_and(|columns| columns.is_geographic);
     let refused = |Refusal { line, reason }| lines.error_at(line, reason);
     let tracks = if has_steps {
-        if !is_geographic {
-            sightings.check_metres("call the columns lon and lat").map_err(|reason| lines.error(reason))?;
+        if !is_geographic && !says_metres {
+            sightings.check_metres(REMEDY).map_err(|reason| lines.error(reason))?;
         }
         sightings.tracks().map_err(|error| lines.error(error.to_string()))?
     } else {
@@ -128,14 +137,42 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     if is_geographic { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
 }
 
-/// Whether this is the first line of such a table.
+/// What to do where nobody knows whether places are metres.
+const REMEDY: &str = "for metres write the unit behind the names of the columns, as in \"vehicle_x [m]\"; for degrees \
+                      call them lon and lat";
+
+/// Whether this is the first line of such a table, or was meant to be: if one thing is missing in it, the reader says
+/// which. A comment may speak of such things without being one.
 pub(super) fn is_header(line: &str) -> bool {
-    columns_of(line).is_some()
+    let is_comment = line.trim_start().starts_with('#');
+    let is_meant_to_be = || !is_comment && guess(line, None).1.missing().len() <= 1;
+    is_declaration(line) || columns_of(line, None).is_some() || is_meant_to_be()
+}
+
+/// Whether a line is nothing but what spreadsheets tell one another of the separator.
+fn is_declaration(line: &str) -> bool {
+    declared(line).is_some_and(|separator| separator.chars().count() <= 1)
+}
+
+fn declared(line: &str) -> Option<&str> {
+    let line = line.trim_matches(['"', '\r', '\n']);
+    let (start, separator) = line.split_at_checked(DECLARATION.len())?;
+    start.eq_ignore_ascii_case(DECLARATION).then_some(separator)
+}
+
+fn declaration(line: &str) -> Result<char, String> {
+    let separator = declared(line).unwrap_or_default().chars().next();
+    let is_one = |separator: &char| !separator.is_alphanumeric() && !".-+_\"".contains(*separator);
+    separator.filter(is_one).ok_or_else(|| {
+        format!(
+            "behind {DECLARATION} stands the character that separates columns, such as {DECLARATION};, not {line:?}"
+        )
+    })
 }
 
 /// Where the first line says that everything is.
-fn header(line: &str) -> Result<Columns, String> {
-    let columns = columns_of(line).ok_or_else(|| no_columns(line))?;
+fn header(line: &str, separator: Option<char>) -> Result<Columns, String> {
+    let columns = columns_of(line, separator).ok_or_else(|| no_columns(line, separator))?;
     match &columns.rivals {
         Some([one, other]) => Err(format!(
             "the columns {} and {} could be the same thing, and only one is read: take the other one out, or call it \
@@ -147,9 +184,17 @@ fn header(line: &str) -> Result<Columns, String> {
     }
 }
 
-fn columns_of(header: &str) -> Option<Columns> {
-    let header = header.trim().trim_start_matches('#');
-    SEPARATORS.into_iter().find_map(|separator| columns_between(header, separator))
+/// The titles in a line, without the mark of a comment.
+fn titles_in(header: &str) -> &str {
+    header.trim_matches([' ', '\r', '\n']).trim_start_matches('#')
+}
+
+fn separators(declared: Option<char>) -> impl Iterator<Item = char> {
+    SEPARATORS.into_iter().filter(move |_| declared.is_none()).chain(declared)
+}
+
+fn columns_of(header: &str, declared: Option<char>) -> Option<Columns> {
+    separators(declared).find_map(|separator| columns_between(titles_in(header), separator))
 }
 
 fn columns_between(header: &str, separator: char) -> Option<Columns> {
@@ -170,27 +215,105 @@ fn columns_between(header: &str, separator: char) -> Option<Columns> {
     let one_each = read.iter().flat_map(|[name, x, y, _]| [name, x, y]).chain([&times]);
     let rivals = one_each.map(|names| all(names)).find(|found| found.len() > 1);
     let rivals = rivals.map(|found| [cells[found[0]].clone(), cells[found[1]].clone()]);
+    let says_metres =
+        !is_geographic && subjects.iter().flat_map(|subject| [subject.x, subject.y]).all(|at| is_in_metres(&cells[at]));
     let count = cells.len();
-    (!subjects.is_empty()).then_some(Columns { separator, count, rivals, time, has_steps, subjects, is_geographic })
+    let columns = Columns { separator, count, rivals, time, has_steps, subjects, is_geographic, says_metres };
+    (!columns.subjects.is_empty()).then_some(columns)
 }
 
-fn no_columns(line: &str) -> String {
-    let separator = SEPARATORS.into_iter().find(|separator| line.contains(*separator)).unwrap_or(',');
-    format!(
+/// What a line names of all that is needed.
+struct Named {
+    cells: Vec<String>,
+    titles: Vec<String>,
+}
+
+impl Named {
+    fn any(&self, names: &[&[&str]]) -> bool {
+        self.titles.iter().any(|title| names.iter().any(|names| names.contains(&title.as_str())))
+    }
+
+    /// What is not named, with how one such name begins.
+    fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let [person, person_x, person_y, _] = PERSON;
+        let in_degrees = !self.any(&[X, person_x]) && !self.any(&[Y, person_y]) && self.any(&[LONGITUDE, LATITUDE]);
+        let (x, y) = if in_degrees { (("lon", "lon"), ("lat", "lat")) } else { (("x", "x"), ("y", "y")) };
+        let needed: [(_, &[&[&str]]); 4] = [
+            (("a time in seconds", "time"), &[TIME, STEP]),
+            (("an id", "id"), &[NAME, person]),
+            (x, if in_degrees { &[LONGITUDE] } else { &[X, person_x] }),
+            (y, if in_degrees { &[LATITUDE] } else { &[Y, person_y] }),
+        ];
+        needed.into_iter().filter(|(_, names)| !self.any(names)).map(|(what, _)| what).collect()
+    }
+}
+
+/// The separator with which most of what is needed has a name in a line, and what has.
+fn guess(line: &str, declared: Option<char>) -> (char, Named) {
+    let named = |separator| {
+        let cells = cells(titles_in(line), separator);
+        let titles = cells.iter().map(|cell| title(cell)).collect();
+        (separator, Named { cells, titles })
+    };
+    let by_missing = separators(declared).map(named).min_by_key(|(_, named)| named.missing().len());
+    by_missing.unwrap_or_else(|| named(','))
+}
+
+fn no_columns(line: &str, declared: Option<char>) -> String {
+    let (guessed, named) = guess(line, declared);
+    let missing = named.missing();
+    let has_some = missing.len() < 4;
+    let in_line = SEPARATORS.into_iter().find(|separator| line.contains(*separator));
+    let separator = if has_some { guessed } else { declared.or(in_line).unwrap_or(',') };
+    let mut said = format!(
         "the first line must name the columns, among them a time in seconds, an id, and x and y in metres or \
          lon and lat (such as time{separator}id{separator}x{separator}y), not {}",
         shown(line.trim())
-    )
+    );
+    if has_some && !missing.is_empty() {
+        let of = |&(what, begins): &(&str, &str)| {
+            // A name that was meant to be it, perhaps, but has a unit that we do not read.
+            match named.cells.iter().find(|cell| plain(cell).starts_with(begins)) {
+                Some(other) => format!("{what} ({} is not known as one)", shown(other)),
+                None => what.to_owned(),
+            }
+        };
+        let missing: Vec<String> = missing.iter().map(of).collect();
+        said += &format!("; what is missing is {}", missing.join(", and "));
+    }
+    said
 }
 
-/// What a column is called, if it has no unit or the usual one. One with another is none that we know.
+/// The unit of a column, with its name in front.
+fn unit(plain: &str) -> Option<(&str, &str)> {
+    let (name, unit) = plain.split_once(['(', '['])?;
+    Some((name.trim_end_matches('_'), unit.trim_end_matches([')', ']'])))
+}
+
+fn plain(cell: &str) -> String {
+    cell.to_lowercase().replace([' ', '-'], "_")
+}
+
+/// Whether the name of a column says that it has metres.
+fn is_in_metres(cell: &str) -> bool {
+    let plain = plain(cell);
+    unit(&plain).is_some() || matches!(plain.as_str(), "x_m" | "y_m")
+}
+
+/// What a column is called, if it has no unit or the usual one. One with another is none that we know: an x in degrees
+/// is no x.
 fn title(cell: &str) -> String {
-    let plain = cell.to_lowercase().replace([' ', '-'], "_");
-    let Some((name, unit)) = plain.split_once(['(', '[']) else { return plain };
-    let unit = unit.trim_end_matches([')', ']']);
-    let is_usual =
-        matches!(unit, "s" | "sec" | "seconds" | "m" | "metres" | "meters" | "deg" | "degrees" | "°" | "m/s");
-    if is_usual { name.trim_end_matches('_').to_owned() } else { plain }
+    let plain = plain(cell);
+    let Some((name, unit)) = unit(&plain) else { return plain };
+    let is_one_of = |names: &[&[&str]]| names.iter().any(|names| names.contains(&name));
+    let is_usual = match unit {
+        "s" | "sec" | "seconds" => is_one_of(&[TIME, STEP]),
+        "m" | "metres" | "meters" => is_one_of(&[X, Y, PERSON[1], PERSON[2]]),
+        "deg" | "degrees" | "°" => is_one_of(&[LONGITUDE, LATITUDE]),
+        "m/s" => is_one_of(&[SPEED, PERSON[3]]),
+        _ => false,
+    };
+    if is_usual { name.to_owned() } else { plain }
 }
 
 /// A row of a table with time steps.

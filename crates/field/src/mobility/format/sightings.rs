@@ -21,10 +21,12 @@ pub(super) struct Sightings {
 /// How far nodes have gone.
 #[derive(Clone, Copy, Default)]
 struct Told {
+    /// As far as speeds are known: by them, and by places.
     by_speeds: f64,
     by_places: f64,
-    /// As far as no speeds are known.
-    without_speeds: f64,
+    /// Whatever is known: how far in metres if places are in degrees, and for how long.
+    in_degrees: f64,
+    time: f64,
 }
 
 /// What is known of one node.
@@ -56,34 +58,29 @@ impl Sightings {
         self.nodes.is_empty()
     }
 
-    /// Refuses places that are no metres by what is known of speeds: a degree is a hundred kilometres. Where no speed
-    /// is known, traffic that keeps within a few metres is none.
+    /// Refuses places that may be longitudes and latitudes, as nothing shows that they are metres: no place is outside
+    /// of what degrees can be, nobody goes as far as its speed says, and nobody goes faster, if these are degrees, than
+    /// anything on a road. A degree is a hundred kilometres, so whatever moves in metres would be. How wide the places
+    /// are apart tells nothing, as a country has degrees and a yard has metres. The remedy says how to mark them as
+    /// either.
     pub(super) fn check_metres(&self, remedy: &str) -> Result<(), String> {
-        const NARROW: f64 = 2.0;
-        let Told { by_speeds, by_places, without_speeds } = self.told;
-        let Some(extent) = self.extent() else { return Ok(()) };
-        let evidence = if by_speeds > 10.0 && by_places * 100.0 < by_speeds {
-            format!("by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}")
-        } else if by_speeds <= 0.0 && without_speeds > 0.0 && extent < NARROW {
-            format!("the nodes move, and keep within {extent:.3} of one another")
-        } else {
+        let Told { by_speeds, by_places, .. } = self.told;
+        if self.is_empty() || self.has_more_than_degrees() || self.told.has_metres() {
             return Ok(());
+        }
+        let evidence = if by_speeds > Told::FAR {
+            format!("by their speeds the nodes go {by_speeds:.0} m in all, and by their places {by_places:.3}")
+        } else {
+            "all places are from -180 to 180 and from -90 to 90, and nobody moves in a way that shows what they are"
+                .into()
         };
-        Err(format!("{evidence}: these are longitudes and latitudes, not metres; {remedy}"))
+        Err(format!("{evidence}: these may be longitudes and latitudes, or metres; {remedy}"))
     }
 
-    /// The longer side of the rectangle that holds all places, if all could be longitudes and latitudes.
-    fn extent(&self) -> Option<f64> {
-        let mut bounds: Option<(Point, Point)> = None;
-        for Waypoint { point, .. } in self.nodes.iter().flat_map(Seen::points) {
-            if point.x.abs() > 180.0 || point.y.abs() > 90.0 {
-                return None;
-            }
-            let (low, high) = bounds.unwrap_or((*point, *point));
-            let low = Point { x: low.x.min(point.x), y: low.y.min(point.y) };
-            bounds = Some((low, Point { x: high.x.max(point.x), y: high.y.max(point.y) }));
-        }
-        bounds.map(|(low, high)| (high.x - low.x).max(high.y - low.y))
+    /// Whether there is a place that is none in degrees.
+    fn has_more_than_degrees(&self) -> bool {
+        let mut points = self.nodes.iter().flat_map(Seen::points).map(|waypoint| waypoint.point);
+        points.any(|point| point.x.abs() > 180.0 || point.y.abs() > 90.0)
     }
 
     /// Somebody is here at the present time step, and has this speed, if it is known.
@@ -134,16 +131,36 @@ impl Sightings {
 }
 
 impl Told {
+    /// What is not far may be rounded too much to tell anything, in metres.
+    const FAR: f64 = 10.0;
+    /// Degrees and metres are further apart than that, and speeds and places nearer.
+    const APART: f64 = 100.0;
+    /// A speed that nothing on a road has on average, in metres a second.
+    const FAST: f64 = 1000.0;
+    /// The length of a degree in metres, on a sphere.
+    const DEGREE: f64 = 111_000.0;
+
+    /// Whether places must be metres.
+    fn has_metres(self) -> bool {
+        if self.by_speeds > Self::FAR {
+            self.by_places * Self::APART >= self.by_speeds
+        } else {
+            self.in_degrees > Self::FAST * self.time
+        }
+    }
+
     /// A node has gone from here to there, where it has this speed.
     fn goes(&mut self, speed: Option<f64>, from: Waypoint, to: Waypoint) {
-        let distance = from.point.distance_squared(to.point).sqrt();
-        match speed {
-            Some(speed) => {
-                self.by_speeds += speed.abs() * (to.at - from.at).units();
-                self.by_places += distance;
-            }
-            None => self.without_speeds += distance,
+        let seconds = (to.at - from.at).units();
+        if let Some(speed) = speed {
+            self.by_speeds += speed.abs() * seconds;
+            self.by_places += from.point.distance_squared(to.point).sqrt();
         }
+        let [east, north] = [to.point.x - from.point.x, to.point.y - from.point.y].map(f64::abs);
+        // Beyond the 180th meridian longitudes begin anew, and near a pole they are short.
+        let east = east.min((360.0 - east).abs()) * libm::cos(from.point.y.to_radians()).abs();
+        self.in_degrees += libm::hypot(east, north) * Self::DEGREE;
+        self.time += seconds;
     }
 }
 

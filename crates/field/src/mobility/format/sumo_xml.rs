@@ -9,7 +9,8 @@
 //! first time step that lists it to the first that does not, and stands between its last sighting and that.
 //!
 //! Coordinates are metres, unless the configuration that SUMO writes into the file as a comment has `fcd-output.geo`:
-//! then they are degrees, and are projected. Where that comment is missing, the speeds tell that they are.
+//! then they are degrees, and are projected. Where that comment is missing and nothing else shows that they are metres,
+//! the file is refused.
 
 use std::io::BufRead;
 
@@ -23,14 +24,19 @@ use super::sightings::Sightings;
 use super::xml::{self, Node, attribute, attribute_if_given};
 use crate::mobility::tracks::Tracks;
 
+/// What to do where nobody knows whether places are metres.
+const REMEDY: &str = "for metres put <!-- <fcd-output.geo value=\"false\"/> --> in front of <fcd-export>; for degrees \
+                      the same with \"true\", or write it without --fcd-output.geo";
+
 /// Reads a trace. Nodes are numbered in the order in which they appear.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     let (mut sightings, mut says) = (Sightings::default(), None);
     let (lines, outermost) = xml::each(Lines::new(name, reader), |node| {
         match node {
             Node::Open(element) => take(element, says == Some(true), &mut sightings)?,
-            Node::Comment(text) => says = says.max(says_geographic(text)),
-            Node::Close | Node::Text(_) => {}
+            // What comes behind places was not known when they were read.
+            Node::Comment(text) if sightings.is_empty() => says = says.max(says_geographic(text)),
+            Node::Comment(_) | Node::Close | Node::Text(_) => {}
         }
         Ok(())
     })?;
@@ -41,9 +47,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
         )));
     }
     if says.is_none() {
-        sightings
-            .check_metres("write it without --fcd-output.geo, or put <!-- <fcd-output.geo value=\"true\"/> --> on top")
-            .map_err(|reason| lines.error(reason))?;
+        sightings.check_metres(REMEDY).map_err(|reason| lines.error(reason))?;
     }
     let tracks = sightings.tracks().map_err(|error| lines.error(error.to_string()))?;
     let tracks = lines.tracks(tracks)?;
@@ -66,6 +70,10 @@ fn says_geographic(comment: &str) -> Option<bool> {
 
 fn take(element: &BytesStart<'_>, is_geographic: bool, sightings: &mut Sightings) -> Result<(), String> {
     match xml::name(element) {
+        "netstate" => Err("this is what SUMO writes for --netstate-dump, which has lanes and no coordinates: \
+                           write the movements with --fcd-output"
+            .into()),
+        "routes" => Err("these are routes for SUMO to run, and no movements: run it with them and --fcd-output".into()),
         "timestep" => sightings.step(span(&attribute(element, "time")?)?),
         "vehicle" | "person" => {
             let (x, y) = (attribute(element, "x")?, attribute(element, "y")?);
