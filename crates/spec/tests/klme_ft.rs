@@ -538,3 +538,16 @@ fn an_application_outlives_a_node_that_lost_its_disk_and_nobody_gets_its_unit() 
     assert!(place.is_left(2));
     place.pass_until(|place| place.is_critical(1) || place.is_critical(2), reclaim_seconds());
 }
+
+#[test]
+fn an_application_that_comes_back_where_no_node_leads_any_more_is_served_anew() {
+    let mut place = neighbourhood(2, 1, &[0, 1]);
+    place.request(1);
+    place.pass(1);
+    place.restart(0);
+    place.restart(1);
+    place.resume(1);
+    place.pass_until(|place| !place.is_critical(1), VARIANT.times.lease.as_secs() + 1);
+    assert_eq!(place.revoked, [1], "no leader renews its lease");
+    place.pass_until(|place| place.is_critical(1), 2 * regenerate_seconds());
+}

@@ -101,7 +101,8 @@ impl KlmeFt {
         let is_idle = matches!(self.usage, Usage::Idle) && !self.leaving;
         let is_in_time = self.is_quiet() && left <= self.variant.times.lease;
         let Some((permit, seal)) = self.recognise(grant).filter(|_| is_idle && is_in_time) else { return false };
-        self.earlier = Earlier::Over;
+        // It wants something now: if no leader is heard until its bond is over, it does something about it.
+        (self.earlier, self.rests) = (Earlier::Over, false);
         out.disarm(Timer::Quiet);
         out.arm(Timer::Lease(false), left);
         self.usage = Usage::Using { demand: Demand::ONE, permit, seal, lease: false, claimed: false };
