@@ -33,12 +33,13 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tenure::{LeaderNo, Member, Promise, Round, Times, Version};
+use crate::tenure::{Care, LeaderNo, Member, Promise, Round, Term, Times, Version};
 use crate::{
     Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Moment, NodeId, Out, Permit, Permits,
     Protocol, Repair, Repairs, Section, Status, Stay, Units,
 };
 
+mod books;
 mod claimant;
 mod election;
 pub mod guard;
@@ -48,11 +49,10 @@ mod life;
 mod message;
 #[cfg(test)]
 mod tests;
-mod token;
 
+use books::Books;
 pub use life::{Durable, Holding};
 pub use message::{Allocation, Copy, Message, Seal, Want};
-use token::Token;
 
 /// The longest that a lease may be, in beats: a leader counts them down.
 const LEASE_MAX: u32 = 10_000;
@@ -66,15 +66,6 @@ pub struct Variant {
     pub care: Care,
     /// How long whoever wants to leave waits for being dismissed.
     pub farewell: Duration,
-}
-
-/// How many copies of the token there should be, and when a holder counts as lost.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Care {
-    /// With three copies, any one of them may be lost.
-    pub copies: u16,
-    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
-    pub patience: u16,
 }
 
 impl Variant {
@@ -157,7 +148,7 @@ enum Earlier {
 enum Role {
     Follower,
     Candidate(Candidacy),
-    Leader(Token),
+    Leader(Term),
 }
 
 /// What a candidate has.
@@ -195,6 +186,8 @@ pub struct KlmeFt {
     /// Whether the latest beat asked who could keep a copy. Whoever was asked may have been chosen.
     asked: bool,
     role: Role,
+    /// While it leads.
+    books: Option<Books>,
     variant: Variant,
     /// The rules in force: all of them, but in tests and searches.
     rules: Repairs,
@@ -238,9 +231,10 @@ impl Protocol for KlmeFt {
             node.copy = Some(copy.clone());
             node.rests = true;
             if copy.leader == id {
-                let token = Token::new(copy.number, deployment.k, copy, &[], 0);
+                let term = Term::new(copy.number, copy.round, &copy.holders);
                 // There was no leader before, so nobody knows of other copy holders.
-                node.role = Role::Leader(Token { settled: true, ..token });
+                node.role = Role::Leader(Term { settled: true, ..term });
+                node.books = Some(Books::new(copy.number, deployment.k, &[], &[], 0));
             }
             node
         };
@@ -262,6 +256,7 @@ impl Protocol for KlmeFt {
             rests: false,
             asked: false,
             role: Role::Follower,
+            books: None,
             variant: charter.variant,
             rules: charter.repairs,
         }
@@ -413,10 +408,7 @@ impl Protocol for KlmeFt {
     }
 
     fn status(&self) -> Status {
-        let queue = match &self.role {
-            Role::Leader(token) => token.queue.iter().map(|waiter| waiter.member.id).collect(),
-            Role::Follower | Role::Candidate(_) => Vec::new(),
-        };
+        let queue = self.books.iter().flat_map(Books::waiters).map(|member| member.id).collect();
         let leader = self.copy.as_ref().map(|copy| copy.leader).filter(|leader| *leader != self.id);
         Status {
             section: self.section(),
@@ -492,7 +484,7 @@ impl KlmeFt {
         if self.leads() {
             out.disarm(Timer::Beat);
         }
-        self.role = Role::Follower;
+        (self.role, self.books) = (Role::Follower, None);
     }
 
     /// Whether it keeps a copy, as far as it knows.
@@ -548,12 +540,14 @@ impl KlmeFt {
     fn on_parted(&mut self, peer: NodeId, out: &mut Out<Self>) {
         self.others.retain(|other| *other != peer);
         let patience = self.variant.care.patience;
-        if let Role::Leader(token) = &mut self.role {
-            token.dequeue(peer);
+        if let Some(books) = &mut self.books {
+            books.dequeue(peer);
+        }
+        if let Role::Leader(term) = &mut self.role {
             if self.rules.has(guard::FORGET_VOLUNTEER) {
-                token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
+                term.volunteer = term.volunteer.filter(|volunteer| volunteer.id != peer);
             }
-            for holder in token.holders.iter_mut().filter(|holder| holder.member.id == peer) {
+            for holder in term.holders.iter_mut().filter(|holder| holder.member.id == peer) {
                 holder.missed = patience;
             }
             if self.leaving && self.others.is_empty() {
@@ -579,11 +573,13 @@ impl KlmeFt {
             out.disarm(Timer::Lease(false));
         }
         let me = self.me();
-        if let Role::Leader(token) = &mut self.role {
-            token.dequeue(me.id);
-            if let Some(holder) = token.holder(me) {
-                holder.leaving = true;
-            }
+        if let Some(books) = &mut self.books {
+            books.dequeue(me.id);
+        }
+        if let Role::Leader(term) = &mut self.role
+            && let Some(holder) = term.holder(me)
+        {
+            holder.leaving = true;
         }
         if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder() && !self.asked) {
             self.depart(out);

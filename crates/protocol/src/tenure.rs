@@ -13,6 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::relative::Kind;
 use crate::{NodeId, Stay};
 
+mod term;
+
+pub(crate) use term::{Change, Term};
+
 /// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Member {
@@ -122,6 +126,15 @@ impl Times {
         let beats = self.guard(self.lease).as_nanos().div_ceil(self.beat.as_nanos().max(1)) + 1;
         u16::try_from(beats).unwrap_or(u16::MAX)
     }
+}
+
+/// How many copies there should be, and when a holder counts as lost.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Care {
+    /// With three copies, any one of them may be lost.
+    pub copies: u16,
+    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
+    pub patience: u16,
 }
 
 /// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two sets

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Copy, KlmeFt, Message, Role, Seal, Timer, Usage, Want, guard};
+use super::{Copy, KlmeFt, Message, Seal, Timer, Usage, Want, guard};
 use crate::tenure::Round;
 use crate::{Demand, Grant, NodeId, Out, Permit, Permits};
 
@@ -17,17 +17,17 @@ impl KlmeFt {
             return;
         }
         let me = self.me();
-        match &mut self.role {
-            Role::Leader(token) => {
-                token.enqueue(me, 0);
+        match &mut self.books {
+            Some(books) => {
+                books.enqueue(me, 0);
                 if self.rests {
                     self.begin_round(false, out);
                 } else {
                     self.serve(out);
                 }
             }
-            _ if self.rests || self.copy.is_none() => self.knock(out),
-            _ => self.claim(out),
+            None if self.rests || self.copy.is_none() => self.knock(out),
+            None => self.claim(out),
         }
     }
 
@@ -45,8 +45,8 @@ impl KlmeFt {
     fn give_up(&mut self, seal: Seal, out: &mut Out<Self>) {
         out.disarm(Timer::Lease(false));
         out.disarm(Timer::Lease(true));
-        if let Role::Leader(token) = &mut self.role {
-            token.reclaim(|loan| loan.allocation.seal == seal);
+        if let Some(books) = &mut self.books {
+            books.reclaim(|loan| loan.allocation.seal == seal);
         } else {
             self.tell_leader(Want::Free(seal), out);
         }
@@ -175,10 +175,10 @@ impl KlmeFt {
         out.revoke(demand);
         self.usage = Usage::Waiting { demand, claimed: false };
         let me = self.me();
-        if let Role::Leader(token) = &mut self.role
+        if let Some(books) = &mut self.books
             && !self.leaving
         {
-            token.enqueue(me, 0);
+            books.enqueue(me, 0);
         }
         self.give_up(seal, out);
     }

@@ -5,9 +5,9 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::token::Token;
+use super::books::Books;
 use super::{Allocation, Candidacy, Copy, KlmeFt, Message, Role, Timer, Usage, Want, guard};
-use crate::tenure::{LeaderNo, Member, is_majority};
+use crate::tenure::{LeaderNo, Member, Term, is_majority};
 use crate::{NodeId, Out};
 
 impl KlmeFt {
@@ -167,8 +167,8 @@ impl KlmeFt {
     pub(super) fn on_ahead(&mut self, number: LeaderNo, out: &mut Out<Self>) {
         let me = self.me();
         match &mut self.role {
-            Role::Leader(token) if self.rules.has(guard::OUTDO) => {
-                token.outbid = token.outbid.max(Some(number));
+            Role::Leader(term) if self.rules.has(guard::OUTDO) => {
+                term.outbid = term.outbid.max(Some(number));
                 self.outdo(out);
             }
             Role::Candidate(own) if number > own.number => {
@@ -183,10 +183,10 @@ impl KlmeFt {
     /// A leader that somebody can not follow becomes its own successor. If it has no majority behind it, somebody else may have,
     /// and two that outbid each other would not come to an end.
     pub(super) fn outdo(&mut self, out: &mut Out<Self>) {
-        let Role::Leader(token) = &self.role else { return };
-        if let Some(number) = token.outbid.filter(|number| *number > token.number && token.is_confirmed()) {
+        let (Role::Leader(term), Some(books)) = (&self.role, &self.books) else { return };
+        if let Some(number) = term.outbid.filter(|number| *number > term.number && term.is_confirmed()) {
             out.clause("outdo");
-            let (own, allocated) = (token.number, token.loans.iter().map(|loan| loan.allocation).collect());
+            let (own, allocated) = (term.number, books.allocated());
             self.resign(out);
             self.succeed(own, number, allocated, out);
         }
@@ -208,18 +208,19 @@ impl KlmeFt {
         out.clause("lead");
         let me = self.me();
         let Some(copy) = &self.copy else { return };
-        let mut token = Token::new(number, self.k, copy, allocated, self.beats_to_reclaim());
-        token.settled = !self.keeps(guard::SETTLE);
-        token.dequeue(me.id);
+        let mut term = Term::new(number, copy.round, &copy.holders);
+        term.settled = !self.keeps(guard::SETTLE);
+        let mut books = Books::new(number, self.k, &copy.queue, allocated, self.beats_to_reclaim());
+        books.dequeue(me.id);
         // Nothing was heard of the former leader. If it is still there, it will ask.
-        token.dequeue(copy.leader);
+        books.dequeue(copy.leader);
         self.bind_self(number);
         match &mut self.usage {
             Usage::Waiting { claimed, .. } => {
                 *claimed = false;
                 out.disarm(Timer::Lease(false));
                 if !self.leaving {
-                    token.enqueue(me, 0);
+                    books.enqueue(me, 0);
                 }
             }
             Usage::Using { claimed, lease, .. } => {
@@ -228,14 +229,14 @@ impl KlmeFt {
             }
             Usage::Idle => {}
         }
-        if let Some(holder) = token.holder(me) {
+        if let Some(holder) = term.holder(me) {
             holder.leaving = self.leaving;
         }
         // It may have stopped using what its predecessor believed in use.
         let used = if let Usage::Using { seal, .. } = self.usage { Some(seal) } else { None };
-        token.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
-        let is_lent = token.loan_of(me).is_some();
-        self.role = Role::Leader(token);
+        books.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
+        let is_lent = books.loan_of(me).is_some();
+        (self.role, self.books) = (Role::Leader(term), Some(books));
         if !is_lent {
             self.lose_unit(out);
         }

@@ -3,7 +3,7 @@
 
 use alloc::vec;
 
-use super::token::{Loan, Waiter};
+use super::books::{Loan, Waiter};
 use super::*;
 use crate::{Effect, Grant, Outbox};
 
@@ -49,7 +49,7 @@ pub(super) fn awake() -> KlmeFt {
 /// Node 0, to which a majority is bound.
 pub(super) fn confirmed() -> KlmeFt {
     let mut leader = awake();
-    books(&mut leader).holders[1].acknowledged = true;
+    term(&mut leader).holders[1].acknowledged = true;
     leader
 }
 
@@ -68,9 +68,13 @@ pub(super) fn copy_of(node: &KlmeFt) -> Copy {
     node.copy.clone().unwrap()
 }
 
-pub(super) fn books(node: &mut KlmeFt) -> &mut Token {
+pub(super) fn books(node: &mut KlmeFt) -> &mut Books {
+    node.books.as_mut().expect("it leads")
+}
+
+pub(super) fn term(node: &mut KlmeFt) -> &mut Term {
     match &mut node.role {
-        Role::Leader(token) => token,
+        Role::Leader(term) => term,
         _ => panic!("node {} leads", node.id),
     }
 }
@@ -96,9 +100,9 @@ pub(super) fn using(lease: bool, claimed: bool) -> Usage {
 
 /// The leader has lent unit 0 by its first grant.
 pub(super) fn lend_to(user: u32, leader: &mut KlmeFt) {
-    let token = books(leader);
-    token.enqueue(member(user), 0);
-    token.lend(5).unwrap();
+    let books = books(leader);
+    books.enqueue(member(user), 0);
+    books.lend(5).unwrap();
 }
 
 /// What is done about something.
@@ -241,24 +245,22 @@ fn a_newcomer_learns_from_a_beat_who_leads() {
 fn whoever_has_gone_is_not_counted_on() {
     let parted = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        token.enqueue(member(1), 0);
-        token.enqueue(member(2), 0);
-        token.volunteer = Some(member(4));
+        books(&mut leader).enqueue(member(1), 0);
+        books(&mut leader).enqueue(member(2), 0);
+        term(&mut leader).volunteer = Some(member(4));
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(1) }), []);
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(3) }), []);
-        assert_eq!(books(&mut leader).volunteer, Some(member(4)), "others have gone");
+        assert_eq!(term(&mut leader).volunteer, Some(member(4)), "others have gone");
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(4) }), []);
         leader
     };
     let mut leader = parted(Repairs::ALL);
     assert_eq!(leader.others, [NodeId(2)]);
-    let token = books(&mut leader);
-    assert_eq!(token.queue, [Waiter { member: member(2), missed: 0 }]);
-    assert_eq!(token.volunteer, None);
+    assert_eq!(books(&mut leader).queue, [Waiter { member: member(2), missed: 0 }]);
+    assert_eq!(term(&mut leader).volunteer, None);
     let patience = Variant::USUAL.care.patience;
-    assert_eq!(token.holders.iter().map(|holder| holder.missed).collect::<Vec<_>>(), [0, patience, 0]);
-    assert_eq!(books(&mut parted(Repairs::ALL.without(guard::FORGET_VOLUNTEER))).volunteer, Some(member(4)));
+    assert_eq!(term(&mut leader).holders.iter().map(|holder| holder.missed).collect::<Vec<_>>(), [0, patience, 0]);
+    assert_eq!(term(&mut parted(Repairs::ALL.without(guard::FORGET_VOLUNTEER))).volunteer, Some(member(4)));
 }
 
 #[test]
@@ -296,7 +298,7 @@ fn a_member_that_no_leader_counts_on_goes_at_once() {
     assert_eq!(crossed(&mut resting, Crossing::Leaving), wakes_all);
     let mut outside = confirmed();
     outside.copy.as_mut().unwrap().holders.remove(0);
-    books(&mut outside).holders.remove(0);
+    term(&mut outside).holders.remove(0);
     assert_eq!(crossed(&mut outside, Crossing::Leaving), [arm(Timer::Farewell, FAREWELL)], "it leads");
 }
 
@@ -329,8 +331,9 @@ fn a_leader_that_is_about_to_leave_waits_for_nothing_and_lends_what_it_used() {
     let grant = Message::Grant { number: FIRST, round, permit: permit(0), seal: seal().next(), renews: false };
     assert!(effects.contains(&send(3, grant)), "{effects:?}");
     assert_eq!(effects.last(), Some(&arm(Timer::Farewell, FAREWELL)), "the next beat is due soon");
-    let token = books(&mut leader);
-    assert_eq!((token.queue.len(), token.holders[0].leaving, token.holders[1].leaving), (0, true, false));
+    assert_eq!(books(&mut leader).queue, []);
+    let leaving = term(&mut leader).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
+    assert_eq!(leaving, [true, false, false]);
     let mut waiter = awake();
     waiter.usage = WAITING;
     books(&mut waiter).enqueue(member(0), 0);
@@ -341,10 +344,10 @@ fn a_leader_that_is_about_to_leave_waits_for_nothing_and_lends_what_it_used() {
 #[test]
 fn a_leader_at_rest_that_is_about_to_leave_asks_who_would_help_once_more() {
     let mut leader = node(0);
-    let token = books(&mut leader);
-    token.holders.pop();
-    token.has_asked = true;
-    token.holders[1].acknowledged = true;
+    let term = term(&mut leader);
+    term.holders.pop();
+    term.has_asked = true;
+    term.holders[1].acknowledged = true;
     let effects = crossed(&mut leader, Crossing::Leaving);
     assert_eq!(effects[..2], [arm(Timer::Farewell, FAREWELL), latest_beat(&leader, true)]);
     assert_eq!(copy_of(&leader).holders, [0, 1].map(member), "it had asked long ago");
@@ -396,7 +399,7 @@ fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_nobody()
         assert!(node.rests && !node.asked && !node.leaving && !node.promise.is_bound());
         assert_eq!((node.promise.number(), node.leads(), node.is_holder()), (Some(FIRST), id == 0, id < 3));
     }
-    assert!(books(&mut node(0)).settled, "there was nobody before it");
+    assert!(term(&mut node(0)).settled, "there was nobody before it");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_request_of_a_leader_is_served_by_itself() {
 #[test]
 fn a_request_of_a_leader_that_keeps_the_only_copy_is_served_at_once() {
     let mut leader = node(0);
-    books(&mut leader).holders.truncate(1);
+    term(&mut leader).holders.truncate(1);
     assert_eq!(requests(&mut leader).last(), Some(&entered()), "it is its own majority");
 }
 
@@ -83,10 +83,10 @@ fn a_release_tells_the_leader_or_serves_the_next() {
     assert_eq!(node.usage, Usage::Idle);
     let mut leader = confirmed();
     requests(&mut leader);
-    let token = books(&mut leader);
-    token.enqueue(member(3), 0);
-    let others = token.lend(5).unwrap();
-    token.enqueue(member(4), 0);
+    let books = books(&mut leader);
+    books.enqueue(member(3), 0);
+    let others = books.lend(5).unwrap();
+    books.enqueue(member(4), 0);
     let effects = done(|out| leader.release(out));
     let (number, round) = copy_of(&leader).beat();
     let grant = Message::Grant { number, round, permit: permit(0), seal: others.seal.next(), renews: false };
@@ -250,7 +250,7 @@ fn a_user_stops_when_the_lease_in_force_is_over() {
 fn a_leader_whose_lease_is_over_waits_in_line_and_grants_nothing_on_that_account_unless_the_rule_is_off() {
     let over = |rules: Repairs, leaving: bool| {
         let mut leader = awake_with(rules);
-        books(&mut leader).holders[1].acknowledged = true;
+        term(&mut leader).holders[1].acknowledged = true;
         lend_to(0, &mut leader);
         (leader.usage, leader.leaving) = (using(false, false), leaving);
         let effects = done(|out| leader.timer(Timer::Lease(false), out));

@@ -3,8 +3,8 @@
 use alloc::vec;
 
 use crate::klme_ft::Want;
+use crate::klme_ft::books::Waiter;
 use crate::klme_ft::tests::*;
-use crate::klme_ft::token::Waiter;
 use crate::tenure::Round;
 use crate::{Demand, Effect, Permits, Protocol, Repairs, Stay};
 
@@ -212,7 +212,7 @@ fn the_votes_of_a_majority_make_a_leader() {
     assert_eq!((effects, node.leads()), (begins.to_vec(), true));
     assert_eq!(copy_of(&node).number, second(1));
     assert!(node.promise.is_bound() && node.promise.number() == Some(second(1)));
-    assert!(!books(&mut node).settled, "the copy holders may have changed since");
+    assert!(!term(&mut node).settled, "the copy holders may have changed since");
 }
 
 /// Node 1 stands and knows of these copy holders; node 2 votes for it twice, and knows of those, as of another round.
@@ -272,7 +272,7 @@ fn a_leader_that_is_not_followed_for_a_greater_number_takes_one_with_a_majority_
     assert_eq!(told(&mut confirmed(), 2, ahead(FIRST)), [], "that is its own");
     let mut without = awake_with(Repairs::ALL.without(guard::OUTDO));
     told(&mut without, 2, ahead(second(2)));
-    assert_eq!(books(&mut without).outbid, None);
+    assert_eq!(term(&mut without).outbid, None);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_new_leader_waits_behind_all_others_but_those_of_whom_nothing_was_heard() {
     });
     assert!(effects.contains(&latest_beat(&leaver, true)), "who would keep a copy in its place? {effects:?}");
     assert_eq!(books(&mut leaver).queue.len(), 1);
-    let leaving = |node: &mut KlmeFt| books(node).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
+    let leaving = |node: &mut KlmeFt| term(node).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
     assert_eq!((leaving(&mut node), leaving(&mut leaver)), (vec![false; 3], vec![false, true, false]));
 }
 
@@ -343,7 +343,7 @@ fn a_new_leader_takes_back_what_it_does_not_use_and_nothing_of_others() {
 
 #[test]
 fn the_copy_holders_of_a_new_leader_are_settled_only_if_the_rule_is_off() {
-    let settled = |rules: Repairs| books(&mut begins(rules, &[], |_| {}).1).settled;
+    let settled = |rules: Repairs| term(&mut begins(rules, &[], |_| {}).1).settled;
     assert!(!settled(Repairs::ALL));
     assert!(settled(Repairs::ALL.without(guard::SETTLE)));
 }

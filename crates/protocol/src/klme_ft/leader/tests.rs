@@ -2,8 +2,8 @@
 
 use alloc::vec;
 
+use crate::klme_ft::books::{Loan, SILENT};
 use crate::klme_ft::tests::*;
-use crate::klme_ft::token::{Loan, SILENT};
 
 use crate::tenure::Round;
 use crate::{NodeId, Permits, Protocol, Repairs, Stay};
@@ -54,7 +54,7 @@ fn what_is_claimed_again_is_renewed_and_what_is_given_back_lets_the_leader_rest(
 /// A leader whose beat is over, with a majority behind it and nothing to do, changed as is said.
 fn rests_after(beat_is_over: bool, rules: Repairs, change: impl FnOnce(&mut KlmeFt)) -> bool {
     let mut leader = awake_with(rules);
-    books(&mut leader).holders[1].acknowledged = true;
+    term(&mut leader).holders[1].acknowledged = true;
     change(&mut leader);
     done(|out| leader.begin_round(beat_is_over, out));
     leader.rests
@@ -69,7 +69,7 @@ fn a_leader_rests_when_nothing_is_left_to_do() {
     assert!(rests(|_| {}));
     assert!(!rests(|leader| books(leader).enqueue(member(3), 0)), "a node waits");
     assert!(!rests(|leader| lend_to(3, leader)), "a unit is in use");
-    assert!(!rests(|leader| books(leader).holders[1].acknowledged = false), "no majority is behind it");
+    assert!(!rests(|leader| term(leader).holders[1].acknowledged = false), "no majority is behind it");
     assert!(!rests(|leader| leader.leaving = true), "it wants to go");
     let ghost = |leader: &mut KlmeFt| books(leader).enqueue(member(3), SILENT);
     assert!(rests(ghost), "a waiter may have gone");
@@ -81,17 +81,17 @@ fn a_leader_rests_when_nothing_is_left_to_do() {
 fn a_leader_does_not_rest_before_its_copy_holders_are_as_they_should_be() {
     let with_two_copies = |has_asked: bool, volunteer: Option<Member>| {
         rests(|leader| {
-            let token = books(leader);
-            token.holders.pop();
-            (token.has_asked, token.volunteer) = (has_asked, volunteer);
+            let term = term(leader);
+            term.holders.pop();
+            (term.has_asked, term.volunteer) = (has_asked, volunteer);
         })
     };
     assert!(!with_two_copies(false, None), "it asks who could help first");
     assert!(with_two_copies(true, None), "nobody could");
     assert!(!with_two_copies(true, Some(member(3))), "node 3 could");
     let with_a_leaver = |leader: &mut KlmeFt| {
-        books(leader).has_asked = true;
-        books(leader).holders[2].leaving = true;
+        term(leader).has_asked = true;
+        term(leader).holders[2].leaving = true;
     };
     assert!(!rests(with_a_leaver), "another may offer to take its place yet");
 }
@@ -101,10 +101,10 @@ fn a_beat_asks_who_could_help_if_copies_are_missing_and_others_are_there() {
     let asks = |copies: usize, others: &[u32]| {
         let mut leader = awake();
         leader.others = others.iter().copied().map(NodeId).collect();
-        books(&mut leader).holders.truncate(copies);
+        term(&mut leader).holders.truncate(copies);
         let effects = beat_over(&mut leader);
-        assert_eq!(effects[0], latest_beat(&leader, books(&mut leader.clone()).has_asked));
-        books(&mut leader).has_asked
+        assert_eq!(effects[0], latest_beat(&leader, term(&mut leader.clone()).has_asked));
+        term(&mut leader).has_asked
     };
     assert!(asks(2, &[1, 2]));
     assert!(!asks(2, &[1]), "the only other keeps a copy");
@@ -115,29 +115,29 @@ fn a_beat_asks_who_could_help_if_copies_are_missing_and_others_are_there() {
 fn a_change_of_copy_holders_is_settled_when_a_majority_of_the_new_ones_says_so() {
     let with_a_volunteer = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        token.holders.pop();
-        token.volunteer = Some(member(3));
-        token.holders[1].acknowledged = true;
+        let term = term(&mut leader);
+        term.holders.pop();
+        term.volunteer = Some(member(3));
+        term.holders[1].acknowledged = true;
         beat_over(&mut leader);
         leader
     };
     let mut leader = with_a_volunteer(Repairs::ALL);
     assert_eq!(copy_of(&leader).holders, [0, 1, 3].map(member));
-    assert_eq!((books(&mut leader).settled, books(&mut leader).added), (false, Some(member(3))));
+    assert_eq!((term(&mut leader).settled, term(&mut leader).added), (false, Some(member(3))));
     claimed(&mut leader, 1, Want::Nothing);
-    assert_eq!((books(&mut leader).settled, books(&mut leader).added), (true, None));
-    assert!(books(&mut with_a_volunteer(Repairs::ALL.without(guard::SETTLE))).settled);
+    assert_eq!((term(&mut leader).settled, term(&mut leader).added), (true, None));
+    assert!(term(&mut with_a_volunteer(Repairs::ALL.without(guard::SETTLE))).settled);
 }
 
 #[test]
 fn a_copy_holder_that_was_added_and_never_heard_is_struck_off_unless_the_rule_is_off() {
     let holders = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        (token.settled, token.added) = (false, Some(member(2)));
-        token.holders[2].missed = 3;
-        token.holders[1].acknowledged = true;
+        let term = term(&mut leader);
+        (term.settled, term.added) = (false, Some(member(2)));
+        term.holders[2].missed = 3;
+        term.holders[1].acknowledged = true;
         beat_over(&mut leader);
         copy_of(&leader).holders
     };
@@ -148,8 +148,8 @@ fn a_copy_holder_that_was_added_and_never_heard_is_struck_off_unless_the_rule_is
 #[test]
 fn a_leaver_goes_when_a_beat_has_asked_for_another_in_vain() {
     let mut leader = confirmed();
-    let token = books(&mut leader);
-    (token.has_asked, token.holders[2].leaving) = (true, true);
+    let term = term(&mut leader);
+    (term.has_asked, term.holders[2].leaving) = (true, true);
     claimed(&mut leader, 1, Want::Nothing);
     assert_eq!(copy_of(&leader).holders, [0, 1, 2].map(member), "another may answer yet");
     beat_over(&mut leader);
@@ -160,9 +160,9 @@ fn a_leaver_goes_when_a_beat_has_asked_for_another_in_vain() {
 fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
     let offered = |is_confirmed: bool| {
         let mut leader = confirmed();
-        let token = books(&mut leader);
-        (token.has_asked, token.holders[2].leaving) = (true, true);
-        token.holders[1].acknowledged = is_confirmed;
+        let term = term(&mut leader);
+        (term.has_asked, term.holders[2].leaving) = (true, true);
+        term.holders[1].acknowledged = is_confirmed;
         let effects = claimed(&mut leader, 3, Want::Nothing);
         (effects, leader)
     };
@@ -171,9 +171,9 @@ fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
     assert_eq!(effects, [latest_beat(&leader, false), arm(Timer::Beat, BEAT)]);
     assert_eq!(offered(false).0, [], "its right to change anything is not confirmed");
     let mut leader = confirmed();
-    let token = books(&mut leader);
-    token.change(Some(Change::Add(member(3))));
-    (token.settled, token.holders[3].missed, token.holders[1].acknowledged) = (true, 3, false);
+    let term = term(&mut leader);
+    term.change(Some(Change::Add(member(3))));
+    (term.settled, term.holders[3].missed, term.holders[1].acknowledged) = (true, 3, false);
     assert_eq!(claimed(&mut leader, 1, Want::Nothing), [], "two of four are no majority, though two of three would be");
 }
 
@@ -181,10 +181,10 @@ fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
 fn an_acknowledgement_is_of_the_latest_beat_and_tells_who_leaves() {
     let acknowledged = |rules: Repairs, round: Round| {
         let mut leader = awake_with(rules);
-        books(&mut leader).holders[1].missed = 2;
+        term(&mut leader).holders[1].missed = 2;
         let stay = Stay(1);
         told(&mut leader, 1, Message::Claim { stay, number: Some(FIRST), round, want: Want::Nothing, leaving: true });
-        let holder = books(&mut leader).holders[1];
+        let holder = term(&mut leader).holders[1];
         (holder.acknowledged, holder.missed, holder.leaving)
     };
     let (earlier, latest) = (Round::default(), Round::default().next());
@@ -193,7 +193,7 @@ fn an_acknowledgement_is_of_the_latest_beat_and_tells_who_leaves() {
     assert_eq!(acknowledged(Repairs::ALL.without(guard::LATE_ACKS), earlier), (true, 0, true));
     let mut resting = node(0);
     claimed(&mut resting, 1, Want::Nothing);
-    assert!(resting.rests && !books(&mut resting).holders[1].acknowledged, "it wakes nobody");
+    assert!(resting.rests && !term(&mut resting).holders[1].acknowledged, "it wakes nobody");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn nothing_is_granted_without_a_majority_or_at_rest() {
     let served = |rules: Repairs, is_confirmed: bool, rests: bool| {
         let mut leader = awake_with(rules);
         leader.rests = rests;
-        books(&mut leader).holders[1].acknowledged = is_confirmed;
+        term(&mut leader).holders[1].acknowledged = is_confirmed;
         books(&mut leader).enqueue(member(3), 0);
         done(|out| leader.serve(out)).len()
     };
@@ -275,9 +275,9 @@ fn a_unit_is_reclaimed_after_its_lease_unless_the_rule_is_off() {
 /// Node 0, whose copy nobody counts on any more: nodes 1 to 3 keep one.
 fn outside() -> KlmeFt {
     let mut leader = awake();
-    let token = books(&mut leader);
-    token.holders.remove(0);
-    token.change(Some(Change::Add(member(3))));
+    let term = term(&mut leader);
+    term.holders.remove(0);
+    term.change(Some(Change::Add(member(3))));
     lend_to(4, &mut leader);
     leader
 }
@@ -303,18 +303,18 @@ fn a_leader_that_stays_or_keeps_a_copy_hands_nothing_over() {
     assert_eq!(claimed(&mut leader, 1, Want::Nothing), [arm(Timer::Silence, BOND)], "its copy counts");
     let mut leader = outside();
     beat_over(&mut leader);
-    assert!(books(&mut leader).holders.iter().all(|holder| !holder.acknowledged), "its own word does not count");
+    assert!(term(&mut leader).holders.iter().all(|holder| !holder.acknowledged), "its own word does not count");
 }
 
 #[test]
 fn the_first_who_could_help_and_answers_in_time_is_chosen() {
     let chosen = |has_asked: bool, from: u32, round: Round| {
         let mut leader = awake();
-        books(&mut leader).has_asked = has_asked;
+        term(&mut leader).has_asked = has_asked;
         let (number, want) = (Some(FIRST), Want::Nothing);
         told(&mut leader, from, Message::Claim { stay: Stay(from), number, round, want, leaving: false });
         claimed(&mut leader, 4, Want::Nothing);
-        books(&mut leader).volunteer
+        term(&mut leader).volunteer
     };
     let (earlier, latest) = (Round::default(), Round::default().next());
     assert_eq!(chosen(true, 3, latest), Some(member(3)));
@@ -327,11 +327,10 @@ fn the_first_who_could_help_and_answers_in_time_is_chosen() {
 fn a_leaver_is_not_chosen_unless_the_rule_is_off() {
     let chosen = |rules: Repairs, volunteer: Option<Member>| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        (token.has_asked, token.volunteer) = (true, volunteer);
+        (term(&mut leader).has_asked, term(&mut leader).volunteer) = (true, volunteer);
         let says = farewell(&leader, 3);
         told(&mut leader, 3, says);
-        books(&mut leader).volunteer
+        term(&mut leader).volunteer
     };
     let without = Repairs::ALL.without(guard::FORGET_VOLUNTEER);
     assert_eq!(chosen(Repairs::ALL, Some(member(3))), None);
@@ -344,7 +343,7 @@ fn a_leaver_is_not_chosen_unless_the_rule_is_off() {
 fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
     let dismissed = |from: u32, is_settled: bool, leaving: bool| {
         let mut leader = awake();
-        books(&mut leader).settled = is_settled;
+        term(&mut leader).settled = is_settled;
         let says = if leaving { farewell(&leader, from) } else { claim(&leader, from, Want::Nothing) };
         let (stay, (number, round)) = (member(from).stay, copy_of(&leader).beat());
         told(&mut leader, from, says).contains(&send(from, Message::Dismiss { stay, number, round }))

@@ -82,7 +82,7 @@ fn a_leader_counts_the_changes_of_the_set_of_copy_holders_and_goes_on_from_those
     let version = |leader: &KlmeFt| copy_of(leader).version;
     assert_eq!(version(&leader), Version::default());
     leader.others.clear();
-    books(&mut leader).holders[2].leaving = true;
+    term(&mut leader).holders[2].leaving = true;
     done(|out| leader.timer(Timer::Beat, out));
     assert_eq!((version(&leader), copy_of(&leader).holders.len()), (Version::default().next(), 2));
     done(|out| leader.timer(Timer::Beat, out));
