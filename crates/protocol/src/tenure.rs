@@ -1,9 +1,12 @@
 //! Who may lead, and for how long: leases, leader numbers, and the majority of those who keep a copy.
 //!
-//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops by
-//! itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
-//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time ([`Promise`]).
-//! docs/guarantees.md has the argument.
+//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops
+//! by itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
+//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time
+//! ([`Promise`]). docs/guarantees.md has the argument.
+//!
+//! All of that is a `Chair`: it elects a leader, sends its beats, keeps enough copies, and comes back after it was
+//! killed. What is handed out it does not know. An algorithm stands on a chair by being its `Office`.
 
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
@@ -13,8 +16,16 @@ use serde::{Deserialize, Serialize};
 use crate::relative::Kind;
 use crate::{NodeId, Stay};
 
+mod beat;
+mod chair;
+mod election;
+pub mod guard;
+mod life;
 mod term;
 
+pub use chair::Copy;
+pub(crate) use chair::{Candidacy, Chair, Office, OutOf, Role, Terms, Timer as ChairTimer, Words};
+pub use life::{Durable, Holding};
 pub(crate) use term::{Change, Term};
 
 /// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
@@ -76,8 +87,8 @@ impl Hash for Round {
 
 /// Counts the changes of the set of copy holders. A new leader counts on from those that it knows of.
 ///
-/// Which of two sets under one leader is the later one is told by this alone. So a copy holder need not store the round of
-/// every beat.
+/// Which of two sets under one leader is the later one is told by this alone. So a copy holder need not store the round
+/// of every beat.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Version(u64);
@@ -137,8 +148,8 @@ pub struct Care {
     pub patience: u16,
 }
 
-/// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two sets
-/// that differ by one member, some member is in both.
+/// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two
+/// sets that differ by one member, some member is in both.
 pub fn is_majority<T>(all: &[T], counts: impl Fn(&T) -> bool) -> bool {
     2 * all.iter().filter(|one| counts(one)).count() > all.len()
 }
@@ -186,8 +197,8 @@ impl Promise {
         }
     }
 
-    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the leader's
-    /// grants, which only that successor knows of: it votes for nobody else for as long.
+    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the
+    /// leader's grants, which only that successor knows of: it votes for nobody else for as long.
     pub fn vote(&mut self, number: LeaderNo) {
         if self.number != Some(number) {
             let bond = if self.is_bound() { Bond::Bound } else { Bond::Voted };
@@ -195,8 +206,8 @@ impl Promise {
         }
     }
 
-    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those before it
-    /// have nothing to grant any more.
+    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those
+    /// before it have nothing to grant any more.
     pub fn may_follow(self, number: LeaderNo) -> bool {
         self.number.is_none_or(|own| number >= own)
     }

@@ -78,8 +78,8 @@ impl Books {
         }
     }
 
-    /// Notes that somebody wants a unit, and whether it said so under the latest beat. It keeps its place; a new stay of the same
-    /// node takes the place of an old one.
+    /// Notes that somebody wants a unit, and whether it said so under the latest beat. It keeps its place; a new stay
+    /// of the same node takes the place of an old one.
     pub(super) fn enqueue(&mut self, member: Member, missed: u8) {
         match self.queue.iter_mut().find(|waiter| waiter.member.id == member.id) {
             Some(waiter) if waiter.member == member => waiter.missed = waiter.missed.min(missed),
@@ -92,7 +92,8 @@ impl Books {
         self.queue.retain(|waiter| waiter.member.id != id);
     }
 
-    /// Who is served next: the first who said so under the latest beat, behind nobody but such as have been silent for long.
+    /// Who is served next: the first who said so under the latest beat, behind nobody but such as have been silent for
+    /// long.
     fn next_waiter(&self) -> Option<Member> {
         let next = self.queue.iter().find(|waiter| waiter.missed < SILENT)?;
         (next.missed == 0).then_some(next.member)

@@ -1,114 +1,17 @@
-//! What the leader does.
+//! What the leader does with units, and the other duties of its office.
 
 #[cfg(test)]
 mod tests;
 
-use super::{Allocation, Copy, KlmeFt, Message, Role, Timer, Usage, Want, guard};
-use crate::Out;
-use crate::tenure::{Change, LeaderNo, Member};
+use alloc::vec::Vec;
+
+use super::books::Books;
+use super::claimant::claim_of;
+use super::{Allocation, Desk, KlmeFt, Message, Timer, Usage, Want, guard};
+use crate::tenure::{Chair, ChairTimer, LeaderNo, Member, Office, Words};
+use crate::{NodeId, Out};
 
 impl KlmeFt {
-    /// The right to grant is over, and is asked for anew.
-    pub(super) fn on_beat_over(&mut self, out: &mut Out<Self>) {
-        if let (Role::Leader(term), Some(books)) = (&mut self.role, &mut self.books) {
-            let could_help = term.knows_others(&self.others);
-            term.pass_beat(self.variant.care.patience, could_help);
-            books.pass_beat();
-            self.begin_round(true, out);
-        }
-    }
-
-    /// The next beat. If nobody wants anything, it is the last for now.
-    pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
-        let (me, care, change) = (self.me(), self.variant.care, self.next_change(beat_is_over));
-        let (Role::Leader(term), Some(books), Some(copy)) = (&mut self.role, &mut self.books, &mut self.copy) else {
-            return;
-        };
-        let could_help = term.knows_others(&self.others);
-        let is_wanted = if self.rules.has(guard::GHOSTS) { books.has_waiter() } else { !books.queue.is_empty() };
-        let is_idle = !is_wanted && books.loans.is_empty() && term.is_confirmed();
-        let must_ask = could_help && term.wants_copies(care) && !term.has_asked;
-        let is_complete = change.is_none() && !must_ask && !term.has_leaver() && !self.leaving;
-        let wakes = self.rests;
-        self.rests = is_idle && is_complete;
-        books.forget_claims(me);
-        term.forget_answers();
-        term.change(change);
-        term.settled |= !self.rules.has(guard::SETTLE);
-        term.round = term.round.next();
-        term.has_asked = could_help && term.wants_copies(care);
-        *copy = Copy {
-            number: term.number,
-            version: if change.is_some() { copy.version.next() } else { copy.version },
-            round: term.round,
-            leader: me.id,
-            founded: copy.founded,
-            holders: term.holders.iter().map(|holder| holder.member).collect(),
-            queue: books.waiters(),
-        };
-        let beat = Message::Beat { copy: copy.clone(), wanted: term.has_asked, rests: self.rests };
-        out.broadcast(beat);
-        if self.rests {
-            out.clause("rest");
-            return;
-        }
-        out.clause("beat");
-        out.arm(Timer::Beat, self.variant.times.beat);
-        if wakes && self.rules.has(guard::WATCH) {
-            // While it rested, nobody watched whether it still has a majority.
-            out.arm(Timer::Silence, self.variant.times.bond());
-        }
-        if term.holder(me).is_some() {
-            self.acknowledge(me, self.leaving, out);
-        }
-    }
-
-    /// A copy holder has heard the latest beat.
-    fn acknowledge(&mut self, member: Member, leaving: bool, out: &mut Out<Self>) {
-        let me = self.me();
-        let Role::Leader(term) = &mut self.role else { return };
-        let was_confirmed = term.is_confirmed();
-        let Some(holder) = term.holder(member) else { return };
-        (holder.acknowledged, holder.missed, holder.leaving) = (true, 0, leaving);
-        if was_confirmed || !term.is_confirmed() {
-            return;
-        }
-        out.clause("confirmed");
-        (term.settled, term.added) = (true, None);
-        let (number, keeps_none) = (term.number, term.holder(me).is_none());
-        self.bind_self(number);
-        out.arm(Timer::Silence, self.variant.times.bond());
-        if self.leaving && keeps_none {
-            self.hand_over(out);
-            return;
-        }
-        // Its own claim and the answer to it are one.
-        if let Some(own) = self.books.as_mut().and_then(|books| books.loan_of(me)) {
-            own.claimed = true;
-        }
-        self.serve(out);
-        self.outdo(out);
-    }
-
-    /// A leader follows itself, and votes for no other as long as its grants may last.
-    pub(super) fn bind_self(&mut self, number: LeaderNo) {
-        if self.keeps(guard::BIND_SELF) {
-            self.promise.follow(number);
-        } else {
-            self.promise.vote(number);
-        }
-    }
-
-    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
-    fn hand_over(&mut self, out: &mut Out<Self>) {
-        let (Role::Leader(term), Some(books)) = (&self.role, &self.books) else { return };
-        if let Some(heir) = term.holders.iter().find(|holder| holder.acknowledged) {
-            out.clause("I.token");
-            out.send(heir.member.id, Message::Token { number: term.number, allocated: books.allocated() });
-        }
-        self.depart(out);
-    }
-
     /// *C* and *G*: on receiving `Req_CS` or Release; and acknowledgements.
     pub(super) fn on_claim(
         &mut self,
@@ -118,72 +21,30 @@ impl KlmeFt {
         leaving: bool,
         out: &mut Out<Self>,
     ) {
-        let wakes = self.rests && (want == Want::Wait || leaving);
-        let (Role::Leader(term), Some(books)) = (&mut self.role, &mut self.books) else {
-            if wakes {
-                self.stir(out);
-            }
-            return;
-        };
-        books.note(member, is_current || !self.rules.has(guard::LATE_CLAIMS), want);
-        if leaving && self.rules.has(guard::FORGET_VOLUNTEER) {
-            term.volunteer = term.volunteer.filter(|volunteer| *volunteer != member);
-        } else if is_current && term.has_asked && term.holder(member).is_none() {
-            term.volunteer.get_or_insert(member);
-        }
-        if leaving && term.settled && term.holder(member).is_none() {
-            let (stay, number, round) = (member.stay, term.number, term.round);
-            out.send(member.id, Message::Dismiss { stay, number, round });
-        }
-        if wakes {
-            self.begin_round(false, out);
-        } else {
-            if (is_current || !self.keeps(guard::LATE_ACKS)) && !self.rests {
-                self.acknowledge(member, leaving, out);
-            }
-            self.serve(out);
-            self.change_at_once(out);
+        let Self { chair, desk } = self;
+        let wakes = chair.rests && (want == Want::Wait || leaving);
+        let is_heeded = is_current || !desk.keeps(guard::LATE_CLAIMS);
+        if let Some(books) = &mut desk.books {
+            books.note(member, is_heeded, want);
+            chair.hear(member, is_current, leaving, wakes, desk, out);
+        } else if wakes {
+            chair.stir(desk, out);
         }
     }
+}
 
-    /// Somebody wants a leader. If this is one, it says so; otherwise it listens from now on whether there is one.
-    pub(super) fn stir(&mut self, out: &mut Out<Self>) {
-        match self.role {
-            _ if !self.rests => {}
-            Role::Leader(_) => self.begin_round(false, out),
-            Role::Follower | Role::Candidate(_) => {
-                self.rests = false;
-                out.arm(Timer::Silence, self.variant.times.bond());
-            }
-        }
-    }
-
-    /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
-    fn change_at_once(&mut self, out: &mut Out<Self>) {
-        let Role::Leader(term) = &self.role else { return };
-        if term.is_confirmed() && self.next_change(false).is_some() && !self.rests {
-            self.begin_round(false, out);
-        }
-    }
-
-    /// How the set of copy holders should change next.
-    fn next_change(&self, beat_is_over: bool) -> Option<Change> {
-        let Role::Leader(term) = &self.role else { return None };
-        let could_help = term.knows_others(&self.others);
-        let change = term.next_change(self.me(), self.variant.care, could_help, beat_is_over);
-        change.filter(|_| term.settled || self.keeps(guard::WITHDRAW))
-    }
-
+impl Desk {
     /// In how many beats a grant has run out for certain.
-    pub(super) fn beats_to_reclaim(&self) -> u16 {
+    fn beats_to_reclaim(&self) -> u16 {
         if self.keeps(guard::GUARD_LEASE) { self.variant.times.beats_to_reclaim() } else { 1 }
     }
 
     /// Renews what is claimed again, and lends what is free; as far as it has the right.
-    pub(super) fn serve(&mut self, out: &mut Out<Self>) {
-        let (me, times, left) = (self.me(), self.variant.times, self.beats_to_reclaim());
-        let (Role::Leader(term), Some(books)) = (&self.role, &mut self.books) else { return };
-        if self.rests || (self.rules.has(guard::CONFIRM) && !term.is_confirmed()) {
+    pub(super) fn lend(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
+        let (me, times, left) = (chair.me(), self.variant.times, self.beats_to_reclaim());
+        let must_be_confirmed = self.keeps(guard::CONFIRM);
+        let (Some(term), Some(books)) = (chair.term(), &mut self.books) else { return };
+        if chair.rests || (must_be_confirmed && !term.is_confirmed()) {
             return;
         }
         let (number, round) = (term.number, term.round);
@@ -204,9 +65,133 @@ impl KlmeFt {
                 out.send(member.id, Message::Grant { number, round, permit, seal, renews: false });
             }
         }
-        if let (Some((permit, seal)), Usage::Waiting { demand, .. }) = (own, self.usage) {
+        if let (Some(granted), Usage::Waiting { demand, .. }) = (own, self.usage) {
             out.arm(Timer::Lease(false), times.lease);
-            self.enter(demand, permit, seal, out);
+            self.enter(demand, granted, chair, out);
+        }
+    }
+
+    /// A new leader's own claims were made to another.
+    fn forget_claim(&mut self, out: &mut Out<KlmeFt>) {
+        match &mut self.usage {
+            Usage::Waiting { claimed, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(false));
+            }
+            Usage::Using { claimed, lease, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(!*lease));
+            }
+            Usage::Idle => {}
+        }
+    }
+}
+
+/// The queue rides on beats, and a leader leaves what is in use to its successor.
+impl Office for Desk {
+    type Rides = Vec<Member>;
+    type Estate = Vec<Allocation>;
+    type Message = Message;
+    type Timer = Timer;
+
+    fn say(&self, words: Words<Vec<Member>, Vec<Allocation>>) -> Message {
+        match words {
+            Words::Beat { copy, wanted, rests } => Message::Beat { copy, wanted, rests },
+            Words::Stand { number, holders, relieves } => Message::Stand { number, holders, relieves },
+            Words::Vote { stay, number, copy } => Message::Vote { stay, number, copy },
+            Words::Ahead { number } => Message::Ahead { number },
+            Words::Token { number, estate } => Message::Token { number, allocated: estate },
+            Words::Dismiss { stay, number, round } => Message::Dismiss { stay, number, round },
+        }
+    }
+
+    fn timer(&self, timer: ChairTimer) -> Timer {
+        match timer {
+            ChairTimer::Beat => Timer::Beat,
+            ChairTimer::Silence => Timer::Silence,
+            ChairTimer::Farewell => Timer::Farewell,
+        }
+    }
+
+    fn ask(&self, chair: &Chair<Self>) -> Message {
+        claim_of(chair, if chair.leaving { Want::Nothing } else { Want::Wait })
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.usage, Usage::Waiting { .. })
+    }
+
+    fn is_idle(&self) -> bool {
+        self.books.as_ref().is_none_or(|books| {
+            let is_wanted = if self.keeps(guard::GHOSTS) { books.has_waiter() } else { !books.queue.is_empty() };
+            !is_wanted && books.loans.is_empty()
+        })
+    }
+
+    fn begin_beat(&mut self, me: Member) -> Vec<Member> {
+        let Some(books) = &mut self.books else { return Vec::new() };
+        books.forget_claims(me);
+        books.waiters()
+    }
+
+    fn end_beat(&mut self) {
+        if let Some(books) = &mut self.books {
+            books.pass_beat();
+        }
+    }
+
+    /// Its own claim and the answer to it are one.
+    fn confirm(&mut self, me: Member) {
+        if let Some(own) = self.books.as_mut().and_then(|books| books.loan_of(me)) {
+            own.claimed = true;
+        }
+    }
+
+    fn serve(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
+        self.lend(chair, out);
+    }
+
+    fn take_over(&mut self, chair: &Chair<Self>, number: LeaderNo, estate: Vec<Allocation>, out: &mut Out<KlmeFt>) {
+        let me = chair.me();
+        let Some(copy) = &chair.copy else { return };
+        let mut books = Books::new(number, self.k, &copy.rides, &estate, self.beats_to_reclaim());
+        books.dequeue(me.id);
+        // Nothing was heard of the former leader. If it is still there, it will ask.
+        books.dequeue(copy.leader);
+        if self.waits() && !chair.leaving {
+            books.enqueue(me, 0);
+        }
+        self.forget_claim(out);
+        // It may have stopped using what its predecessor believed in use.
+        let used = if let Usage::Using { seal, .. } = self.usage { Some(seal) } else { None };
+        books.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
+        let is_lent = books.loan_of(me).is_some();
+        self.books = Some(books);
+        if !is_lent {
+            self.lose_unit(chair, out);
+        }
+    }
+
+    fn resign(&mut self) {
+        self.books = None;
+    }
+
+    fn estate(&self) -> Vec<Allocation> {
+        self.books.as_ref().map(Books::allocated).unwrap_or_default()
+    }
+
+    fn part(&mut self, peer: NodeId) {
+        if let Some(books) = &mut self.books {
+            books.dequeue(peer);
+        }
+    }
+
+    fn depart(&mut self, out: &mut Out<KlmeFt>) {
+        out.disarm(Timer::Lease(false));
+        out.disarm(Timer::Lease(true));
+        self.books = None;
+        if let Usage::Waiting { claimed, .. } = &mut self.usage {
+            *claimed = false;
         }
     }
 }

@@ -6,8 +6,8 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::relative::{Kind, Series};
-use crate::tenure::{LeaderNo, Member, Round, Version};
-use crate::{Fence, NodeId, Permit, Stay};
+use crate::tenure::{self, LeaderNo, Member, Round};
+use crate::{Fence, Permit, Stay};
 
 /// What members say to one another.
 ///
@@ -104,36 +104,8 @@ pub enum Message {
     },
 }
 
-/// What a copy holder knows of the token: enough to lead when all grants have run out.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Copy {
-    /// *`Token_leader_no`*.
-    pub number: LeaderNo,
-    /// Of the set of copy holders.
-    pub version: Version,
-    /// Of the leader's beats.
-    pub round: Round,
-    /// *`M_Th_id`*.
-    pub leader: NodeId,
-    /// The stay of whoever founded this token. A token that is founded later has greater fences.
-    pub founded: Stay,
-    /// Who keeps a copy.
-    pub holders: Vec<Member>,
-    /// *`R_Queue`*.
-    pub queue: Vec<Member>,
-}
-
-impl Copy {
-    /// The beat that it came with: what claims, grants and dismissals name.
-    pub fn beat(&self) -> (LeaderNo, Round) {
-        (self.number, self.round)
-    }
-
-    /// What is compared to see which of two copies is the later one. Versions grow with rounds, but the round is not stored.
-    pub fn age(&self) -> (LeaderNo, Version, Round) {
-        (self.number, self.version, self.round)
-    }
-}
+/// What a copy holder knows of the token: *`R_Queue`* rides on beats.
+pub type Copy = tenure::Copy<Vec<Member>>;
 
 /// What a claim says about its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

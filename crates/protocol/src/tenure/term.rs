@@ -84,10 +84,10 @@ impl Term {
         self.holders.iter().filter(sound).count() < copies.into()
     }
 
-    /// How the set of copy holders should change next, if others `could_help`. Whoever is merely silent is struck off only if
-    /// there is another, or if somebody could not leave otherwise; or if it is the only one beside the leader, which can not do
-    /// without it. Nobody is let go before the others had a beat's time to say who would help, nor if that left the leader
-    /// without a majority.
+    /// How the set of copy holders should change next, if others `could_help`. Whoever is merely silent is struck off
+    /// only if there is another, or if somebody could not leave otherwise; or if it is the only one beside the leader,
+    /// which can not do without it. Nobody is let go before the others had a beat's time to say who would help, nor if
+    /// that left the leader without a majority.
     pub(crate) fn next_change(&self, me: Member, care: Care, could_help: bool, beat_is_over: bool) -> Option<Change> {
         let Care { copies, patience } = care;
         if !self.settled {
@@ -108,8 +108,8 @@ impl Term {
         self.would_be_confirmed(change).then_some(change)
     }
 
-    /// Whoever was added last and was never heard of since is struck off again: a leader that was the only copy holder can not do without the
-    /// second. The set that was settled before differs from both by this one member.
+    /// Whoever was added last and was never heard of since is struck off again: a leader that was the only copy holder
+    /// can not do without the second. The set that was settled before differs from both by this one member.
     fn withdrawal(&self, patience: u16) -> Option<Change> {
         let added = self.holders.iter().find(|holder| Some(holder.member) == self.added)?;
         (added.missed >= patience).then_some(Change::Remove(added.member))
@@ -118,6 +118,16 @@ impl Term {
     /// Whether some of these could keep a copy and do not.
     pub(crate) fn knows_others(&self, others: &[NodeId]) -> bool {
         !others.iter().all(|id| self.holders.iter().any(|holder| holder.member.id == *id))
+    }
+
+    /// Somebody has gone, as far as the layer below knows.
+    pub(crate) fn part(&mut self, peer: NodeId, patience: u16, forgets_volunteer: bool) {
+        if forgets_volunteer {
+            self.volunteer = self.volunteer.filter(|volunteer| volunteer.id != peer);
+        }
+        for holder in self.holders.iter_mut().filter(|holder| holder.member.id == peer) {
+            holder.missed = patience;
+        }
     }
 
     pub(crate) fn has_leaver(&self) -> bool {
