@@ -1,29 +1,33 @@
 //! Fault-tolerant k-local mutual exclusion: klme that survives crashes and lost messages.
 //!
 //! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014
-//! ([`crate::klme`]), ends with "developing a fault tolerant version of the proposed algorithm may be a future direction of
-//! research". This is ours. docs/guarantees.md says what it promises and why that holds.
+//! ([`crate::klme`]), ends with "developing a fault tolerant version of the proposed algorithm may be a future
+//! direction of research". This is ours. docs/guarantees.md says what it promises and why that holds.
 //!
-//! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who waits
-//! (*`R_Queue`*); members ask it and are granted units. What is added:
+//! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who
+//! waits (*`R_Queue`*); members ask it and are granted units. What is added:
 //!
-//! - Three members keep a copy of the token. The leader sends everybody a *beat* at intervals; copy holders acknowledge it. For one beat
-//!   after a majority of them has done so the leader may grant, and they support nobody else for as long as such grants last.
-//! - A grant is a lease, counted from the sending of the claim that it answers. Whoever uses a unit claims it anew at every
-//!   beat, and stops when its lease runs out.
-//! - A copy holder that hears no beat for too long stands for leader under a greater number. The votes of a majority make it
-//!   one; by then all earlier grants have run out, so its token has all k units free.
+//! - Three members keep a copy of the token. The leader sends everybody a *beat* at intervals; copy holders acknowledge
+//!   it. For one beat after a majority of them has done so the leader may grant, and they support nobody else for as
+//!   long as such grants last.
+//! - A grant is a lease, counted from the sending of the claim that it answers. Whoever uses a unit claims it anew at
+//!   every beat, and stops when its lease runs out.
+//! - A copy holder that hears no beat for too long stands for leader under a greater number. The votes of a majority
+//!   make it one; by then all earlier grants have run out, so its token has all k units free.
 //! - Copy holders that leave or fall silent are replaced, one at a time.
-//! - When nobody wants anything, the leader says so and rests, and so does everybody else. Whoever then wants something wakes
-//!   all of them.
+//! - When nobody wants anything, the leader says so and rests, and so does everybody else. Whoever then wants something
+//!   wakes all of them.
 //!
 //! Deviations from the paper, beside the repairs of klme:
 //!
-//! - The leader stays where it is, unless it leaves or fails. The paper sends an idle token to whoever asks first, so that this node may
-//!   enter without permission; here every move would cost a vote of a majority, and a grant costs only two messages.
-//! - There are no request numbers. Claims and grants name the beat that they belong to, and a grant counts only until the next
-//!   one; so nothing that is late can be mistaken for something current, and no number outlives the leader that knows it.
-//! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a newcomer who leads.
+//! - The leader stays where it is, unless it leaves or fails. The paper sends an idle token to whoever asks first, so
+//!   that this node may enter without permission; here every move would cost a vote of a majority, and a grant costs
+//!   only two messages.
+//! - There are no request numbers. Claims and grants name the beat that they belong to, and a grant counts only until
+//!   the next one; so nothing that is late can be mistaken for something current, and no number outlives the leader
+//!   that knows it.
+//! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a
+//!   newcomer who leads.
 //! - What is told about others who come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
 
 use alloc::format;
@@ -33,14 +37,14 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tenure::{LeaderNo, Member, Promise, Round, Times, Version};
+use crate::tenure::{Care, Chair, Generation, LeaderNo, Member, Office, Round, Terms, Times};
 use crate::{
     Charter, Claims, Constant, Crossing, Demand, Deployment, Grant, Harm, Incarnation, Moment, NodeId, Out, Permit,
     Permits, Protocol, Repair, Repairs, Section, Status, Stay, Units,
 };
 
+mod books;
 mod claimant;
-mod election;
 pub mod guard;
 mod leader;
 mod lemmas;
@@ -48,11 +52,10 @@ mod life;
 mod message;
 #[cfg(test)]
 mod tests;
-mod token;
 
-pub use life::{Durable, Holding};
-pub use message::{Allocation, Copy, Generation, Message, Seal, Want};
-use token::Token;
+pub use crate::tenure::{Durable, Holding};
+use books::Books;
+pub use message::{Allocation, Copy, Message, Seal, Want};
 
 /// The longest that a lease may be, in beats: a leader counts them down.
 const LEASE_MAX: u32 = 10_000;
@@ -68,15 +71,6 @@ pub struct Variant {
     pub farewell: Duration,
 }
 
-/// How many copies of the token there should be, and when a holder counts as lost.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Care {
-    /// With three copies, any one of them may be lost.
-    pub copies: u16,
-    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
-    pub patience: u16,
-}
-
 impl Variant {
     /// For messages that take a second or two, and now and then several.
     pub const USUAL: Self = Self {
@@ -90,8 +84,9 @@ impl Variant {
         farewell: Duration::from_secs(300),
     };
 
-    /// As short as they can be, in ticks of ten seconds: a lease outlasts one beat. Where time passes in ticks and clocks do not
-    /// differ, a guard that is as long as what it guards ends a tick later, because it begins a tick later or with a beat.
+    /// As short as they can be, in ticks of ten seconds: a lease outlasts one beat. Where time passes in ticks and
+    /// clocks do not differ, a guard that is as long as what it guards ends a tick later, because it begins a tick
+    /// later or with a beat.
     pub const SMALL: Self = Self {
         times: Times {
             beat: Duration::from_secs(10),
@@ -104,6 +99,14 @@ impl Variant {
     };
 }
 
+impl Variant {
+    /// What chairs go by.
+    fn terms(self, rules: Repairs) -> Terms {
+        let Self { times, care, farewell } = self;
+        Terms { times, care, farewell, rules }
+    }
+}
+
 /// What it waits for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -112,8 +115,8 @@ pub enum Timer {
     Beat,
     /// Nothing was heard of a leader for so long that all its grants have run out; at the leader: of a majority.
     Silence,
-    /// The claim with this lease was sent so long ago that what was granted for it is over. Of the two, one is in force and the
-    /// other may be asked for.
+    /// The claim with this lease was sent so long ago that what was granted for it is over. Of the two, one is in force
+    /// and the other may be asked for.
     Lease(bool),
     /// It has waited long enough for being dismissed.
     Farewell,
@@ -152,52 +155,27 @@ enum Earlier {
     Over,
 }
 
-/// What a member is to the others.
+/// What a node has to do with units: what its application uses or wants and, while it leads, the books.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Role {
-    Follower,
-    Candidate(Candidacy),
-    Leader(Token),
-}
-
-/// What a candidate has.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Candidacy {
-    number: LeaderNo,
-    /// In growing order.
-    votes: Vec<Member>,
-    /// The leader that has handed its duty over, and what was in use then.
-    inheritance: Option<(LeaderNo, Vec<Allocation>)>,
+struct Desk {
+    /// *k*.
+    k: u32,
+    earlier: Earlier,
+    /// *State*.
+    usage: Usage,
+    /// While it leads.
+    books: Option<Books>,
+    variant: Variant,
+    /// The rules in force: all of them, but in tests and searches.
+    rules: Repairs,
 }
 
 /// A node of klme-ft.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KlmeFt {
-    /// *i*.
-    id: NodeId,
-    /// *k*.
-    k: u32,
-    /// Its stay, while it is in the neighbourhood.
-    stay: Option<Stay>,
-    /// Who else is there, by hints that may be wrong: nothing that could go wrong rests on it.
-    others: Vec<NodeId>,
-    /// Whether it is about to leave.
-    leaving: bool,
-    earlier: Earlier,
-    /// *State*.
-    usage: Usage,
-    /// Whom it has voted for or followed.
-    promise: Promise,
-    /// Of the latest beat that it heard or sent: *`M_Th_id`*, *`Node_leader_no`*.
-    copy: Option<Copy>,
-    /// Nobody wanted anything when it last heard, so silence means nothing.
-    rests: bool,
-    /// Whether the latest beat asked who could keep a copy. Whoever was asked may have been chosen.
-    asked: bool,
-    role: Role,
-    variant: Variant,
-    /// The rules in force: all of them, but in tests and searches.
-    rules: Repairs,
+    /// Who leads: *`M_Th_id`*, *`Node_leader_no`*.
+    chair: Chair<Desk>,
+    desk: Desk,
 }
 
 impl Protocol for KlmeFt {
@@ -216,14 +194,10 @@ impl Protocol for KlmeFt {
     /// The first member leads, the first three have copies, and all of them rest.
     fn deploy(deployment: &Deployment, variant: Variant, rules: Repairs) -> Vec<Self> {
         let members: Vec<_> = deployment.stays().map(|(id, stay)| Member { id, stay }).collect();
-        let copy = members.first().map(|first| Copy {
-            number: LeaderNo { counter: 1, stay: first.stay },
-            version: Version::default(),
-            round: Round::default(),
-            leader: first.id,
-            generation: Generation::default(),
-            holders: members.iter().copied().take(variant.care.copies.into()).collect(),
-            queue: Vec::new(),
+        let holders: Vec<_> = members.iter().copied().take(variant.care.copies.into()).collect();
+        let copy = members.first().map(|&first| {
+            let number = LeaderNo { counter: 1, stay: first.stay };
+            Copy::first(number, Generation::default(), first, holders)
         });
         let charter = Charter::new(deployment.k, variant, rules);
         let node = |id| {
@@ -231,16 +205,10 @@ impl Protocol for KlmeFt {
             let Some((member, copy)) = members.iter().find(|member| member.id == id).zip(copy.as_ref()) else {
                 return node;
             };
-            node.stay = Some(member.stay);
-            node.others = members.iter().map(|other| other.id).filter(|&other| other != id).collect();
-            node.promise.follow(copy.number);
-            node.promise.loosen();
-            node.copy = Some(copy.clone());
-            node.rests = true;
-            if copy.leader == id {
-                let token = Token::new(copy.number, deployment.k, copy, &[], 0);
-                // There was no leader before, so nobody knows of other copy holders.
-                node.role = Role::Leader(Token { settled: true, ..token });
+            let others = members.iter().map(|other| other.id).filter(|&other| other != id);
+            node.chair.begin_at_rest(*member, others.collect(), copy.clone());
+            if node.chair.leads() {
+                node.desk.books = Some(Books::new(copy.number, deployment.k, &[], &[], 0));
             }
             node
         };
@@ -249,31 +217,16 @@ impl Protocol for KlmeFt {
 
     /// It is nowhere.
     fn blank(me: NodeId, charter: &Charter<Variant>) -> Self {
-        Self {
-            id: me,
-            k: charter.k,
-            stay: None,
-            others: Vec::new(),
-            leaving: false,
-            earlier: Earlier::Over,
-            usage: Usage::Idle,
-            promise: Promise::default(),
-            copy: None,
-            rests: false,
-            asked: false,
-            role: Role::Follower,
-            variant: charter.variant,
-            rules: charter.repairs,
-        }
+        Self { chair: Chair::blank(me, charter.variant.terms(charter.repairs)), desk: Desk::new(charter) }
     }
 
     /// In the neighbourhood that it is in.
     fn mint(&mut self, _k: u32, generation: u32, out: &mut Out<Self>) {
-        self.found(Generation(generation), out);
+        self.chair.found(Generation(generation), &mut self.desk, out);
     }
 
     fn durable(&self) -> Durable {
-        self.to_store()
+        self.chair.durable()
     }
 
     fn restore(me: NodeId, charter: &Charter<Variant>, durable: Durable, out: &mut Out<Self>) -> Self {
@@ -281,7 +234,7 @@ impl Protocol for KlmeFt {
     }
 
     fn lease(&self) -> Option<Timer> {
-        match self.usage {
+        match self.desk.usage {
             Usage::Using { lease, .. } => Some(Timer::Lease(lease)),
             Usage::Idle | Usage::Waiting { .. } => None,
         }
@@ -350,20 +303,25 @@ impl Protocol for KlmeFt {
     }
 
     fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
+        let Self { chair, desk } = self;
         match message {
             Message::Beat { copy, wanted, rests } => self.on_beat(from, copy, wanted, rests, out),
             Message::Claim { stay, number, round, want, leaving } => {
-                let is_current = self.is_latest_beat(number, round);
+                let is_current = chair.is_latest_beat(number, round);
                 self.on_claim(Member { id: from, stay }, is_current, want, leaving, out);
             }
             Message::Grant { number, round, permit, seal, renews } => {
-                if self.is_latest_beat(Some(number), round) || !self.keeps(guard::LATE_GRANTS) {
-                    self.on_grant(permit, seal, renews, out);
+                if chair.is_latest_beat(Some(number), round) || !desk.keeps(guard::LATE_GRANTS) {
+                    desk.on_grant((permit, seal), renews, chair, out);
                 }
             }
-            Message::Stand { number, holders, relieves } => self.on_stand(from, number, &holders, relieves, out),
-            Message::Vote { stay, number, copy } => self.on_vote(Member { id: from, stay }, number, copy, out),
-            Message::Ahead { number } => self.on_ahead(number, out),
+            Message::Stand { number, holders, relieves } => {
+                chair.on_stand(from, number, &holders, relieves, desk, out);
+            }
+            Message::Vote { stay, number, copy } => {
+                chair.on_vote(Member { id: from, stay }, number, copy, desk, out);
+            }
+            Message::Ahead { number } => chair.on_ahead(number, desk, out),
             Message::Token { number, allocated } => self.on_token(number, allocated, out),
             Message::Dismiss { stay, number, round } => self.on_dismiss(stay, (number, round), out),
         }
@@ -373,10 +331,10 @@ impl Protocol for KlmeFt {
 
     fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
         match timer {
-            Timer::Beat => self.on_beat_over(out),
+            Timer::Beat => self.chair.on_beat_over(&mut self.desk, out),
             Timer::Silence => self.on_silence(out),
-            Timer::Lease(which) => self.on_lease_over(which, out),
-            Timer::Farewell => self.depart(out),
+            Timer::Lease(which) => self.desk.on_lease_over(which, &self.chair, out),
+            Timer::Farewell => self.chair.depart(&mut self.desk, out),
             Timer::Quiet => self.on_quiet_over(out),
         }
     }
@@ -385,8 +343,8 @@ impl Protocol for KlmeFt {
         match view {
             Crossing::Entered { stay, members, founds, .. } => self.on_entered(stay, &members, founds, out),
             Crossing::Leaving => self.on_leaving(out),
-            Crossing::Met { peer, .. } => self.on_met(peer, out),
-            Crossing::Parted { peer } => self.on_parted(peer, out),
+            Crossing::Met { peer, .. } => self.chair.on_met(peer, &mut self.desk, out),
+            Crossing::Parted { peer } => self.chair.on_parted(peer, &mut self.desk, out),
         }
     }
 
@@ -394,18 +352,18 @@ impl Protocol for KlmeFt {
         Units::ONE
     }
 
-    /// Nobody holds permits: a leader has them in its books, and so may another that does not know yet that it leads no more.
-    /// What is in use is for the oracles to judge, who know what time it is.
+    /// Nobody holds permits: a leader has them in its books, and so may another that does not know yet that it leads no
+    /// more. What is in use is for the oracles to judge, who know what time it is.
     fn held(&self) -> Permits {
         Permits::NONE
     }
 
     fn has_token(&self) -> bool {
-        self.leads()
+        self.chair.leads()
     }
 
     fn section(&self) -> Section {
-        match self.usage {
+        match self.desk.usage {
             Usage::Idle => Section::Remainder,
             Usage::Waiting { .. } => Section::Waiting,
             Usage::Using { .. } => Section::Critical,
@@ -413,14 +371,15 @@ impl Protocol for KlmeFt {
     }
 
     fn status(&self) -> Status {
-        let queue = match &self.role {
-            Role::Leader(token) => token.queue.iter().map(|waiter| waiter.member.id).collect(),
-            Role::Follower | Role::Candidate(_) => Vec::new(),
-        };
-        let leader = self.copy.as_ref().map(|copy| copy.leader).filter(|leader| *leader != self.id);
+        let queue = self.desk.books.iter().flat_map(Books::waiters).map(|member| member.id).collect();
+        let leader = self.chair.copy.as_ref().map(|copy| copy.leader).filter(|leader| *leader != self.chair.id);
         Status {
             section: self.section(),
-            permits: if let Usage::Using { permit, .. } = self.usage { Permits::single(permit) } else { Permits::NONE },
+            permits: if let Usage::Using { permit, .. } = self.desk.usage {
+                Permits::single(permit)
+            } else {
+                Permits::NONE
+            },
             queue,
             waits_on: leader.filter(|_| self.section() == Section::Waiting),
             height: None,
@@ -450,7 +409,7 @@ impl Protocol for KlmeFt {
 
     /// All of them: they are in somebody's books.
     fn returning(moment: &Moment<'_, Self>) -> Permits {
-        moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.k))
+        moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.desk.k))
     }
 
     fn is_ready_for_crash(moment: &Moment<'_, Self>) -> bool {
@@ -462,11 +421,10 @@ impl Protocol for KlmeFt {
     }
 }
 
-/// What a node is.
-impl KlmeFt {
-    /// What it goes by.
-    fn charter(&self) -> Charter<Variant> {
-        Charter::new(self.k, self.variant, self.rules)
+impl Desk {
+    fn new(charter: &Charter<Variant>) -> Self {
+        let Charter { k, variant, repairs: rules } = *charter;
+        Self { k, earlier: Earlier::Over, usage: Usage::Idle, books: None, variant, rules }
     }
 
     /// Whether this rule is in force.
@@ -474,153 +432,73 @@ impl KlmeFt {
         self.rules.has(rule)
     }
 
-    /// This stay of this node. Nothing reaches a node that is nowhere, so there is one whenever it matters.
-    fn me(&self) -> Member {
-        Member { id: self.id, stay: self.stay.unwrap_or_default() }
-    }
-
     fn is_quiet(&self) -> bool {
         self.earlier == Earlier::MayBeInside
     }
-
-    fn leads(&self) -> bool {
-        matches!(self.role, Role::Leader(_))
-    }
-
-    /// It neither leads nor wants to.
-    fn resign(&mut self, out: &mut Out<Self>) {
-        if self.leads() {
-            out.disarm(Timer::Beat);
-        }
-        self.role = Role::Follower;
-    }
-
-    /// Whether it keeps a copy, as far as it knows.
-    fn is_holder(&self) -> bool {
-        self.copy.as_ref().is_some_and(|copy| copy.holders.contains(&self.me()))
-    }
-
-    /// Whether this was the latest beat that it heard or sent.
-    fn is_latest_beat(&self, number: Option<LeaderNo>, round: Round) -> bool {
-        number.zip(self.copy.as_ref()).is_some_and(|(number, copy)| copy.beat() == (number, round))
-    }
 }
 
-/// Coming and going: *I* and *J* of the paper.
+/// Coming and going: *I* and *J* of the paper. In its quiet time a node neither leads nor goes.
 impl KlmeFt {
     fn on_entered(&mut self, stay: Stay, members: &[(NodeId, Incarnation)], founds: Option<u32>, out: &mut Out<Self>) {
         out.clause("J");
-        self.stay = Some(stay);
-        self.others = members.iter().map(|(id, _)| *id).collect();
+        self.chair.stay = Some(stay);
+        self.chair.others = members.iter().map(|(id, _)| *id).collect();
         if let Some(generation) = founds {
-            self.mint(self.k, generation, out);
-        } else if matches!(self.usage, Usage::Waiting { .. }) {
-            self.knock(out);
-        }
-    }
-
-    /// The first to come makes the token.
-    fn found(&mut self, generation: Generation, out: &mut Out<Self>) {
-        let me = self.me();
-        let number = LeaderNo { counter: 1, stay: me.stay };
-        self.copy = Some(Copy {
-            number,
-            version: Version::default(),
-            round: Round::default(),
-            leader: me.id,
-            generation,
-            holders: alloc::vec![me],
-            queue: Vec::new(),
-        });
-        self.lead(number, &[], out);
-    }
-
-    fn on_met(&mut self, peer: NodeId, out: &mut Out<Self>) {
-        if let Err(at) = self.others.binary_search(&peer) {
-            self.others.insert(at, peer);
-        }
-        // A newcomer learns from a beat who leads, and may be needed to keep a copy.
-        if self.leads() && self.rests {
-            self.begin_round(false, out);
-        }
-    }
-
-    fn on_parted(&mut self, peer: NodeId, out: &mut Out<Self>) {
-        self.others.retain(|other| *other != peer);
-        let patience = self.variant.care.patience;
-        if let Role::Leader(token) = &mut self.role {
-            token.dequeue(peer);
-            if self.rules.has(guard::FORGET_VOLUNTEER) {
-                token.volunteer = token.volunteer.filter(|volunteer| volunteer.id != peer);
-            }
-            for holder in token.holders.iter_mut().filter(|holder| holder.member.id == peer) {
-                holder.missed = patience;
-            }
-            if self.leaving && self.others.is_empty() {
-                self.depart(out);
-            }
+            self.mint(self.desk.k, generation, out);
+        } else if self.desk.waits() {
+            self.chair.knock(&self.desk, out);
         }
     }
 
     fn on_leaving(&mut self, out: &mut Out<Self>) {
         out.clause("I");
-        self.leaving = true;
-        if !self.is_quiet() {
+        self.chair.leaving = true;
+        if !self.desk.is_quiet() {
             self.take_leave(out);
         }
     }
 
     /// It gives its unit up, and waits until nobody counts on its copy.
     fn take_leave(&mut self, out: &mut Out<Self>) {
-        self.lose_unit(out);
-        if let Usage::Waiting { claimed, .. } = &mut self.usage {
+        let Self { chair, desk } = self;
+        desk.lose_unit(chair, out);
+        if let Usage::Waiting { claimed, .. } = &mut desk.usage {
             // What is granted from now on comes too late.
             *claimed = false;
             out.disarm(Timer::Lease(false));
         }
-        let me = self.me();
-        if let Role::Leader(token) = &mut self.role {
-            token.dequeue(me.id);
-            if let Some(holder) = token.holder(me) {
-                holder.leaving = true;
-            }
-        }
-        if (self.leads() && self.others.is_empty()) || (!self.leads() && !self.is_holder() && !self.asked) {
-            self.depart(out);
+        desk.part(chair.id);
+        if chair.take_leave(desk, out) {
             return;
         }
-        self.serve(out);
-        out.arm(Timer::Farewell, self.variant.farewell);
-        match self.role {
-            Role::Leader(_) if self.rests => self.begin_round(false, out),
-            Role::Leader(_) => {}
-            _ if self.rests => self.knock(out),
-            _ => self.claim(out),
+        match (chair.leads(), chair.rests) {
+            (true, true) => chair.begin_round(false, desk, out),
+            (true, false) => {}
+            (false, true) => chair.knock(desk, out),
+            (false, false) => desk.claim(chair, out),
         }
     }
 
-    /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder since.
     fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), out: &mut Out<Self>) {
-        if self.is_quiet() {
-            return;
-        }
-        let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);
-        let is_late = self.stay != Some(stay) || is_older();
-        if self.leaving && !(is_late && self.keeps(guard::LATE_DISMISSALS)) {
-            self.depart(out);
+        if !self.desk.is_quiet() {
+            self.chair.on_dismiss(stay, beat, &mut self.desk, out);
         }
     }
 
-    /// It goes, and forgets everything but what its application wants.
-    fn depart(&mut self, out: &mut Out<Self>) {
-        for timer in [Timer::Beat, Timer::Silence, Timer::Lease(false), Timer::Lease(true), Timer::Farewell] {
-            out.disarm(timer);
+    /// If it is quiet, it slept, and both times are over. It leads nobody before it knows that no application is
+    /// inside.
+    fn on_silence(&mut self, out: &mut Out<Self>) {
+        if self.desk.is_quiet() {
+            out.arm(Timer::Silence, self.desk.variant.times.bond());
+        } else {
+            self.chair.on_silence(&mut self.desk, out);
         }
-        out.depart();
-        let usage = match self.usage {
-            Usage::Waiting { demand, .. } => Usage::Waiting { demand, claimed: false },
-            usage => usage,
-        };
-        *self = Self { usage, ..Self::blank(self.id, &self.charter()) };
+    }
+
+    /// If it were quiet, it would take its own unit back, which an application of its earlier life may still use.
+    fn on_token(&mut self, number: LeaderNo, allocated: Vec<Allocation>, out: &mut Out<Self>) {
+        if !self.desk.is_quiet() {
+            self.chair.on_token(number, allocated, &mut self.desk, out);
+        }
     }
 }

@@ -1,17 +1,32 @@
 //! Who may lead, and for how long: leases, leader numbers, and the majority of those who keep a copy.
 //!
-//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops by
-//! itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
-//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time ([`Promise`]).
-//! docs/guarantees.md has the argument.
+//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops
+//! by itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
+//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time
+//! ([`Promise`]). docs/guarantees.md has the argument.
+//!
+//! All of that is a `Chair`: it elects a leader, sends its beats, keeps enough copies, and comes back after it was
+//! killed. What is handed out it does not know. An algorithm stands on a chair by being its `Office`.
 
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::relative::Kind;
+use crate::relative::{Kind, Series};
 use crate::{NodeId, Stay};
+
+mod beat;
+mod chair;
+mod election;
+pub mod guard;
+mod life;
+mod term;
+
+pub use chair::Copy;
+pub(crate) use chair::{Candidacy, Chair, Office, OutOf, Role, Terms, Timer as ChairTimer, Words};
+pub use life::{Durable, Holding};
+pub(crate) use term::{Change, Term};
 
 /// One stay of a node in a neighbourhood. A node that comes back, knowing nothing, is another member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -20,6 +35,17 @@ pub struct Member {
     pub id: NodeId,
     /// Which of its stays.
     pub stay: Stay,
+}
+
+/// Which founding it was: whoever has one made gives it a greater number than all before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Generation(pub u32);
+
+impl Hash for Generation {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Kind::Stamp.hash(Series::Generation.stamp(self.0.into()), hasher);
+    }
 }
 
 /// The number of a leadership. Stays are unique, so no two leaderships have the same one. Which of two stays is the
@@ -74,8 +100,8 @@ impl Hash for Round {
 
 /// Counts the changes of the set of copy holders. A new leader counts on from those that it knows of.
 ///
-/// Which of two sets under one leader is the later one is told by this alone. So a copy holder need not store the round of
-/// every beat.
+/// Which of two sets under one leader is the later one is told by this alone. So a copy holder need not store the round
+/// of every beat.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Version(u64);
@@ -126,8 +152,17 @@ impl Times {
     }
 }
 
-/// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two sets
-/// that differ by one member, some member is in both.
+/// How many copies there should be, and when a holder counts as lost.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Care {
+    /// With three copies, any one of them may be lost.
+    pub copies: u16,
+    /// How many beats in a row a copy holder may leave unanswered before it is replaced.
+    pub patience: u16,
+}
+
+/// Whether those for whom `counts` is true are more than half of `all`. Of two majorities of the same set, or of two
+/// sets that differ by one member, some member is in both.
 pub fn is_majority<T>(all: &[T], counts: impl Fn(&T) -> bool) -> bool {
     2 * all.iter().filter(|one| counts(one)).count() > all.len()
 }
@@ -175,8 +210,8 @@ impl Promise {
         }
     }
 
-    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the leader's
-    /// grants, which only that successor knows of: it votes for nobody else for as long.
+    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the
+    /// leader's grants, which only that successor knows of: it votes for nobody else for as long.
     pub fn vote(&mut self, number: LeaderNo) {
         if self.number != Some(number) {
             let bond = if self.is_bound() { Bond::Bound } else { Bond::Voted };
@@ -184,8 +219,8 @@ impl Promise {
         }
     }
 
-    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those before it
-    /// have nothing to grant any more.
+    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those
+    /// before it have nothing to grant any more.
     pub fn may_follow(self, number: LeaderNo) -> bool {
         self.number.is_none_or(|own| number >= own)
     }

@@ -78,7 +78,7 @@ fn a_number_is_hashed_under_its_kind() {
     use Written::Relative;
     assert_eq!(written(&Stay(7)), [Relative(Kind::Stamp, Series::Stay.stamp(7))]);
     assert_eq!(written(&klme::Life(7)), [Relative(Kind::Stamp, Series::Life.stamp(7))]);
-    assert_eq!(written(&klme_ft::Generation(7)), [Relative(Kind::Stamp, Series::Generation.stamp(7))]);
+    assert_eq!(written(&tenure::Generation(7)), [Relative(Kind::Stamp, Series::Generation.stamp(7))]);
     assert_eq!(written(&Incarnation(7)), [Relative(Kind::Incarnation, 7)]);
     assert_eq!(written(&klme::LeaderNo(7)), [KNOWN, Relative(Kind::Level, 7)]);
     assert_eq!(written(&klme::LeaderNo::default()), [UNKNOWN]);

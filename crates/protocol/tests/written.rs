@@ -194,7 +194,7 @@ fn messages_of_klme_ft() {
     let messages = [
         concat!(
             r#"{"beat":{"copy":{"number":{"counter":1,"stay":0},"version":0,"round":2,"leader":0,"generation":0,"#,
-            r#""holders":[{"id":0,"stay":0}],"queue":[]},"wanted":false,"rests":true}}"#
+            r#""holders":[{"id":0,"stay":0}],"rides":[]},"wanted":false,"rests":true}}"#
         ),
         r#"{"claim":{"stay":1,"number":null,"round":2,"want":{"hold":{"leadership":1,"count":5}},"leaving":false}}"#,
         r#"{"grant":{"number":{"counter":1,"stay":0},"round":2,"permit":1,"seal":{"leadership":1,"count":5},"renews":false}}"#,

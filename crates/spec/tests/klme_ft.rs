@@ -286,7 +286,8 @@ fn a_copy_holder_that_knows_only_members_who_have_gone_asks(rules: Repairs) {
     place.request(3);
     place.pass(1);
     place.request(2);
-    // It keeps a copy, and does not hear that everybody else who did is replaced, nor that they are new when they are back.
+    // It keeps a copy, and does not hear that everybody else who did is replaced, nor that they are new when they are
+    // back.
     place.cut(&[2], &[0, 1, 3, 4, 5]);
     place.pass(2 * reclaim_seconds());
     for former in [0, 1] {
@@ -312,8 +313,8 @@ fn if_it_asked_only_for_votes_nobody_would_hear_it() {
     a_copy_holder_that_knows_only_members_who_have_gone_asks(Repairs::ALL.without(guard::ASK_ALL));
 }
 
-/// Node 2 leads and keeps no copy: it did not hear that it was struck off, nor that all went to rest, and was elected anew. Nodes
-/// 0, 1 and 3 keep the copies.
+/// Node 2 leads and keeps no copy: it did not hear that it was struck off, nor that all went to rest, and was elected
+/// anew. Nodes 0, 1 and 3 keep the copies.
 fn led_from_outside(nodes: u32, rules: Repairs) -> Clocked<KlmeFt> {
     let members: Vec<_> = (0..nodes).collect();
     let mut place = Clocked::new(nodes, 1, &members, VARIANT, rules);
@@ -331,8 +332,8 @@ fn led_from_outside(nodes: u32, rules: Repairs) -> Clocked<KlmeFt> {
     place
 }
 
-/// Node 3 has not heard the leader for a while when it hands over to node 0, which does not hear that node 1 votes for it. Only
-/// node 0 knows that node 4 uses the unit.
+/// Node 3 has not heard the leader for a while when it hands over to node 0, which does not hear that node 1 votes for
+/// it. Only node 0 knows that node 4 uses the unit.
 fn a_successor_that_is_not_heard(rules: Repairs) -> Clocked<KlmeFt> {
     let mut place = led_from_outside(5, rules);
     place.request(4);
@@ -362,8 +363,8 @@ fn if_it_did_two_would_use_one_unit() {
     a_successor_that_is_not_heard(Repairs::ALL.without(guard::STAY_BOUND));
 }
 
-/// A copy holder missed that the leader handed over and that all went to rest, and wants nothing. Whether there is silence in
-/// the end.
+/// A copy holder missed that the leader handed over and that all went to rest, and wants nothing. Whether there is
+/// silence in the end.
 fn a_candidate_that_missed_an_election_comes_to_rest(rules: Repairs) -> bool {
     let mut place = Clocked::<KlmeFt>::new(4, 1, &[0, 1, 2, 3], VARIANT, rules);
     place.request(1);
@@ -537,4 +538,17 @@ fn an_application_outlives_a_node_that_lost_its_disk_and_nobody_gets_its_unit() 
     place.pass(VARIANT.times.lease.as_secs() - 2);
     assert!(place.is_left(2));
     place.pass_until(|place| place.is_critical(1) || place.is_critical(2), reclaim_seconds());
+}
+
+#[test]
+fn an_application_that_comes_back_where_no_node_leads_any_more_is_served_anew() {
+    let mut place = neighbourhood(2, 1, &[0, 1]);
+    place.request(1);
+    place.pass(1);
+    place.restart(0);
+    place.restart(1);
+    place.resume(1);
+    place.pass_until(|place| !place.is_critical(1), VARIANT.times.lease.as_secs() + 1);
+    assert_eq!(place.revoked, [1], "no leader renews its lease");
+    place.pass_until(|place| place.is_critical(1), 2 * regenerate_seconds());
 }

@@ -3,88 +3,76 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Copy, KlmeFt, Message, Role, Seal, Timer, Usage, Want, guard};
-use crate::tenure::Round;
+use super::{Copy, Desk, KlmeFt, Message, Seal, Timer, Usage, Want, guard};
+use crate::tenure::Chair;
 use crate::{Demand, Grant, NodeId, Out, Permit, Permits};
 
-/// *A*, *B*, *E* and *F* of the paper.
+/// *A*, *B* and *F* of the paper.
 impl KlmeFt {
     /// *B*: node i is requesting.
     pub(super) fn on_request_cs(&mut self, demand: Demand, out: &mut Out<Self>) {
         out.clause("B");
-        self.usage = Usage::Waiting { demand, claimed: false };
-        if self.stay.is_none() || self.leaving || self.is_quiet() {
+        let Self { chair, desk } = self;
+        desk.usage = Usage::Waiting { demand, claimed: false };
+        if chair.stay.is_none() || chair.leaving || desk.is_quiet() {
             return;
         }
-        let me = self.me();
-        match &mut self.role {
-            Role::Leader(token) => {
-                token.enqueue(me, 0);
-                if self.rests {
-                    self.begin_round(false, out);
+        match &mut desk.books {
+            Some(books) => {
+                books.enqueue(chair.me(), 0);
+                if chair.rests {
+                    chair.begin_round(false, desk, out);
                 } else {
-                    self.serve(out);
+                    desk.lend(chair, out);
                 }
             }
-            _ if self.rests || self.copy.is_none() => self.knock(out),
-            _ => self.claim(out),
+            None if chair.knows_no_leader() => chair.knock(desk, out),
+            None => desk.claim(chair, out),
         }
     }
 
     /// *F*: node i exits from CS.
     pub(super) fn on_release_cs(&mut self, out: &mut Out<Self>) {
         out.clause("F");
-        if let Usage::Using { seal, .. } = self.usage {
-            self.give_up(seal, out);
+        if let Usage::Using { seal, .. } = self.desk.usage {
+            self.desk.give_up(seal, &self.chair, out);
         }
-        self.usage = Usage::Idle;
-        self.serve(out);
-    }
-
-    /// The leader may lend the unit to somebody else.
-    fn give_up(&mut self, seal: Seal, out: &mut Out<Self>) {
-        out.disarm(Timer::Lease(false));
-        out.disarm(Timer::Lease(true));
-        if let Role::Leader(token) = &mut self.role {
-            token.reclaim(|loan| loan.allocation.seal == seal);
-        } else {
-            self.tell_leader(Want::Free(seal), out);
-        }
+        self.desk.usage = Usage::Idle;
+        self.desk.lend(&self.chair, out);
     }
 
     /// *A*: on receiving `Leader_info`.
     pub(super) fn on_beat(&mut self, from: NodeId, copy: Copy, wanted: bool, rests: bool, out: &mut Out<Self>) {
-        if copy.leader != from {
+        let Self { chair, desk } = self;
+        if !chair.on_beat(from, copy, wanted, desk, out) {
             return;
         }
-        if self.copy.as_ref().is_some_and(|own| copy.age() <= own.age()) {
-            return;
-        }
-        if !self.promise.may_follow(copy.number) && self.keeps(guard::PROMISE) {
-            // It has voted for a candidate that came to nothing, or is itself late. Only under a greater number can it follow.
-            if let Some(number) = self.promise.number() {
-                out.send(from, Message::Ahead { number });
-            }
-            return;
-        }
-        out.clause("A");
-        self.resign(out);
-        self.promise.follow(copy.number);
-        self.copy = Some(copy);
-        self.asked = wanted;
-        let has_to_say = self.leaving || !(matches!(self.usage, Usage::Idle) || self.is_quiet());
+        let has_to_say = chair.leaving || !(matches!(desk.usage, Usage::Idle) || desk.is_quiet());
         // A node that wants something must not rest: what it says may be lost.
-        self.rests = rests && !(has_to_say && self.keeps(guard::WANTS_NO_REST));
-        out.arm(Timer::Silence, self.variant.times.bond());
-        if has_to_say || (!rests && (wanted || self.is_holder())) {
-            self.claim(out);
+        chair.rests = rests && !(has_to_say && desk.keeps(guard::WANTS_NO_REST));
+        if has_to_say || (!rests && (wanted || chair.is_holder())) {
+            desk.claim(chair, out);
+        }
+    }
+}
+
+/// What it says to the leader, and *E* of the paper.
+impl Desk {
+    /// The leader may lend the unit to somebody else.
+    fn give_up(&mut self, seal: Seal, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
+        out.disarm(Timer::Lease(false));
+        out.disarm(Timer::Lease(true));
+        if let Some(books) = &mut self.books {
+            books.reclaim(|loan| loan.allocation.seal == seal);
+        } else {
+            tell_leader(chair, Want::Free(seal), out);
         }
     }
 
     /// Claims what it wants or uses under the latest beat, from which on its lease counts, and acknowledges the beat.
-    pub(super) fn claim(&mut self, out: &mut Out<Self>) {
+    pub(super) fn claim(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
         let lease = self.variant.times.lease;
-        let claims_nothing = self.leaving || self.is_quiet();
+        let claims_nothing = chair.leaving || self.is_quiet();
         let want = match &mut self.usage {
             _ if claims_nothing => Want::Nothing,
             Usage::Idle => Want::Nothing,
@@ -99,38 +87,22 @@ impl KlmeFt {
                 Want::Hold(*seal)
             }
         };
-        self.tell_leader(want, out);
-    }
-
-    /// Wakes everybody: nobody knows whether there is a leader.
-    pub(super) fn knock(&mut self, out: &mut Out<Self>) {
-        self.rests = false;
-        let want = if self.leaving { Want::Nothing } else { Want::Wait };
-        out.broadcast(self.claim_of(want));
-        out.arm(Timer::Silence, self.variant.times.bond());
-    }
-
-    fn tell_leader(&self, want: Want, out: &mut Out<Self>) {
-        if let Some(copy) = self.copy.as_ref().filter(|copy| copy.leader != self.id) {
-            out.send(copy.leader, self.claim_of(want));
-        }
-    }
-
-    pub(super) fn claim_of(&self, want: Want) -> Message {
-        let (number, round) = match &self.copy {
-            Some(copy) => (Some(copy.number), copy.round),
-            None => (None, Round::default()),
-        };
-        Message::Claim { stay: self.me().stay, number, round, want, leaving: self.leaving }
+        tell_leader(chair, want, out);
     }
 
     /// *E*: on receiving `Per_grant`, for a claim under the latest beat.
-    pub(super) fn on_grant(&mut self, permit: Permit, seal: Seal, renews: bool, out: &mut Out<Self>) {
+    pub(super) fn on_grant(
+        &mut self,
+        (permit, seal): (Permit, Seal),
+        renews: bool,
+        chair: &Chair<Self>,
+        out: &mut Out<KlmeFt>,
+    ) {
         match &mut self.usage {
             Usage::Waiting { demand, claimed: true } if !renews => {
                 out.clause("E");
                 let demand = *demand;
-                self.enter(demand, permit, seal, out);
+                self.enter(demand, (permit, seal), chair, out);
             }
             Usage::Using { seal: own, lease, claimed: claimed @ true, .. } if renews && *own == seal => {
                 out.clause("E.renew");
@@ -147,19 +119,25 @@ impl KlmeFt {
     }
 
     /// Lets the application in. The lease counts already.
-    pub(super) fn enter(&mut self, demand: Demand, permit: Permit, seal: Seal, out: &mut Out<Self>) {
-        let Some(generation) = self.copy.as_ref().map(|copy| copy.generation) else { return };
+    pub(super) fn enter(
+        &mut self,
+        demand: Demand,
+        (permit, seal): (Permit, Seal),
+        chair: &Chair<Self>,
+        out: &mut Out<KlmeFt>,
+    ) {
+        let Some(generation) = chair.copy.as_ref().map(|copy| copy.generation) else { return };
         self.usage = Usage::Using { demand, permit, seal, lease: false, claimed: false };
         out.grant(Grant { permits: Permits::single(permit), fence: seal.fence(generation) });
     }
 
     /// What was granted for a claim is over.
-    pub(super) fn on_lease_over(&mut self, which: bool, out: &mut Out<Self>) {
+    pub(super) fn on_lease_over(&mut self, which: bool, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
         match &mut self.usage {
             Usage::Using { lease, .. } if *lease == which => {
-                self.lose_unit(out);
+                self.lose_unit(chair, out);
                 if !self.keeps(guard::NOT_ON_TIMER) {
-                    self.serve(out);
+                    self.lend(chair, out);
                 }
             }
             Usage::Using { claimed, .. } | Usage::Waiting { claimed, .. } => *claimed = false,
@@ -167,19 +145,29 @@ impl KlmeFt {
         }
     }
 
-    /// If the application uses a unit, it must stop, and waits again. Nobody is served at once: if this comes from a timer, the one
-    /// that ends the right to grant may be due as well.
-    pub(super) fn lose_unit(&mut self, out: &mut Out<Self>) {
+    /// If the application uses a unit, it must stop, and waits again. Nobody is served at once: if this comes from a
+    /// timer, the one that ends the right to grant may be due as well.
+    pub(super) fn lose_unit(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
         let Usage::Using { demand, seal, .. } = self.usage else { return };
         out.clause("revoke");
         out.revoke(demand);
         self.usage = Usage::Waiting { demand, claimed: false };
-        let me = self.me();
-        if let Role::Leader(token) = &mut self.role
-            && !self.leaving
+        if let Some(books) = &mut self.books
+            && !chair.leaving
         {
-            token.enqueue(me, 0);
+            books.enqueue(chair.me(), 0);
         }
-        self.give_up(seal, out);
+        self.give_up(seal, chair, out);
     }
+}
+
+fn tell_leader(chair: &Chair<Desk>, want: Want, out: &mut Out<KlmeFt>) {
+    if let Some(copy) = chair.copy.as_ref().filter(|copy| copy.leader != chair.id) {
+        out.send(copy.leader, claim_of(chair, want));
+    }
+}
+
+pub(super) fn claim_of(chair: &Chair<Desk>, want: Want) -> Message {
+    let (number, round) = chair.beat();
+    Message::Claim { stay: chair.me().stay, number, round, want, leaving: chair.leaving }
 }

@@ -1,106 +1,17 @@
-//! What the leader does.
+//! What the leader does with units, and the other duties of its office.
 
 #[cfg(test)]
 mod tests;
 
-use super::token::Change;
-use super::{Allocation, KlmeFt, Message, Role, Timer, Usage, Want, guard};
-use crate::Out;
-use crate::tenure::{LeaderNo, Member};
+use alloc::vec::Vec;
+
+use super::books::Books;
+use super::claimant::claim_of;
+use super::{Allocation, Desk, KlmeFt, Message, Timer, Usage, Want, guard};
+use crate::tenure::{Chair, ChairTimer, LeaderNo, Member, Office, Words};
+use crate::{NodeId, Out};
 
 impl KlmeFt {
-    /// The right to grant is over, and is asked for anew.
-    pub(super) fn on_beat_over(&mut self, out: &mut Out<Self>) {
-        if let Role::Leader(token) = &mut self.role {
-            let could_help = token.knows_others(&self.others);
-            token.pass_beat(self.variant.care.patience, could_help);
-            self.begin_round(true, out);
-        }
-    }
-
-    /// The next beat. If nobody wants anything, it is the last for now.
-    pub(super) fn begin_round(&mut self, beat_is_over: bool, out: &mut Out<Self>) {
-        let (me, care, change) = (self.me(), self.variant.care, self.next_change(beat_is_over));
-        let Some((Role::Leader(token), copy)) = self.copy.as_mut().map(|copy| (&mut self.role, copy)) else { return };
-        let could_help = token.knows_others(&self.others);
-        let is_wanted = if self.rules.has(guard::GHOSTS) { token.has_waiter() } else { !token.queue.is_empty() };
-        let is_idle = !is_wanted && token.loans.is_empty() && token.is_confirmed();
-        let must_ask = could_help && token.wants_copies(care) && !token.has_asked;
-        let is_complete = change.is_none() && !must_ask && !token.has_leaver() && !self.leaving;
-        let wakes = self.rests;
-        self.rests = is_idle && is_complete;
-        token.forget_answers(me);
-        token.change(change);
-        token.settled |= !self.rules.has(guard::SETTLE);
-        token.round = token.round.next();
-        token.has_asked = could_help && token.wants_copies(care);
-        let version = if change.is_some() { copy.version.next() } else { copy.version };
-        *copy = token.copy(me, version, copy.generation);
-        let beat = Message::Beat { copy: copy.clone(), wanted: token.has_asked, rests: self.rests };
-        out.broadcast(beat);
-        if self.rests {
-            out.clause("rest");
-            return;
-        }
-        out.clause("beat");
-        out.arm(Timer::Beat, self.variant.times.beat);
-        if wakes && self.rules.has(guard::WATCH) {
-            // While it rested, nobody watched whether it still has a majority.
-            out.arm(Timer::Silence, self.variant.times.bond());
-        }
-        if token.holder(me).is_some() {
-            self.acknowledge(me, self.leaving, out);
-        }
-    }
-
-    /// A copy holder has heard the latest beat.
-    fn acknowledge(&mut self, member: Member, leaving: bool, out: &mut Out<Self>) {
-        let me = self.me();
-        let Role::Leader(token) = &mut self.role else { return };
-        let was_confirmed = token.is_confirmed();
-        let Some(holder) = token.holder(member) else { return };
-        (holder.acknowledged, holder.missed, holder.leaving) = (true, 0, leaving);
-        if was_confirmed || !token.is_confirmed() {
-            return;
-        }
-        out.clause("confirmed");
-        (token.settled, token.added) = (true, None);
-        let number = token.number;
-        self.bind_self(number);
-        out.arm(Timer::Silence, self.variant.times.bond());
-        let Role::Leader(token) = &mut self.role else { return };
-        if self.leaving && token.holder(me).is_none() {
-            self.hand_over(out);
-            return;
-        }
-        // Its own claim and the answer to it are one.
-        if let Some(own) = token.loan_of(me) {
-            own.claimed = true;
-        }
-        self.serve(out);
-        self.outdo(out);
-    }
-
-    /// A leader follows itself, and votes for no other as long as its grants may last.
-    pub(super) fn bind_self(&mut self, number: LeaderNo) {
-        if self.keeps(guard::BIND_SELF) {
-            self.promise.follow(number);
-        } else {
-            self.promise.vote(number);
-        }
-    }
-
-    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
-    fn hand_over(&mut self, out: &mut Out<Self>) {
-        let Role::Leader(token) = &self.role else { return };
-        let allocated = token.loans.iter().map(|loan| loan.allocation).collect();
-        if let Some(heir) = token.holders.iter().find(|holder| holder.acknowledged) {
-            out.clause("I.token");
-            out.send(heir.member.id, Message::Token { number: token.number, allocated });
-        }
-        self.depart(out);
-    }
-
     /// *C* and *G*: on receiving `Req_CS` or Release; and acknowledgements.
     pub(super) fn on_claim(
         &mut self,
@@ -110,76 +21,34 @@ impl KlmeFt {
         leaving: bool,
         out: &mut Out<Self>,
     ) {
-        let wakes = self.rests && (want == Want::Wait || leaving);
-        let Role::Leader(token) = &mut self.role else {
-            if wakes {
-                self.stir(out);
-            }
-            return;
-        };
-        token.note(member, is_current || !self.rules.has(guard::LATE_CLAIMS), want);
-        if leaving && self.rules.has(guard::FORGET_VOLUNTEER) {
-            token.volunteer = token.volunteer.filter(|volunteer| *volunteer != member);
-        } else if is_current && token.has_asked && token.holder(member).is_none() {
-            token.volunteer.get_or_insert(member);
-        }
-        if leaving && token.settled && token.holder(member).is_none() {
-            let (stay, number, round) = (member.stay, token.number, token.round);
-            out.send(member.id, Message::Dismiss { stay, number, round });
-        }
-        if wakes {
-            self.begin_round(false, out);
-        } else {
-            if (is_current || !self.keeps(guard::LATE_ACKS)) && !self.rests {
-                self.acknowledge(member, leaving, out);
-            }
-            self.serve(out);
-            self.change_at_once(out);
+        let Self { chair, desk } = self;
+        let wakes = chair.rests && (want == Want::Wait || leaving);
+        let is_heeded = is_current || !desk.keeps(guard::LATE_CLAIMS);
+        if let Some(books) = &mut desk.books {
+            books.note(member, is_heeded, want);
+            chair.hear(member, is_current, leaving, wakes, desk, out);
+        } else if wakes {
+            chair.stir(desk, out);
         }
     }
+}
 
-    /// Somebody wants a leader. If this is one, it says so; otherwise it listens from now on whether there is one.
-    pub(super) fn stir(&mut self, out: &mut Out<Self>) {
-        match self.role {
-            _ if !self.rests => {}
-            Role::Leader(_) => self.begin_round(false, out),
-            Role::Follower | Role::Candidate(_) => {
-                self.rests = false;
-                out.arm(Timer::Silence, self.variant.times.bond());
-            }
-        }
-    }
-
-    /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
-    fn change_at_once(&mut self, out: &mut Out<Self>) {
-        let Role::Leader(token) = &self.role else { return };
-        if token.is_confirmed() && self.next_change(false).is_some() && !self.rests {
-            self.begin_round(false, out);
-        }
-    }
-
-    /// How the set of copy holders should change next.
-    fn next_change(&self, beat_is_over: bool) -> Option<Change> {
-        let Role::Leader(token) = &self.role else { return None };
-        let could_help = token.knows_others(&self.others);
-        let change = token.next_change(self.me(), self.variant.care, could_help, beat_is_over);
-        change.filter(|_| token.settled || self.keeps(guard::WITHDRAW))
-    }
-
+impl Desk {
     /// In how many beats a grant has run out for certain.
-    pub(super) fn beats_to_reclaim(&self) -> u16 {
+    fn beats_to_reclaim(&self) -> u16 {
         if self.keeps(guard::GUARD_LEASE) { self.variant.times.beats_to_reclaim() } else { 1 }
     }
 
     /// Renews what is claimed again, and lends what is free; as far as it has the right.
-    pub(super) fn serve(&mut self, out: &mut Out<Self>) {
-        let (me, times, left) = (self.me(), self.variant.times, self.beats_to_reclaim());
-        let Role::Leader(token) = &mut self.role else { return };
-        if self.rests || (self.rules.has(guard::CONFIRM) && !token.is_confirmed()) {
+    pub(super) fn lend(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
+        let (me, times, left) = (chair.me(), self.variant.times, self.beats_to_reclaim());
+        let must_be_confirmed = self.keeps(guard::CONFIRM);
+        let (Some(term), Some(books)) = (chair.term(), &mut self.books) else { return };
+        if chair.rests || (must_be_confirmed && !term.is_confirmed()) {
             return;
         }
-        let (number, round) = (token.number, token.round);
-        for loan in token.loans.iter_mut().filter(|loan| loan.claimed) {
+        let (number, round) = (term.number, term.round);
+        for loan in books.loans.iter_mut().filter(|loan| loan.claimed) {
             (loan.claimed, loan.left) = (false, left);
             let Allocation { member, permit, seal } = loan.allocation;
             match self.usage {
@@ -188,7 +57,7 @@ impl KlmeFt {
             }
         }
         let mut own = None;
-        while let Some(Allocation { member, permit, seal }) = token.lend(left) {
+        while let Some(Allocation { member, permit, seal }) = books.lend(left) {
             if member == me {
                 own = Some((permit, seal));
             } else {
@@ -196,9 +65,133 @@ impl KlmeFt {
                 out.send(member.id, Message::Grant { number, round, permit, seal, renews: false });
             }
         }
-        if let (Some((permit, seal)), Usage::Waiting { demand, .. }) = (own, self.usage) {
+        if let (Some(granted), Usage::Waiting { demand, .. }) = (own, self.usage) {
             out.arm(Timer::Lease(false), times.lease);
-            self.enter(demand, permit, seal, out);
+            self.enter(demand, granted, chair, out);
+        }
+    }
+
+    /// A new leader's own claims were made to another.
+    fn forget_claim(&mut self, out: &mut Out<KlmeFt>) {
+        match &mut self.usage {
+            Usage::Waiting { claimed, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(false));
+            }
+            Usage::Using { claimed, lease, .. } => {
+                *claimed = false;
+                out.disarm(Timer::Lease(!*lease));
+            }
+            Usage::Idle => {}
+        }
+    }
+}
+
+/// The queue rides on beats, and a leader leaves what is in use to its successor.
+impl Office for Desk {
+    type Rides = Vec<Member>;
+    type Estate = Vec<Allocation>;
+    type Message = Message;
+    type Timer = Timer;
+
+    fn say(&self, words: Words<Vec<Member>, Vec<Allocation>>) -> Message {
+        match words {
+            Words::Beat { copy, wanted, rests } => Message::Beat { copy, wanted, rests },
+            Words::Stand { number, holders, relieves } => Message::Stand { number, holders, relieves },
+            Words::Vote { stay, number, copy } => Message::Vote { stay, number, copy },
+            Words::Ahead { number } => Message::Ahead { number },
+            Words::Token { number, estate } => Message::Token { number, allocated: estate },
+            Words::Dismiss { stay, number, round } => Message::Dismiss { stay, number, round },
+        }
+    }
+
+    fn timer(&self, timer: ChairTimer) -> Timer {
+        match timer {
+            ChairTimer::Beat => Timer::Beat,
+            ChairTimer::Silence => Timer::Silence,
+            ChairTimer::Farewell => Timer::Farewell,
+        }
+    }
+
+    fn ask(&self, chair: &Chair<Self>) -> Message {
+        claim_of(chair, if chair.leaving { Want::Nothing } else { Want::Wait })
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.usage, Usage::Waiting { .. })
+    }
+
+    fn is_idle(&self) -> bool {
+        self.books.as_ref().is_none_or(|books| {
+            let is_wanted = if self.keeps(guard::GHOSTS) { books.has_waiter() } else { !books.queue.is_empty() };
+            !is_wanted && books.loans.is_empty()
+        })
+    }
+
+    fn begin_beat(&mut self, me: Member) -> Vec<Member> {
+        let Some(books) = &mut self.books else { return Vec::new() };
+        books.forget_claims(me);
+        books.waiters()
+    }
+
+    fn end_beat(&mut self) {
+        if let Some(books) = &mut self.books {
+            books.pass_beat();
+        }
+    }
+
+    /// Its own claim and the answer to it are one.
+    fn confirm(&mut self, me: Member) {
+        if let Some(own) = self.books.as_mut().and_then(|books| books.loan_of(me)) {
+            own.claimed = true;
+        }
+    }
+
+    fn serve(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
+        self.lend(chair, out);
+    }
+
+    fn take_over(&mut self, chair: &Chair<Self>, number: LeaderNo, estate: Vec<Allocation>, out: &mut Out<KlmeFt>) {
+        let me = chair.me();
+        let Some(copy) = &chair.copy else { return };
+        let mut books = Books::new(number, self.k, &copy.rides, &estate, self.beats_to_reclaim());
+        books.dequeue(me.id);
+        // Nothing was heard of the former leader. If it is still there, it will ask.
+        books.dequeue(copy.leader);
+        if self.waits() && !chair.leaving {
+            books.enqueue(me, 0);
+        }
+        self.forget_claim(out);
+        // It may have stopped using what its predecessor believed in use.
+        let used = if let Usage::Using { seal, .. } = self.usage { Some(seal) } else { None };
+        books.reclaim(|loan| loan.allocation.member == me && Some(loan.allocation.seal) != used);
+        let is_lent = books.loan_of(me).is_some();
+        self.books = Some(books);
+        if !is_lent {
+            self.lose_unit(chair, out);
+        }
+    }
+
+    fn resign(&mut self) {
+        self.books = None;
+    }
+
+    fn estate(&self) -> Vec<Allocation> {
+        self.books.as_ref().map(Books::allocated).unwrap_or_default()
+    }
+
+    fn part(&mut self, peer: NodeId) {
+        if let Some(books) = &mut self.books {
+            books.dequeue(peer);
+        }
+    }
+
+    fn depart(&mut self, out: &mut Out<KlmeFt>) {
+        out.disarm(Timer::Lease(false));
+        out.disarm(Timer::Lease(true));
+        self.books = None;
+        if let Usage::Waiting { claimed, .. } = &mut self.usage {
+            *claimed = false;
         }
     }
 }

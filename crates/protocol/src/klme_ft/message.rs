@@ -6,8 +6,8 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::relative::{Kind, Series};
-use crate::tenure::{LeaderNo, Member, Round, Version};
-use crate::{Fence, NodeId, Permit, Stay};
+use crate::tenure::{self, Generation, LeaderNo, Member, Round};
+use crate::{Fence, Permit, Stay};
 
 /// What members say to one another.
 ///
@@ -104,47 +104,8 @@ pub enum Message {
     },
 }
 
-/// What a copy holder knows of the token: enough to lead when all grants have run out.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Copy {
-    /// *`Token_leader_no`*.
-    pub number: LeaderNo,
-    /// Of the set of copy holders.
-    pub version: Version,
-    /// Of the leader's beats.
-    pub round: Round,
-    /// *`M_Th_id`*.
-    pub leader: NodeId,
-    /// Of the units: those that are made later have greater fences.
-    pub generation: Generation,
-    /// Who keeps a copy.
-    pub holders: Vec<Member>,
-    /// *`R_Queue`*.
-    pub queue: Vec<Member>,
-}
-
-impl Copy {
-    /// The beat that it came with: what claims, grants and dismissals name.
-    pub fn beat(&self) -> (LeaderNo, Round) {
-        (self.number, self.round)
-    }
-
-    /// What is compared to see which of two copies is the later one. Versions grow with rounds, but the round is not stored.
-    pub fn age(&self) -> (LeaderNo, Version, Round) {
-        (self.number, self.version, self.round)
-    }
-}
-
-/// Which making of the units it was: whoever has units made gives it a greater number than all before.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Generation(pub u32);
-
-impl Hash for Generation {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        Kind::Stamp.hash(Series::Generation.stamp(self.0.into()), hasher);
-    }
-}
+/// What a copy holder knows of the token: *`R_Queue`* rides on beats.
+pub type Copy = tenure::Copy<Vec<Member>>;
 
 /// What a claim says about its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -1,10 +1,13 @@
-//! One node at a time: what it says and does about what it hears. Here, how it comes and goes; and what the tests of its
-//! parts have in common.
+//! One node at a time: what it says and does about what it hears. Here, how it comes and goes; and what the tests of
+//! its parts have in common.
+
+mod elections;
 
 use alloc::vec;
 
-use super::token::{Loan, Waiter};
+use super::books::{Loan, Waiter};
 use super::*;
+use crate::tenure::{Role, Term, Version};
 use crate::{Effect, Grant, Outbox};
 
 pub(super) type Effects = Vec<Effect<Message, Timer>>;
@@ -41,7 +44,7 @@ pub(super) fn member(id: u32) -> Member {
 /// Node 0, which has sent its first beat, has acknowledged it itself, and has heard nothing yet.
 pub(super) fn awake_with(rules: Repairs) -> KlmeFt {
     let mut leader = node_with(0, rules);
-    done(|out| leader.begin_round(false, out));
+    done(|out| leader.chair.begin_round(false, &mut leader.desk, out));
     leader
 }
 
@@ -52,7 +55,7 @@ pub(super) fn awake() -> KlmeFt {
 /// Node 0, to which a majority is bound.
 pub(super) fn confirmed() -> KlmeFt {
     let mut leader = awake();
-    books(&mut leader).holders[1].acknowledged = true;
+    term(&mut leader).holders[1].acknowledged = true;
     leader
 }
 
@@ -68,13 +71,17 @@ pub(super) fn follower(id: usize) -> KlmeFt {
 }
 
 pub(super) fn copy_of(node: &KlmeFt) -> Copy {
-    node.copy.clone().unwrap()
+    node.chair.copy.clone().unwrap()
 }
 
-pub(super) fn books(node: &mut KlmeFt) -> &mut Token {
-    match &mut node.role {
-        Role::Leader(token) => token,
-        _ => panic!("node {} leads", node.id),
+pub(super) fn books(node: &mut KlmeFt) -> &mut Books {
+    node.desk.books.as_mut().expect("it leads")
+}
+
+pub(super) fn term(node: &mut KlmeFt) -> &mut Term {
+    match &mut node.chair.role {
+        Role::Leader(term) => term,
+        _ => panic!("node {} leads", node.chair.id),
     }
 }
 
@@ -99,9 +106,9 @@ pub(super) fn using(lease: bool, claimed: bool) -> Usage {
 
 /// The leader has lent unit 0 by its first grant.
 pub(super) fn lend_to(user: u32, leader: &mut KlmeFt) {
-    let token = books(leader);
-    token.enqueue(member(user), 0);
-    token.lend(5).unwrap();
+    let books = books(leader);
+    books.enqueue(member(user), 0);
+    books.lend(5).unwrap();
 }
 
 /// What is done about something.
@@ -168,7 +175,7 @@ pub(super) fn departure() -> Effects {
 
 /// The beat that the leader has sent last.
 pub(super) fn latest_beat(leader: &KlmeFt, wanted: bool) -> Effect<Message, Timer> {
-    broadcast(Message::Beat { copy: copy_of(leader), wanted, rests: leader.rests })
+    broadcast(Message::Beat { copy: copy_of(leader), wanted, rests: leader.chair.rests })
 }
 
 fn crossed(node: &mut KlmeFt, view: Crossing) -> Effects {
@@ -187,11 +194,11 @@ fn the_first_to_come_leads_with_the_only_copy() {
     let number = LeaderNo { counter: 1, stay: Stay(7) };
     let own = Member { id: NodeId(3), stay: Stay(7) };
     let (round, generation, version) = (Round::default().next(), Generation(4), Version::default());
-    let copy = Copy { number, version, round, leader: NodeId(3), generation, holders: vec![own], queue: vec![] };
+    let copy = Copy { number, version, round, leader: NodeId(3), generation, holders: vec![own], rides: vec![] };
     let beat = Message::Beat { copy, wanted: false, rests: false };
     let silence = arm(Timer::Silence, BOND);
     assert_eq!(effects, [silence.clone(), broadcast(beat), arm(Timer::Beat, BEAT), silence], "it is its own majority");
-    assert!(node.leads() && node.promise.number() == Some(number));
+    assert!(node.chair.leads() && node.chair.promise.number() == Some(number));
 }
 
 #[test]
@@ -202,7 +209,7 @@ fn a_newcomer_asks_all_others_for_what_it_wants_and_says_nothing_otherwise() {
         crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members: members.clone(), founds: None }),
         []
     );
-    assert_eq!(node.others, [NodeId(0), NodeId(1)]);
+    assert_eq!(node.chair.others, [NodeId(0), NodeId(1)]);
     let mut node = nowhere();
     assert_eq!(done(|out| node.request(Demand::ONE, out)), [], "it is nowhere");
     let (number, round) = (None, Round::default());
@@ -216,7 +223,7 @@ fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
     let mut node = nowhere();
     let members = vec![(NodeId(0), Incarnation(0))];
     crossed(&mut node, Crossing::Entered { stay: Stay(7), life: LIFE, members, founds: None });
-    assert!(!node.is_holder());
+    assert!(!node.chair.is_holder());
     assert_eq!(crossed(&mut node, Crossing::Leaving), departure());
 }
 
@@ -224,9 +231,9 @@ fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
 fn the_latest_beat_is_known_to_whoever_has_heard_one() {
     let node = follower(3);
     let (number, round) = copy_of(&node).beat();
-    assert!(node.is_latest_beat(Some(number), round));
-    assert!(!node.is_latest_beat(Some(number), round.next()) && !node.is_latest_beat(None, round));
-    assert!(!nowhere().is_latest_beat(Some(number), round));
+    assert!(node.chair.is_latest_beat(Some(number), round));
+    assert!(!node.chair.is_latest_beat(Some(number), round.next()) && !node.chair.is_latest_beat(None, round));
+    assert!(!nowhere().chair.is_latest_beat(Some(number), round));
 }
 
 #[test]
@@ -235,53 +242,51 @@ fn a_newcomer_learns_from_a_beat_who_leads() {
     let newcomer = || Crossing::Met { peer: NodeId(5), life: LIFE };
     let effects = crossed(&mut leader, newcomer());
     assert_eq!(effects[0], latest_beat(&leader, false));
-    assert_eq!(leader.others, [1, 2, 3, 4, 5].map(NodeId));
+    assert_eq!(leader.chair.others, [1, 2, 3, 4, 5].map(NodeId));
     assert_eq!(crossed(&mut leader, newcomer()), [], "the next beat is due soon");
-    assert_eq!(leader.others, [1, 2, 3, 4, 5].map(NodeId), "it is known already");
+    assert_eq!(leader.chair.others, [1, 2, 3, 4, 5].map(NodeId), "it is known already");
     let mut other = node(1);
     assert_eq!(crossed(&mut other, newcomer()), [], "node 0 tells it");
-    assert_eq!(other.others, [0, 2, 3, 4, 5].map(NodeId));
+    assert_eq!(other.chair.others, [0, 2, 3, 4, 5].map(NodeId));
 }
 
 #[test]
 fn whoever_has_gone_is_not_counted_on() {
     let parted = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        token.enqueue(member(1), 0);
-        token.enqueue(member(2), 0);
-        token.volunteer = Some(member(4));
+        books(&mut leader).enqueue(member(1), 0);
+        books(&mut leader).enqueue(member(2), 0);
+        term(&mut leader).volunteer = Some(member(4));
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(1) }), []);
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(3) }), []);
-        assert_eq!(books(&mut leader).volunteer, Some(member(4)), "others have gone");
+        assert_eq!(term(&mut leader).volunteer, Some(member(4)), "others have gone");
         assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(4) }), []);
         leader
     };
     let mut leader = parted(Repairs::ALL);
-    assert_eq!(leader.others, [NodeId(2)]);
-    let token = books(&mut leader);
-    assert_eq!(token.queue, [Waiter { member: member(2), missed: 0 }]);
-    assert_eq!(token.volunteer, None);
+    assert_eq!(leader.chair.others, [NodeId(2)]);
+    assert_eq!(books(&mut leader).queue, [Waiter { member: member(2), missed: 0 }]);
+    assert_eq!(term(&mut leader).volunteer, None);
     let patience = Variant::USUAL.care.patience;
-    assert_eq!(token.holders.iter().map(|holder| holder.missed).collect::<Vec<_>>(), [0, patience, 0]);
-    assert_eq!(books(&mut parted(Repairs::ALL.without(guard::FORGET_VOLUNTEER))).volunteer, Some(member(4)));
+    assert_eq!(term(&mut leader).holders.iter().map(|holder| holder.missed).collect::<Vec<_>>(), [0, patience, 0]);
+    assert_eq!(term(&mut parted(Repairs::ALL.without(guard::FORGET_VOLUNTEER))).volunteer, Some(member(4)));
 }
 
 #[test]
 fn a_leader_that_is_about_to_leave_goes_when_it_is_alone() {
     let alone = |leaving: bool| {
         let mut leader = awake();
-        (leader.leaving, leader.others) = (leaving, vec![NodeId(1)]);
+        (leader.chair.leaving, leader.chair.others) = (leaving, vec![NodeId(1)]);
         crossed(&mut leader, Crossing::Parted { peer: NodeId(1) })
     };
     assert_eq!((alone(true), alone(false)), (departure(), vec![]));
     let mut leader = awake();
-    leader.leaving = true;
+    leader.chair.leaving = true;
     assert_eq!(crossed(&mut leader, Crossing::Parted { peer: NodeId(1) }), [], "others are there");
-    leader.others.clear();
+    leader.chair.others.clear();
     assert_eq!(crossed(&mut leader, Crossing::Leaving), departure());
     let mut other = follower(1);
-    (other.leaving, other.others) = (true, vec![NodeId(0)]);
+    (other.chair.leaving, other.chair.others) = (true, vec![NodeId(0)]);
     assert_eq!(crossed(&mut other, Crossing::Parted { peer: NodeId(0) }), [], "its copy may be needed");
 }
 
@@ -289,10 +294,10 @@ fn a_leader_that_is_about_to_leave_goes_when_it_is_alone() {
 fn a_member_that_no_leader_counts_on_goes_at_once() {
     assert_eq!(crossed(&mut follower(3), Crossing::Leaving), departure());
     let mut asked = follower(3);
-    asked.asked = true;
+    asked.chair.asked = true;
     let says = farewell(&asked, 3);
     assert_eq!(crossed(&mut asked, Crossing::Leaving), [arm(Timer::Farewell, FAREWELL), send(0, says)]);
-    assert!(asked.leaving, "it may have been chosen to keep a copy");
+    assert!(asked.chair.leaving, "it may have been chosen to keep a copy");
     let mut holder = follower(1);
     let says = farewell(&holder, 1);
     assert_eq!(crossed(&mut holder, Crossing::Leaving), [arm(Timer::Farewell, FAREWELL), send(0, says)]);
@@ -301,15 +306,15 @@ fn a_member_that_no_leader_counts_on_goes_at_once() {
     let wakes_all = [arm(Timer::Farewell, FAREWELL), says, arm(Timer::Silence, BOND)];
     assert_eq!(crossed(&mut resting, Crossing::Leaving), wakes_all);
     let mut outside = confirmed();
-    outside.copy.as_mut().unwrap().holders.remove(0);
-    books(&mut outside).holders.remove(0);
+    outside.chair.copy.as_mut().unwrap().holders.remove(0);
+    term(&mut outside).holders.remove(0);
     assert_eq!(crossed(&mut outside, Crossing::Leaving), [arm(Timer::Farewell, FAREWELL)], "it leads");
 }
 
 #[test]
 fn whoever_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
     let mut user = follower(1);
-    user.usage = using(true, true);
+    user.desk.usage = using(true, true);
     let (number, round) = copy_of(&user).beat();
     let want = Want::Free(seal());
     let frees = Message::Claim { stay: Stay(1), number: Some(number), round, want, leaving: true };
@@ -318,16 +323,16 @@ fn whoever_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
     let waits = [disarm(Timer::Lease(false)), arm(Timer::Farewell, FAREWELL), send(0, says)];
     assert_eq!(crossed(&mut user, Crossing::Leaving), [&stops[..], &waits].concat());
     let mut waiter = follower(1);
-    waiter.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
+    waiter.desk.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
     assert_eq!(crossed(&mut waiter, Crossing::Leaving), waits, "what is granted now comes too late");
-    assert_eq!(waiter.usage, WAITING);
+    assert_eq!(waiter.desk.usage, WAITING);
 }
 
 #[test]
 fn a_leader_that_is_about_to_leave_waits_for_nothing_and_lends_what_it_used() {
     let mut leader = confirmed();
     lend_to(0, &mut leader);
-    leader.usage = using(false, false);
+    leader.desk.usage = using(false, false);
     books(&mut leader).enqueue(member(3), 0);
     books(&mut leader).free = Permits::NONE;
     let effects = crossed(&mut leader, Crossing::Leaving);
@@ -335,10 +340,11 @@ fn a_leader_that_is_about_to_leave_waits_for_nothing_and_lends_what_it_used() {
     let grant = Message::Grant { number: FIRST, round, permit: permit(0), seal: seal().next(), renews: false };
     assert!(effects.contains(&send(3, grant)), "{effects:?}");
     assert_eq!(effects.last(), Some(&arm(Timer::Farewell, FAREWELL)), "the next beat is due soon");
-    let token = books(&mut leader);
-    assert_eq!((token.queue.len(), token.holders[0].leaving, token.holders[1].leaving), (0, true, false));
+    assert_eq!(books(&mut leader).queue, []);
+    let leaving = term(&mut leader).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
+    assert_eq!(leaving, [true, false, false]);
     let mut waiter = awake();
-    waiter.usage = WAITING;
+    waiter.desk.usage = WAITING;
     books(&mut waiter).enqueue(member(0), 0);
     crossed(&mut waiter, Crossing::Leaving);
     assert_eq!(books(&mut waiter).queue, []);
@@ -347,10 +353,10 @@ fn a_leader_that_is_about_to_leave_waits_for_nothing_and_lends_what_it_used() {
 #[test]
 fn a_leader_at_rest_that_is_about_to_leave_asks_who_would_help_once_more() {
     let mut leader = node(0);
-    let token = books(&mut leader);
-    token.holders.pop();
-    token.has_asked = true;
-    token.holders[1].acknowledged = true;
+    let term = term(&mut leader);
+    term.holders.pop();
+    term.has_asked = true;
+    term.holders[1].acknowledged = true;
     let effects = crossed(&mut leader, Crossing::Leaving);
     assert_eq!(effects[..2], [arm(Timer::Farewell, FAREWELL), latest_beat(&leader, true)]);
     assert_eq!(copy_of(&leader).holders, [0, 1].map(member), "it had asked long ago");
@@ -360,9 +366,9 @@ fn a_leader_at_rest_that_is_about_to_leave_asks_who_would_help_once_more() {
 fn a_dismissal_counts_unless_it_was_made_a_copy_holder_since() {
     let dismissed = |id: usize, rules: Repairs, leaving: bool, of_an_earlier_beat: bool| {
         let mut node = follower_with(id, rules);
-        node.leaving = leaving;
+        node.chair.leaving = leaving;
         let round = if of_an_earlier_beat { Round::default() } else { copy_of(&node).round };
-        let stay = node.me().stay;
+        let stay = node.chair.me().stay;
         told(&mut node, 0, Message::Dismiss { stay, number: FIRST, round }) == departure()
     };
     assert!(dismissed(1, Repairs::ALL, true, false));
@@ -375,7 +381,7 @@ fn a_dismissal_counts_unless_it_was_made_a_copy_holder_since() {
 #[test]
 fn a_dismissal_of_an_earlier_stay_does_not_count() {
     let mut node = follower(1);
-    node.leaving = true;
+    node.chair.leaving = true;
     let (number, round) = copy_of(&node).beat();
     let dismissal = |stay| Message::Dismiss { stay: Stay(stay), number, round };
     assert_eq!(told(&mut node, 0, dismissal(0)), []);
@@ -385,10 +391,10 @@ fn a_dismissal_of_an_earlier_stay_does_not_count() {
 #[test]
 fn whoever_goes_forgets_everything_but_what_its_application_wants() {
     let mut node = follower(1);
-    node.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
+    node.desk.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
     assert_eq!(done(|out| node.timer(Timer::Farewell, out)), departure());
     let blank = KlmeFt::blank(NodeId(1), &CHARTER);
-    assert_eq!(node, KlmeFt { usage: WAITING, ..blank });
+    assert_eq!(node, KlmeFt { desk: Desk { usage: WAITING, ..blank.desk }, ..blank });
 }
 
 #[test]
@@ -398,18 +404,21 @@ fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_nobody()
         let copy = copy_of(&node);
         assert_eq!((copy.beat(), copy.leader, copy.generation), ((FIRST, Round::default()), NodeId(0), Generation(0)));
         assert_eq!(copy.holders, [0, 1, 2].map(member));
-        assert_eq!(node.others, (0..5).filter(|&other| other != node.id.0).map(NodeId).collect::<Vec<_>>());
-        assert!(node.rests && !node.asked && !node.leaving && !node.promise.is_bound());
-        assert_eq!((node.promise.number(), node.leads(), node.is_holder()), (Some(FIRST), id == 0, id < 3));
+        assert_eq!(node.chair.others, (0..5).filter(|&other| other != node.chair.id.0).map(NodeId).collect::<Vec<_>>());
+        assert!(node.chair.rests && !node.chair.asked && !node.chair.leaving && !node.chair.promise.is_bound());
+        assert_eq!(
+            (node.chair.promise.number(), node.chair.leads(), node.chair.is_holder()),
+            (Some(FIRST), id == 0, id < 3)
+        );
     }
-    assert!(books(&mut node(0)).settled, "there was nobody before it");
+    assert!(term(&mut node(0)).settled, "there was nobody before it");
 }
 
 #[test]
 fn a_grant_counts_under_the_latest_beat_alone() {
     let granted = |rules: Repairs, of_an_earlier_beat: bool| {
         let mut node = follower_with(3, rules);
-        node.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
+        node.desk.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
         let round = if of_an_earlier_beat { Round::default() } else { copy_of(&node).round };
         told(&mut node, 0, Message::Grant { number: FIRST, round, permit: permit(0), seal: seal(), renews: false })
     };
@@ -420,7 +429,7 @@ fn a_grant_counts_under_the_latest_beat_alone() {
 #[test]
 fn a_status_tells_who_waits_for_whom() {
     let mut leader = awake();
-    leader.usage = WAITING;
+    leader.desk.usage = WAITING;
     books(&mut leader).enqueue(member(0), 0);
     books(&mut leader).enqueue(member(3), 0);
     let status = leader.status();
@@ -428,9 +437,9 @@ fn a_status_tells_who_waits_for_whom() {
     assert_eq!(status.queue, [0, 3].map(NodeId));
     let mut other = follower(3);
     assert_eq!(other.status().waits_on, None, "it wants nothing");
-    other.usage = WAITING;
+    other.desk.usage = WAITING;
     assert_eq!((other.status().waits_on, other.status().permits), (Some(NodeId(0)), Permits::NONE));
-    other.usage = using(false, false);
+    other.desk.usage = using(false, false);
     let status = other.status();
     assert_eq!((status.section, status.waits_on), (Section::Critical, None));
     assert_eq!((status.permits, status.queue), (Permits::first(1), vec![]));

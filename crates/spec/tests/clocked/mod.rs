@@ -1,5 +1,5 @@
-//! A neighbourhood in which time passes: messages take a tenth of a second, timers run down, and a test may cut connections,
-//! crash and pause nodes. What the applications get is judged all the time.
+//! A neighbourhood in which time passes: messages take a tenth of a second, timers run down, and a test may cut
+//! connections, crash and pause nodes. What the applications get is judged all the time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -160,7 +160,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         self.forget_timers(node);
     }
 
-    /// It is killed, and comes back with what it had stored. Its application goes on, if it uses a unit, until its lease ends.
+    /// It is killed, and comes back with what it had stored. Its application goes on, if it uses a unit, until its
+    /// lease ends.
     pub(crate) fn restart(&mut self, node: u32) {
         let id = NodeId(node);
         self.leave_application(id);

@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use crate::klme_ft::tests::*;
-use crate::tenure::LeaderNo;
+use crate::tenure::{LeaderNo, Round};
 use crate::{Effect, Protocol, Repairs, Stay};
 
 use super::*;
@@ -32,7 +32,7 @@ fn a_request_goes_to_the_leader_and_its_lease_counts_from_then_on() {
     let mut node = follower(3);
     let asks = claim(&node, 3, Want::Wait);
     assert_eq!(requests(&mut node), [arm(Timer::Lease(false), LEASE), send(0, asks)]);
-    assert_eq!(node.usage, CLAIMED);
+    assert_eq!(node.desk.usage, CLAIMED);
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn a_request_goes_to_everybody_where_nobody_may_lead() {
     let mut resting = node(3);
     let asks = claim(&resting, 3, Want::Wait);
     assert_eq!(requests(&mut resting), [broadcast(asks), arm(Timer::Silence, BOND)]);
-    assert_eq!((resting.usage, resting.rests), (WAITING, false), "no lease counts yet");
+    assert_eq!((resting.desk.usage, resting.chair.rests), (WAITING, false), "no lease counts yet");
     let mut newcomer = follower(3);
-    newcomer.copy = None;
+    newcomer.chair.copy = None;
     let (number, round) = (None, Round::default());
     let asks = Message::Claim { stay: Stay(3), number, round, want: Want::Wait, leaving: false };
     assert_eq!(requests(&mut newcomer), [broadcast(asks), arm(Timer::Silence, BOND)]);
@@ -61,51 +61,51 @@ fn a_request_of_a_leader_is_served_by_itself() {
 #[test]
 fn a_request_of_a_leader_that_keeps_the_only_copy_is_served_at_once() {
     let mut leader = node(0);
-    books(&mut leader).holders.truncate(1);
+    term(&mut leader).holders.truncate(1);
     assert_eq!(requests(&mut leader).last(), Some(&entered()), "it is its own majority");
 }
 
 #[test]
 fn a_request_of_one_that_is_about_to_leave_waits() {
     let mut node = follower(1);
-    node.leaving = true;
-    assert_eq!((requests(&mut node), node.usage), (vec![], WAITING));
+    node.chair.leaving = true;
+    assert_eq!((requests(&mut node), node.desk.usage), (vec![], WAITING));
 }
 
 #[test]
 fn a_release_tells_the_leader_or_serves_the_next() {
     let mut node = follower(3);
-    node.usage = using(false, false);
+    node.desk.usage = using(false, false);
     let frees = claim(&node, 3, Want::Free(seal()));
     let stops = [disarm(Timer::Lease(false)), disarm(Timer::Lease(true))];
     let effects = done(|out| node.release(out));
     assert_eq!(effects, [stops.to_vec(), vec![send(0, frees)]].concat());
-    assert_eq!(node.usage, Usage::Idle);
+    assert_eq!(node.desk.usage, Usage::Idle);
     let mut leader = confirmed();
     requests(&mut leader);
-    let token = books(&mut leader);
-    token.enqueue(member(3), 0);
-    let others = token.lend(5).unwrap();
-    token.enqueue(member(4), 0);
+    let books = books(&mut leader);
+    books.enqueue(member(3), 0);
+    let others = books.lend(5).unwrap();
+    books.enqueue(member(4), 0);
     let effects = done(|out| leader.release(out));
     let (number, round) = copy_of(&leader).beat();
     let grant = Message::Grant { number, round, permit: permit(0), seal: others.seal.next(), renews: false };
     assert_eq!(effects, [stops.to_vec(), vec![send(4, grant)]].concat());
     assert_eq!(loans(&mut leader)[0].allocation, others, "it goes on");
-    assert_eq!(leader.usage, Usage::Idle);
+    assert_eq!(leader.desk.usage, Usage::Idle);
 }
 
 #[test]
 fn a_beat_is_acknowledged_once_and_binds_a_copy_holder() {
     let mut node = follower(1);
-    node.promise.loosen();
+    node.chair.promise.loosen();
     let effects = told(&mut node, 0, next_beat(false, false));
     assert_eq!(effects, [arm(Timer::Silence, BOND), send(0, answer(1, Want::Nothing))]);
-    assert!(node.promise.is_bound());
+    assert!(node.chair.promise.is_bound());
     assert_eq!(told(&mut node, 0, next_beat(false, false)), [], "it has heard that one");
     assert_eq!(told(&mut node, 2, next_beat(false, false)), [], "node 2 does not lead");
     let mut newcomer = follower(3);
-    newcomer.copy = None;
+    newcomer.chair.copy = None;
     assert_eq!(told(&mut newcomer, 0, next_beat(false, false)), [arm(Timer::Silence, BOND)]);
     assert_eq!(told(&mut follower(1), 2, next_beat(false, false)), [], "it is none of node 2's");
 }
@@ -115,9 +115,9 @@ fn a_node_follows_no_lower_leader_than_it_has_promised_unless_the_rule_is_off() 
     let (voted, heard) = (FIRST.next(Stay(2)), next_beat(false, false));
     let hears_node_0 = |rules: Repairs| {
         let mut node = follower_with(1, rules);
-        node.promise.loosen();
-        node.promise.vote(voted);
-        (told(&mut node, 0, heard.clone()), node.promise.number())
+        node.chair.promise.loosen();
+        node.chair.promise.vote(voted);
+        (told(&mut node, 0, heard.clone()), node.chair.promise.number())
     };
     assert_eq!(hears_node_0(Repairs::ALL), (vec![send(0, Message::Ahead { number: voted })], Some(voted)));
     let follows = vec![arm(Timer::Silence, BOND), send(0, answer(1, Want::Nothing))];
@@ -133,15 +133,15 @@ fn a_leader_that_hears_a_later_one_leads_no_more() {
     let acknowledges =
         Message::Claim { stay: Stay(0), number: Some(number), round: copy.round, want: Want::Nothing, leaving: false };
     assert_eq!(effects, [disarm(Timer::Beat), arm(Timer::Silence, BOND), send(1, acknowledges)]);
-    assert!(!leader.leads());
+    assert!(!leader.chair.leads());
 }
 
 /// Whether a node that is so answers a beat, and whether it rests then.
 fn hears(rules: Repairs, id: usize, usage: Usage, leaving: bool, beat: Message) -> (bool, bool) {
     let mut node = follower_with(id, rules);
-    (node.usage, node.leaving) = (usage, leaving);
+    (node.desk.usage, node.chair.leaving) = (usage, leaving);
     let effects = told(&mut node, 0, beat);
-    (effects.iter().any(|effect| matches!(effect, Effect::Send { .. })), node.rests)
+    (effects.iter().any(|effect| matches!(effect, Effect::Send { .. })), node.chair.rests)
 }
 
 #[test]
@@ -164,42 +164,46 @@ fn whoever_has_something_to_say_answers_and_does_not_rest() {
 fn a_node_knows_whether_it_was_asked_to_keep_a_copy() {
     let mut node = follower(3);
     told(&mut node, 0, next_beat(true, false));
-    assert!(node.asked);
+    assert!(node.chair.asked);
 }
 
 #[test]
 fn whoever_waits_or_uses_a_unit_claims_it_at_every_beat() {
     let silence = || arm(Timer::Silence, BOND);
     let mut waiter = follower(3);
-    waiter.usage = WAITING;
+    waiter.desk.usage = WAITING;
     let effects = told(&mut waiter, 0, next_beat(false, false));
     assert_eq!(effects, [silence(), arm(Timer::Lease(false), LEASE), send(0, answer(3, Want::Wait))]);
-    assert_eq!(waiter.usage, CLAIMED);
+    assert_eq!(waiter.desk.usage, CLAIMED);
     for lease in [false, true] {
         let mut user = follower(3);
-        user.usage = using(lease, false);
+        user.desk.usage = using(lease, false);
         let effects = told(&mut user, 0, next_beat(false, false));
         let claims = send(0, answer(3, Want::Hold(seal())));
         assert_eq!(effects, [silence(), arm(Timer::Lease(!lease), LEASE), claims], "the other lease is in force");
-        assert_eq!(user.usage, using(lease, true));
+        assert_eq!(user.desk.usage, using(lease, true));
     }
     let mut leaver = follower(1);
-    (leaver.usage, leaver.leaving) = (WAITING, true);
+    (leaver.desk.usage, leaver.chair.leaving) = (WAITING, true);
     let says = farewell(&leaver, 1);
-    assert_eq!(done(|out| leaver.claim(out)), [send(0, says)], "what is granted to it comes too late");
+    assert_eq!(
+        done(|out| leaver.desk.claim(&leaver.chair, out)),
+        [send(0, says)],
+        "what is granted to it comes too late"
+    );
 }
 
 #[test]
 fn a_leader_says_nothing_to_itself() {
     let mut leader = awake();
-    assert_eq!(done(|out| leader.claim(out)), []);
+    assert_eq!(done(|out| leader.desk.claim(&leader.chair, out)), []);
 }
 
 /// What a node that is so does about a grant of unit 0, and what it uses then.
 fn granted(rules: Repairs, usage: Usage, of: Seal, renews: bool) -> (Effects, Usage) {
     let mut node = follower_with(3, rules);
-    node.usage = usage;
-    (done(|out| node.on_grant(permit(0), of, renews, out)), node.usage)
+    node.desk.usage = usage;
+    (done(|out| node.desk.on_grant((permit(0), of), renews, &node.chair, out)), node.desk.usage)
 }
 
 #[test]
@@ -232,8 +236,8 @@ fn a_lease_counts_from_the_grant_only_if_the_rule_is_off() {
 fn a_user_stops_when_the_lease_in_force_is_over() {
     let over = |usage: Usage, which: bool| {
         let mut node = follower(3);
-        node.usage = usage;
-        (done(|out| node.timer(Timer::Lease(which), out)), node.usage)
+        node.desk.usage = usage;
+        (done(|out| node.timer(Timer::Lease(which), out)), node.desk.usage)
     };
     let frees = claim(&follower(3), 3, Want::Free(seal()));
     let revoke = Effect::Revoke(Demand::ONE);
@@ -250,9 +254,9 @@ fn a_user_stops_when_the_lease_in_force_is_over() {
 fn a_leader_whose_lease_is_over_waits_in_line_and_grants_nothing_on_that_account_unless_the_rule_is_off() {
     let over = |rules: Repairs, leaving: bool| {
         let mut leader = awake_with(rules);
-        books(&mut leader).holders[1].acknowledged = true;
+        term(&mut leader).holders[1].acknowledged = true;
         lend_to(0, &mut leader);
-        (leader.usage, leader.leaving) = (using(false, false), leaving);
+        (leader.desk.usage, leader.chair.leaving) = (using(false, false), leaving);
         let effects = done(|out| leader.timer(Timer::Lease(false), out));
         (effects, leader)
     };

@@ -2,10 +2,10 @@
 
 use alloc::vec;
 
+use crate::klme_ft::books::{Loan, SILENT};
 use crate::klme_ft::tests::*;
-use crate::klme_ft::token::{Loan, SILENT};
 
-use crate::tenure::Round;
+use crate::tenure::{Change, Round};
 use crate::{NodeId, Permits, Protocol, Repairs, Stay};
 
 use super::*;
@@ -24,12 +24,12 @@ fn a_claim_wakes_the_leader_and_is_answered_when_a_majority_has_heard_the_beat()
     let effects = claimed(&mut leader, 3, Want::Wait);
     let wakes = [latest_beat(&leader, false), arm(Timer::Beat, BEAT), arm(Timer::Silence, BOND)];
     assert_eq!((effects, copy_of(&leader).round), (wakes.to_vec(), Round::default().next()));
-    assert_eq!(copy_of(&leader).queue, [member(3)]);
-    assert!(!leader.rests && !leader.promise.is_bound());
+    assert_eq!(copy_of(&leader).rides, [member(3)]);
+    assert!(!leader.chair.rests && !leader.chair.promise.is_bound());
     assert_eq!(claimed(&mut leader, 3, Want::Wait), [], "no copy holder but itself has acknowledged the beat");
     let confirmed = [arm(Timer::Silence, BOND), send(3, grant(&leader, false))];
     assert_eq!(claimed(&mut leader, 1, Want::Nothing), confirmed);
-    assert!(leader.promise.is_bound(), "as those are that it counts on");
+    assert!(leader.chair.promise.is_bound(), "as those are that it counts on");
     assert_eq!(claimed(&mut leader, 2, Want::Nothing), [], "a majority was enough");
     let allocation = loans(&mut leader)[0].allocation;
     assert_eq!(loans(&mut leader), [Loan { allocation, left: 5, claimed: false }]);
@@ -48,16 +48,16 @@ fn what_is_claimed_again_is_renewed_and_what_is_given_back_lets_the_leader_rest(
     assert_eq!(claimed(&mut leader, 3, Want::Free(seal())), []);
     assert_eq!(books(&mut leader).free, Permits::first(2));
     assert_eq!(beat_over(&mut leader), [latest_beat(&leader, false)]);
-    assert!(leader.rests);
+    assert!(leader.chair.rests);
 }
 
 /// A leader whose beat is over, with a majority behind it and nothing to do, changed as is said.
 fn rests_after(beat_is_over: bool, rules: Repairs, change: impl FnOnce(&mut KlmeFt)) -> bool {
     let mut leader = awake_with(rules);
-    books(&mut leader).holders[1].acknowledged = true;
+    term(&mut leader).holders[1].acknowledged = true;
     change(&mut leader);
-    done(|out| leader.begin_round(beat_is_over, out));
-    leader.rests
+    done(|out| leader.chair.begin_round(beat_is_over, &mut leader.desk, out));
+    leader.chair.rests
 }
 
 fn rests(change: impl FnOnce(&mut KlmeFt)) -> bool {
@@ -69,8 +69,8 @@ fn a_leader_rests_when_nothing_is_left_to_do() {
     assert!(rests(|_| {}));
     assert!(!rests(|leader| books(leader).enqueue(member(3), 0)), "a node waits");
     assert!(!rests(|leader| lend_to(3, leader)), "a unit is in use");
-    assert!(!rests(|leader| books(leader).holders[1].acknowledged = false), "no majority is behind it");
-    assert!(!rests(|leader| leader.leaving = true), "it wants to go");
+    assert!(!rests(|leader| term(leader).holders[1].acknowledged = false), "no majority is behind it");
+    assert!(!rests(|leader| leader.chair.leaving = true), "it wants to go");
     let ghost = |leader: &mut KlmeFt| books(leader).enqueue(member(3), SILENT);
     assert!(rests(ghost), "a waiter may have gone");
     assert!(!rests_after(false, Repairs::ALL.without(guard::GHOSTS), ghost));
@@ -81,17 +81,17 @@ fn a_leader_rests_when_nothing_is_left_to_do() {
 fn a_leader_does_not_rest_before_its_copy_holders_are_as_they_should_be() {
     let with_two_copies = |has_asked: bool, volunteer: Option<Member>| {
         rests(|leader| {
-            let token = books(leader);
-            token.holders.pop();
-            (token.has_asked, token.volunteer) = (has_asked, volunteer);
+            let term = term(leader);
+            term.holders.pop();
+            (term.has_asked, term.volunteer) = (has_asked, volunteer);
         })
     };
     assert!(!with_two_copies(false, None), "it asks who could help first");
     assert!(with_two_copies(true, None), "nobody could");
     assert!(!with_two_copies(true, Some(member(3))), "node 3 could");
     let with_a_leaver = |leader: &mut KlmeFt| {
-        books(leader).has_asked = true;
-        books(leader).holders[2].leaving = true;
+        term(leader).has_asked = true;
+        term(leader).holders[2].leaving = true;
     };
     assert!(!rests(with_a_leaver), "another may offer to take its place yet");
 }
@@ -100,11 +100,11 @@ fn a_leader_does_not_rest_before_its_copy_holders_are_as_they_should_be() {
 fn a_beat_asks_who_could_help_if_copies_are_missing_and_others_are_there() {
     let asks = |copies: usize, others: &[u32]| {
         let mut leader = awake();
-        leader.others = others.iter().copied().map(NodeId).collect();
-        books(&mut leader).holders.truncate(copies);
+        leader.chair.others = others.iter().copied().map(NodeId).collect();
+        term(&mut leader).holders.truncate(copies);
         let effects = beat_over(&mut leader);
-        assert_eq!(effects[0], latest_beat(&leader, books(&mut leader.clone()).has_asked));
-        books(&mut leader).has_asked
+        assert_eq!(effects[0], latest_beat(&leader, term(&mut leader.clone()).has_asked));
+        term(&mut leader).has_asked
     };
     assert!(asks(2, &[1, 2]));
     assert!(!asks(2, &[1]), "the only other keeps a copy");
@@ -115,29 +115,29 @@ fn a_beat_asks_who_could_help_if_copies_are_missing_and_others_are_there() {
 fn a_change_of_copy_holders_is_settled_when_a_majority_of_the_new_ones_says_so() {
     let with_a_volunteer = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        token.holders.pop();
-        token.volunteer = Some(member(3));
-        token.holders[1].acknowledged = true;
+        let term = term(&mut leader);
+        term.holders.pop();
+        term.volunteer = Some(member(3));
+        term.holders[1].acknowledged = true;
         beat_over(&mut leader);
         leader
     };
     let mut leader = with_a_volunteer(Repairs::ALL);
     assert_eq!(copy_of(&leader).holders, [0, 1, 3].map(member));
-    assert_eq!((books(&mut leader).settled, books(&mut leader).added), (false, Some(member(3))));
+    assert_eq!((term(&mut leader).settled, term(&mut leader).added), (false, Some(member(3))));
     claimed(&mut leader, 1, Want::Nothing);
-    assert_eq!((books(&mut leader).settled, books(&mut leader).added), (true, None));
-    assert!(books(&mut with_a_volunteer(Repairs::ALL.without(guard::SETTLE))).settled);
+    assert_eq!((term(&mut leader).settled, term(&mut leader).added), (true, None));
+    assert!(term(&mut with_a_volunteer(Repairs::ALL.without(guard::SETTLE))).settled);
 }
 
 #[test]
 fn a_copy_holder_that_was_added_and_never_heard_is_struck_off_unless_the_rule_is_off() {
     let holders = |rules: Repairs| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        (token.settled, token.added) = (false, Some(member(2)));
-        token.holders[2].missed = 3;
-        token.holders[1].acknowledged = true;
+        let term = term(&mut leader);
+        (term.settled, term.added) = (false, Some(member(2)));
+        term.holders[2].missed = 3;
+        term.holders[1].acknowledged = true;
         beat_over(&mut leader);
         copy_of(&leader).holders
     };
@@ -148,8 +148,8 @@ fn a_copy_holder_that_was_added_and_never_heard_is_struck_off_unless_the_rule_is
 #[test]
 fn a_leaver_goes_when_a_beat_has_asked_for_another_in_vain() {
     let mut leader = confirmed();
-    let token = books(&mut leader);
-    (token.has_asked, token.holders[2].leaving) = (true, true);
+    let term = term(&mut leader);
+    (term.has_asked, term.holders[2].leaving) = (true, true);
     claimed(&mut leader, 1, Want::Nothing);
     assert_eq!(copy_of(&leader).holders, [0, 1, 2].map(member), "another may answer yet");
     beat_over(&mut leader);
@@ -160,9 +160,9 @@ fn a_leaver_goes_when_a_beat_has_asked_for_another_in_vain() {
 fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
     let offered = |is_confirmed: bool| {
         let mut leader = confirmed();
-        let token = books(&mut leader);
-        (token.has_asked, token.holders[2].leaving) = (true, true);
-        token.holders[1].acknowledged = is_confirmed;
+        let term = term(&mut leader);
+        (term.has_asked, term.holders[2].leaving) = (true, true);
+        term.holders[1].acknowledged = is_confirmed;
         let effects = claimed(&mut leader, 3, Want::Nothing);
         (effects, leader)
     };
@@ -171,9 +171,9 @@ fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
     assert_eq!(effects, [latest_beat(&leader, false), arm(Timer::Beat, BEAT)]);
     assert_eq!(offered(false).0, [], "its right to change anything is not confirmed");
     let mut leader = confirmed();
-    let token = books(&mut leader);
-    token.change(Some(Change::Add(member(3))));
-    (token.settled, token.holders[3].missed, token.holders[1].acknowledged) = (true, 3, false);
+    let term = term(&mut leader);
+    term.change(Some(Change::Add(member(3))));
+    (term.settled, term.holders[3].missed, term.holders[1].acknowledged) = (true, 3, false);
     assert_eq!(claimed(&mut leader, 1, Want::Nothing), [], "two of four are no majority, though two of three would be");
 }
 
@@ -181,10 +181,10 @@ fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
 fn an_acknowledgement_is_of_the_latest_beat_and_tells_who_leaves() {
     let acknowledged = |rules: Repairs, round: Round| {
         let mut leader = awake_with(rules);
-        books(&mut leader).holders[1].missed = 2;
+        term(&mut leader).holders[1].missed = 2;
         let stay = Stay(1);
         told(&mut leader, 1, Message::Claim { stay, number: Some(FIRST), round, want: Want::Nothing, leaving: true });
-        let holder = books(&mut leader).holders[1];
+        let holder = term(&mut leader).holders[1];
         (holder.acknowledged, holder.missed, holder.leaving)
     };
     let (earlier, latest) = (Round::default(), Round::default().next());
@@ -193,7 +193,7 @@ fn an_acknowledgement_is_of_the_latest_beat_and_tells_who_leaves() {
     assert_eq!(acknowledged(Repairs::ALL.without(guard::LATE_ACKS), earlier), (true, 0, true));
     let mut resting = node(0);
     claimed(&mut resting, 1, Want::Nothing);
-    assert!(resting.rests && !books(&mut resting).holders[1].acknowledged, "it wakes nobody");
+    assert!(resting.chair.rests && !term(&mut resting).holders[1].acknowledged, "it wakes nobody");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_leader_renews_its_own_lease_with_its_majority() {
         let mut leader = awake();
         lend_to(0, &mut leader);
         books(&mut leader).enqueue(member(3), 0);
-        leader.usage = using(lease, false);
+        leader.desk.usage = using(lease, false);
         let (number, round) = copy_of(&leader).beat();
         let (permit, seal) = (permit(1), seal().next());
         let grant = Message::Grant { number, round, permit, seal, renews: false };
@@ -232,20 +232,20 @@ fn a_leader_renews_its_own_lease_with_its_majority() {
 #[test]
 fn a_leader_that_wants_a_unit_waits_in_line() {
     let mut leader = confirmed();
-    leader.usage = WAITING;
+    leader.desk.usage = WAITING;
     books(&mut leader).enqueue(member(0), 0);
-    assert_eq!(done(|out| leader.serve(out)), [arm(Timer::Lease(false), LEASE), entered()]);
-    assert_eq!(leader.usage, using(false, false));
+    assert_eq!(done(|out| leader.desk.serve(&leader.chair, out)), [arm(Timer::Lease(false), LEASE), entered()]);
+    assert_eq!(leader.desk.usage, using(false, false));
 }
 
 #[test]
 fn nothing_is_granted_without_a_majority_or_at_rest() {
     let served = |rules: Repairs, is_confirmed: bool, rests: bool| {
         let mut leader = awake_with(rules);
-        leader.rests = rests;
-        books(&mut leader).holders[1].acknowledged = is_confirmed;
+        leader.chair.rests = rests;
+        term(&mut leader).holders[1].acknowledged = is_confirmed;
         books(&mut leader).enqueue(member(3), 0);
-        done(|out| leader.serve(out)).len()
+        done(|out| leader.desk.serve(&leader.chair, out)).len()
     };
     assert_eq!(served(Repairs::ALL, true, false), 1);
     assert_eq!(served(Repairs::ALL, false, false), 0);
@@ -258,9 +258,9 @@ fn a_leader_is_bound_to_itself_unless_the_rule_is_off() {
     let bound = |rules: Repairs| {
         let mut leader = awake_with(rules);
         let later = FIRST.next(Stay(0));
-        leader.bind_self(later);
-        assert_eq!(leader.promise.number(), Some(later));
-        leader.promise.is_bound()
+        leader.chair.bind_self(later);
+        assert_eq!(leader.chair.promise.number(), Some(later));
+        leader.chair.promise.is_bound()
     };
     assert!(bound(Repairs::ALL));
     assert!(!bound(Repairs::ALL.without(guard::BIND_SELF)));
@@ -268,16 +268,16 @@ fn a_leader_is_bound_to_itself_unless_the_rule_is_off() {
 
 #[test]
 fn a_unit_is_reclaimed_after_its_lease_unless_the_rule_is_off() {
-    assert_eq!(node(0).beats_to_reclaim(), 5);
-    assert_eq!(node_with(0, Repairs::ALL.without(guard::GUARD_LEASE)).beats_to_reclaim(), 1);
+    assert_eq!(node(0).desk.beats_to_reclaim(), 5);
+    assert_eq!(node_with(0, Repairs::ALL.without(guard::GUARD_LEASE)).desk.beats_to_reclaim(), 1);
 }
 
 /// Node 0, whose copy nobody counts on any more: nodes 1 to 3 keep one.
 fn outside() -> KlmeFt {
     let mut leader = awake();
-    let token = books(&mut leader);
-    token.holders.remove(0);
-    token.change(Some(Change::Add(member(3))));
+    let term = term(&mut leader);
+    term.holders.remove(0);
+    term.change(Some(Change::Add(member(3))));
     lend_to(4, &mut leader);
     leader
 }
@@ -285,12 +285,12 @@ fn outside() -> KlmeFt {
 #[test]
 fn the_heir_of_a_leader_has_acknowledged_that_it_keeps_a_copy() {
     let mut leader = outside();
-    leader.leaving = true;
+    leader.chair.leaving = true;
     assert_eq!(claimed(&mut leader, 2, Want::Nothing), []);
     let allocated = vec![loans(&mut leader)[0].allocation];
     let hands_over = [arm(Timer::Silence, BOND), send(2, Message::Token { number: FIRST, allocated })];
     assert_eq!(claimed(&mut leader, 3, Want::Nothing), [hands_over.to_vec(), departure()].concat());
-    assert_eq!(leader.stay, None);
+    assert_eq!(leader.chair.stay, None);
 }
 
 #[test]
@@ -299,22 +299,22 @@ fn a_leader_that_stays_or_keeps_a_copy_hands_nothing_over() {
     claimed(&mut leader, 1, Want::Nothing);
     assert_eq!(claimed(&mut leader, 3, Want::Nothing), [arm(Timer::Silence, BOND)], "it stays");
     let mut leader = awake();
-    leader.leaving = true;
+    leader.chair.leaving = true;
     assert_eq!(claimed(&mut leader, 1, Want::Nothing), [arm(Timer::Silence, BOND)], "its copy counts");
     let mut leader = outside();
     beat_over(&mut leader);
-    assert!(books(&mut leader).holders.iter().all(|holder| !holder.acknowledged), "its own word does not count");
+    assert!(term(&mut leader).holders.iter().all(|holder| !holder.acknowledged), "its own word does not count");
 }
 
 #[test]
 fn the_first_who_could_help_and_answers_in_time_is_chosen() {
     let chosen = |has_asked: bool, from: u32, round: Round| {
         let mut leader = awake();
-        books(&mut leader).has_asked = has_asked;
+        term(&mut leader).has_asked = has_asked;
         let (number, want) = (Some(FIRST), Want::Nothing);
         told(&mut leader, from, Message::Claim { stay: Stay(from.into()), number, round, want, leaving: false });
         claimed(&mut leader, 4, Want::Nothing);
-        books(&mut leader).volunteer
+        term(&mut leader).volunteer
     };
     let (earlier, latest) = (Round::default(), Round::default().next());
     assert_eq!(chosen(true, 3, latest), Some(member(3)));
@@ -327,11 +327,10 @@ fn the_first_who_could_help_and_answers_in_time_is_chosen() {
 fn a_leaver_is_not_chosen_unless_the_rule_is_off() {
     let chosen = |rules: Repairs, volunteer: Option<Member>| {
         let mut leader = awake_with(rules);
-        let token = books(&mut leader);
-        (token.has_asked, token.volunteer) = (true, volunteer);
+        (term(&mut leader).has_asked, term(&mut leader).volunteer) = (true, volunteer);
         let says = farewell(&leader, 3);
         told(&mut leader, 3, says);
-        books(&mut leader).volunteer
+        term(&mut leader).volunteer
     };
     let without = Repairs::ALL.without(guard::FORGET_VOLUNTEER);
     assert_eq!(chosen(Repairs::ALL, Some(member(3))), None);
@@ -344,7 +343,7 @@ fn a_leaver_is_not_chosen_unless_the_rule_is_off() {
 fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
     let dismissed = |from: u32, is_settled: bool, leaving: bool| {
         let mut leader = awake();
-        books(&mut leader).settled = is_settled;
+        term(&mut leader).settled = is_settled;
         let says = if leaving { farewell(&leader, from) } else { claim(&leader, from, Want::Nothing) };
         let (stay, (number, round)) = (member(from).stay, copy_of(&leader).beat());
         told(&mut leader, from, says).contains(&send(from, Message::Dismiss { stay, number, round }))
@@ -359,7 +358,7 @@ fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
 fn whoever_rests_listens_when_a_node_wants_something() {
     let stirred = |mut node: KlmeFt, says: &dyn Fn(&KlmeFt) -> Message| {
         let message = says(&node);
-        (told(&mut node, 3, message), node.rests)
+        (told(&mut node, 3, message), node.chair.rests)
     };
     let listens = (vec![arm(Timer::Silence, BOND)], false);
     assert_eq!(stirred(node(1), &|node| claim(node, 3, Want::Wait)), listens);
@@ -367,9 +366,9 @@ fn whoever_rests_listens_when_a_node_wants_something() {
     assert_eq!(stirred(node(1), &|node| claim(node, 3, Want::Nothing)), (vec![], true));
     assert_eq!(stirred(follower(1), &|node| claim(node, 3, Want::Wait)), (vec![], false), "it listens already");
     let mut leader = node(0);
-    let effects = done(|out| leader.stir(out));
+    let effects = done(|out| leader.chair.stir(&mut leader.desk, out));
     assert_eq!(effects[0], latest_beat(&leader, false), "a leader says that it is there");
-    assert_eq!(done(|out| leader.stir(out)), [], "it has said so");
+    assert_eq!(done(|out| leader.chair.stir(&mut leader.desk, out)), [], "it has said so");
 }
 
 #[test]

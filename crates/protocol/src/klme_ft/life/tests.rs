@@ -3,15 +3,20 @@
 use alloc::vec;
 
 use crate::klme_ft::tests::*;
-use crate::klme_ft::{Message, Role, Want};
-use crate::{Crossing, Effect, Fence, Repairs};
+use crate::klme_ft::{Copy, Message, Want};
+use crate::tenure::{Generation, Role, Round, Version};
+use crate::{Crossing, Effect, Fence, Protocol, Repairs, Stay};
 
 use super::*;
+
+fn charter_of(node: &KlmeFt) -> Charter<Variant> {
+    Charter::new(node.desk.k, node.desk.variant, node.desk.rules)
+}
 
 /// A node after it was killed, and what it did when it came back.
 fn restarted(node: &KlmeFt) -> (KlmeFt, Effects) {
     let mut again = None;
-    let effects = done(|out| again = Some(KlmeFt::restore(node.id, &node.charter(), node.durable(), out)));
+    let effects = done(|out| again = Some(KlmeFt::restore(node.chair.id, &charter_of(node), node.durable(), out)));
     (again.unwrap(), effects)
 }
 
@@ -57,7 +62,7 @@ fn what_is_stored_does_not_change_on_the_way_of_a_grant() {
         let beat = Message::Beat { copy: copy_of(&leader), wanted: false, rests: false };
         told(&mut node, 0, beat);
         claimed(&mut leader, 1, Want::Wait);
-        (leader.usage, node.usage) = (WAITING, using(false, false));
+        (leader.desk.usage, node.desk.usage) = (WAITING, using(false, false));
         assert_eq!((leader.durable(), node.durable()), stored);
     }
 }
@@ -65,7 +70,7 @@ fn what_is_stored_does_not_change_on_the_way_of_a_grant() {
 #[test]
 fn a_vote_and_another_set_of_copy_holders_are_stored() {
     let mut voter = follower(1);
-    voter.promise.loosen();
+    voter.chair.promise.loosen();
     let (stored, number) = (voter.durable(), FIRST.next(Stay(2)));
     told(&mut voter, 2, Message::Stand { number, holders: [0, 1, 2].map(member).to_vec(), relieves: None });
     assert_eq!(voter.durable(), Durable { number: Some(number), ..stored });
@@ -81,13 +86,13 @@ fn a_leader_counts_the_changes_of_the_set_of_copy_holders_and_goes_on_from_those
     let mut leader = confirmed();
     let version = |leader: &KlmeFt| copy_of(leader).version;
     assert_eq!(version(&leader), Version::default());
-    leader.others.clear();
-    books(&mut leader).holders[2].leaving = true;
+    leader.chair.others.clear();
+    term(&mut leader).holders[2].leaving = true;
     done(|out| leader.timer(Timer::Beat, out));
     assert_eq!((version(&leader), copy_of(&leader).holders.len()), (Version::default().next(), 2));
     done(|out| leader.timer(Timer::Beat, out));
     assert_eq!(version(&leader), Version::default().next());
-    done(|out| leader.lead(FIRST.next(Stay(0)), &[], out));
+    done(|out| leader.chair.lead(FIRST.next(Stay(0)), vec![], &mut leader.desk, out));
     assert_eq!(version(&leader), Version::default().next());
 }
 
@@ -96,12 +101,17 @@ fn who_comes_back_leads_nobody_and_is_bound_anew_to_whom_it_followed() {
     for former in [confirmed(), follower(1)] {
         let (node, effects) = restarted(&former);
         assert_eq!(effects, [arm(Timer::Silence, BOND), arm(Timer::Quiet, LEASE)]);
-        assert!(matches!(node.role, Role::Follower) && node.promise.is_bound() && node.rests && !node.leaving);
-        assert_eq!((node.me(), node.promise.number()), (former.me(), Some(FIRST)));
-        assert_eq!((node.is_holder(), copy_of(&node).round), (true, Round::default()));
+        assert!(
+            matches!(node.chair.role, Role::Follower)
+                && node.chair.promise.is_bound()
+                && node.chair.rests
+                && !node.chair.leaving
+        );
+        assert_eq!((node.chair.me(), node.chair.promise.number()), (former.chair.me(), Some(FIRST)));
+        assert_eq!((node.chair.is_holder(), copy_of(&node).round), (true, Round::default()));
         assert_eq!(node.durable(), former.durable());
     }
-    let (_, effects) = restarted(&KlmeFt::blank(NodeId(3), &node(3).charter()));
+    let (_, effects) = restarted(&KlmeFt::blank(NodeId(3), &charter_of(&node(3))));
     assert_eq!(effects, [], "it was nowhere");
 }
 
@@ -109,8 +119,8 @@ fn who_comes_back_leads_nobody_and_is_bound_anew_to_whom_it_followed() {
 fn who_comes_back_keeps_the_promise_of_an_earlier_life() {
     let votes = |rules: Repairs| {
         let mut voter = follower_with(1, rules);
-        voter.promise.loosen();
-        voter.promise.vote(FIRST.next(Stay(2)));
+        voter.chair.promise.loosen();
+        voter.chair.promise.vote(FIRST.next(Stay(2)));
         let mut voter = back(&voter);
         done(|out| voter.timer(Timer::Silence, out));
         let holders = [0, 1, 2].map(member).to_vec();
@@ -129,7 +139,7 @@ fn who_comes_back_votes_for_no_other_before_its_bond_is_over() {
         let mut voter = back(&follower_with(1, rules));
         let holders = [0, 1, 2].map(member).to_vec();
         told(&mut voter, 2, Message::Stand { number: FIRST.next(Stay(2)), holders, relieves: None });
-        voter.promise.number() != Some(FIRST)
+        voter.chair.promise.number() != Some(FIRST)
     };
     assert!(!votes(Repairs::ALL));
     assert!(votes(Repairs::ALL.without(guard::BEGIN_BOND_ANEW)));
@@ -137,7 +147,7 @@ fn who_comes_back_votes_for_no_other_before_its_bond_is_over() {
 
 #[test]
 fn who_comes_back_knows_who_keeps_copies() {
-    let holders = |rules: Repairs| back(&follower_with(1, rules)).copy.map(|copy| copy.holders.len());
+    let holders = |rules: Repairs| back(&follower_with(1, rules)).chair.copy.map(|copy| copy.holders.len());
     assert_eq!(holders(Repairs::ALL), Some(3));
     assert_eq!(holders(Repairs::ALL.without(guard::STORE_HOLDERS)), None);
 }
@@ -149,7 +159,7 @@ fn the_later_set_of_copy_holders_is_told_by_its_version_although_no_round_is_sto
         let mut candidate = follower_with(1, rules);
         told(&mut candidate, 0, beat_with(&[0, 1], Version::default().next()));
         let mut candidate = back(&candidate);
-        candidate.rests = false;
+        candidate.chair.rests = false;
         done(|out| candidate.timer(Timer::Silence, out));
         let number = FIRST.next(Stay(1));
         let vote = Message::Vote { stay: Stay(2), number, copy: Some(copy_of(&follower(2))) };
@@ -173,7 +183,7 @@ fn who_comes_back_ignores_beats_with_an_earlier_set_of_copy_holders() {
 #[test]
 fn what_is_asked_for_in_the_quiet_time_is_claimed_under_a_beat_after_it() {
     let (mut node, _) = restarted(&follower(1));
-    assert_eq!((request(&mut node), node.usage), (vec![], WAITING));
+    assert_eq!((request(&mut node), node.desk.usage), (vec![], WAITING));
     assert_eq!(told(&mut node, 0, next_beat()), [arm(Timer::Silence, BOND), answer(Want::Nothing)]);
     assert_eq!(done(|out| node.timer(Timer::Quiet, out)), [], "the next beat is due soon");
     let Message::Beat { copy, .. } = next_beat() else { unreachable!() };
@@ -220,9 +230,9 @@ fn a_token_that_is_handed_over_in_the_quiet_time_is_not_taken() {
 #[test]
 fn who_slept_through_both_times_leads_nobody_before_its_quiet_time_is_over() {
     let (mut node, _) = restarted(&follower(1));
-    node.rests = false;
+    node.chair.rests = false;
     assert_eq!(done(|out| node.timer(Timer::Silence, out)), [arm(Timer::Silence, BOND)]);
-    assert!(node.promise.is_bound());
+    assert!(node.chair.promise.is_bound());
 }
 
 #[test]
@@ -244,9 +254,9 @@ fn an_application_that_shows_its_grant_in_time_has_it_back() {
     let (mut node, _) = restarted(&follower(1));
     let mut is_its_own = false;
     let effects = done(|out| is_its_own = node.resume(granted(), left, out));
-    assert!(is_its_own && !node.is_quiet());
+    assert!(is_its_own && !node.desk.is_quiet());
     assert_eq!(effects, [disarm(Timer::Quiet), arm(Timer::Lease(false), left)]);
-    assert_eq!((node.usage, node.lease()), (using(false, false), Some(Timer::Lease(false))));
+    assert_eq!((node.desk.usage, node.lease()), (using(false, false), Some(Timer::Lease(false))));
     let holds = [arm(Timer::Silence, BOND), arm(Timer::Lease(true), LEASE), answer(Want::Hold(seal()))];
     assert_eq!(told(&mut node, 0, next_beat()), holds);
 }
@@ -270,7 +280,10 @@ fn what_was_not_granted_in_an_earlier_life_is_not_resumed() {
     assert!(!shows(Grant { fence: Fence { epoch: 7 << 32 | fence.epoch, ..fence }, ..granted() }), "of another token");
     assert!(!shows(Grant { fence: later, ..granted() }), "it has heard of no such leader");
     assert!(!resumes(&|_| {}, granted(), LEASE + Duration::from_nanos(1)), "no lease is that long");
-    assert!(!resumes(&|node| node.leaving = true, granted(), LEASE));
-    assert!(!resumes(&|node| node.earlier = Earlier::Over, granted(), LEASE), "too late: it may have freed the unit");
-    assert!(!resumes(&|node| node.copy = None, granted(), LEASE), "it was never granted anything");
+    assert!(!resumes(&|node| node.chair.leaving = true, granted(), LEASE));
+    assert!(
+        !resumes(&|node| node.desk.earlier = Earlier::Over, granted(), LEASE),
+        "too late: it may have freed the unit"
+    );
+    assert!(!resumes(&|node| node.chair.copy = None, granted(), LEASE), "it was never granted anything");
 }

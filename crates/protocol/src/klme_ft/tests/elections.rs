@@ -2,10 +2,6 @@
 
 use alloc::vec;
 
-use crate::klme_ft::Want;
-use crate::klme_ft::tests::*;
-use crate::klme_ft::token::Waiter;
-use crate::tenure::Round;
 use crate::{Demand, Effect, Permits, Protocol, Repairs, Stay};
 
 use super::*;
@@ -46,20 +42,20 @@ fn vote(from: u32, number: LeaderNo, copy: Option<Copy>) -> Message {
 #[test]
 fn a_copy_holder_that_hears_nothing_is_bound_no_more_and_stands() {
     let mut node = follower(1);
-    assert!(node.promise.is_bound());
+    assert!(node.chair.promise.is_bound());
     assert_eq!(silence(&mut node), asks(second(1), None));
-    assert!(!node.promise.is_bound());
+    assert!(!node.chair.promise.is_bound());
     assert_eq!(silence(&mut node), asks(second(1), None), "once more, under the same number");
-    node.promise.vote(second(2));
+    node.chair.promise.vote(second(2));
     assert_eq!(silence(&mut node), asks(LeaderNo { counter: 3, stay: Stay(1) }, None), "that number is taken");
 }
 
 #[test]
 fn silence_means_nothing_to_a_node_that_rests() {
     let mut node = follower(1);
-    node.rests = true;
+    node.chair.rests = true;
     assert_eq!(silence(&mut node), []);
-    assert!(node.rests && !node.promise.is_bound());
+    assert!(node.chair.rests && !node.chair.promise.is_bound());
 }
 
 #[test]
@@ -68,33 +64,33 @@ fn a_leader_that_loses_its_majority_stands_again() {
     let number = FIRST.next(Stay(0));
     let asks = [send(1, stand(number, None)), again(2, stand(number, None)), arm(Timer::Silence, BOND)];
     assert_eq!(silence(&mut leader), [vec![disarm(Timer::Beat)], asks.to_vec()].concat());
-    assert!(!leader.leads());
+    assert!(!leader.chair.leads());
 }
 
 #[test]
 fn a_leader_without_a_copy_that_loses_its_majority_resigns_unless_the_rule_is_off() {
     let lost = |rules: Repairs, usage: Usage| {
         let mut leader = awake_with(rules);
-        leader.copy.as_mut().unwrap().holders.remove(0);
-        leader.usage = usage;
+        leader.chair.copy.as_mut().unwrap().holders.remove(0);
+        leader.desk.usage = usage;
         let effects = silence(&mut leader);
         (effects, leader)
     };
     let (effects, leader) = lost(Repairs::ALL, Usage::Idle);
-    assert_eq!((effects, leader.leads(), leader.rests), (vec![disarm(Timer::Beat)], false, true));
+    assert_eq!((effects, leader.chair.leads(), leader.chair.rests), (vec![disarm(Timer::Beat)], false, true));
     let (effects, leader) = lost(Repairs::ALL, WAITING);
     let knocks = [disarm(Timer::Beat), broadcast(claim(&leader, 0, Want::Wait)), arm(Timer::Silence, BOND)];
-    assert_eq!((effects, leader.rests), (knocks.to_vec(), false));
+    assert_eq!((effects, leader.chair.rests), (knocks.to_vec(), false));
     let (effects, leader) = lost(Repairs::ALL.without(guard::RESIGN), WAITING);
-    assert_eq!((effects, leader.leads()), (vec![], true));
+    assert_eq!((effects, leader.chair.leads()), (vec![], true));
 }
 
 #[test]
 fn a_waiter_that_hears_nothing_asks_everybody_unless_the_rule_is_off() {
     let unheard = |rules: Repairs, usage: Usage| {
         let mut node = follower_with(3, rules);
-        node.usage = usage;
-        (silence(&mut node), node.rests)
+        node.desk.usage = usage;
+        (silence(&mut node), node.chair.rests)
     };
     let knocks = vec![broadcast(claim(&follower(3), 3, Want::Wait)), arm(Timer::Silence, BOND)];
     assert_eq!(unheard(Repairs::ALL, WAITING), (knocks, false));
@@ -106,7 +102,7 @@ fn a_waiter_that_hears_nothing_asks_everybody_unless_the_rule_is_off() {
 fn a_waiter_that_asks_for_votes_in_vain_asks_everybody_unless_the_rule_is_off() {
     let in_vain = |rules: Repairs, usage: Usage, leaving: bool| {
         let mut node = candidate_with(rules);
-        (node.usage, node.leaving) = (usage, leaving);
+        (node.desk.usage, node.chair.leaving) = (usage, leaving);
         silence(&mut node)
     };
     let asks_all = broadcast(claim(&follower(1), 1, Want::Wait));
@@ -122,41 +118,41 @@ fn a_vote_tells_what_the_voter_knows_and_is_given_once_it_is_not_bound() {
     assert_eq!(told(&mut node, 1, stand(second(1), None)), [], "it is bound to node 0");
     let lower = LeaderNo { counter: 0, stay: Stay(1) };
     assert_eq!(told(&mut node, 1, stand(lower, None)), [], "it has a leader");
-    node.promise.loosen();
+    node.chair.promise.loosen();
     let before = copy_of(&node);
     let votes = [arm(Timer::Silence, BOND), send(1, vote(2, second(1), Some(before)))];
     assert_eq!(told(&mut node, 1, stand(second(1), None)), votes);
-    assert_eq!(node.promise.number(), Some(second(1)));
+    assert_eq!(node.chair.promise.number(), Some(second(1)));
     assert_eq!(told(&mut node, 1, stand(second(1), None)), votes, "the vote may have been lost");
     let ahead = send(0, Message::Ahead { number: second(1) });
     assert_eq!(told(&mut node, 0, stand(second(0), None)), [ahead], "a lower number");
-    node.rules = Repairs::ALL.without(guard::SPOKEN_FOR);
+    node.chair.terms.rules = Repairs::ALL.without(guard::SPOKEN_FOR);
     assert_eq!(told(&mut node, 0, stand(second(0), None)), []);
-    node.rests = true;
+    node.chair.rests = true;
     told(&mut node, 1, stand(second(1), None));
-    assert!(!node.rests, "there is an election");
+    assert!(!node.chair.rests, "there is an election");
     let mut stranger = follower(3);
-    stranger.promise.loosen();
+    stranger.chair.promise.loosen();
     assert_eq!(told(&mut stranger, 1, stand(second(1), None)), [], "its vote does not count");
 }
 
 #[test]
 fn whoever_votes_leads_no_more_and_stands_no_more() {
     let mut leader = awake();
-    leader.promise.loosen();
+    leader.chair.promise.loosen();
     assert_eq!(told(&mut leader, 1, stand(second(1), None))[0], disarm(Timer::Beat));
-    assert_eq!(leader.role, Role::Follower);
+    assert_eq!(leader.chair.role, Role::Follower);
     let mut other = candidate();
     told(&mut other, 2, stand(second(2), None));
-    assert_eq!((other.role, other.promise.number()), (Role::Follower, Some(second(2))));
+    assert_eq!((other.chair.role, other.chair.promise.number()), (Role::Follower, Some(second(2))));
 }
 
 #[test]
 fn a_candidate_that_gets_no_vote_wakes_those_who_rest_unless_the_rule_is_off() {
     let refused = |rules: Repairs| {
         let mut node = follower_with(2, rules);
-        node.rests = true;
-        (told(&mut node, 1, stand(second(1), None)), node.rests)
+        node.chair.rests = true;
+        (told(&mut node, 1, stand(second(1), None)), node.chair.rests)
     };
     assert_eq!(refused(Repairs::ALL), (vec![arm(Timer::Silence, BOND)], false));
     assert_eq!(refused(Repairs::ALL.without(guard::STIR_BY_STAND)), (vec![], true));
@@ -176,7 +172,7 @@ fn a_bound_node_votes_for_the_successor_of_its_leader_and_stays_bound_unless_the
         let mut node = follower_with(2, rules);
         let effects = told(&mut node, 1, stand(second(1), Some(FIRST)));
         assert_eq!(effects.len(), 2, "{effects:?}");
-        node.promise.is_bound()
+        node.chair.promise.is_bound()
     };
     assert!(relieved(Repairs::ALL));
     assert!(!relieved(Repairs::ALL.without(guard::STAY_BOUND)));
@@ -187,9 +183,9 @@ fn a_vote_is_bound_by_bond_and_counter_as_long_as_these_rules_are_in_force() {
     let may_vote = |rules: Repairs, is_bound: bool, number: LeaderNo| {
         let mut node = follower_with(2, rules);
         if !is_bound {
-            node.promise.loosen();
+            node.chair.promise.loosen();
         }
-        node.may_vote(number, None)
+        node.chair.may_vote(number, None)
     };
     let same_counter = LeaderNo { counter: 1, stay: Stay(1) };
     let lower = LeaderNo { counter: 0, stay: Stay(1) };
@@ -209,10 +205,10 @@ fn the_votes_of_a_majority_make_a_leader() {
     assert_eq!(told(&mut node, 3, vote(3, second(1), known.clone())), [], "it keeps no copy");
     let effects = told(&mut node, 2, vote(2, second(1), known));
     let begins = [arm(Timer::Silence, BOND), latest_beat(&node, false), arm(Timer::Beat, BEAT)];
-    assert_eq!((effects, node.leads()), (begins.to_vec(), true));
+    assert_eq!((effects, node.chair.leads()), (begins.to_vec(), true));
     assert_eq!(copy_of(&node).number, second(1));
-    assert!(node.promise.is_bound() && node.promise.number() == Some(second(1)));
-    assert!(!books(&mut node).settled, "the copy holders may have changed since");
+    assert!(node.chair.promise.is_bound() && node.chair.promise.number() == Some(second(1)));
+    assert!(!term(&mut node).settled, "the copy holders may have changed since");
 }
 
 /// Node 1 stands and knows of these copy holders; node 2 votes for it twice, and knows of those, as of another round.
@@ -221,11 +217,11 @@ fn is_elected(rules: Repairs, own: &[u32], theirs: &[u32], theirs_is_later: bool
     let mut known = copy_of(&node);
     known.holders = theirs.iter().copied().map(member).collect();
     known.round = if theirs_is_later { known.round.next() } else { Round::default() };
-    node.copy.as_mut().unwrap().holders = own.iter().copied().map(member).collect();
+    node.chair.copy.as_mut().unwrap().holders = own.iter().copied().map(member).collect();
     for _ in 0..2 {
         told(&mut node, 2, vote(2, second(1), Some(known.clone())));
     }
-    node.leads()
+    node.chair.leads()
 }
 
 #[test]
@@ -238,7 +234,7 @@ fn the_latest_copy_says_whose_votes_count() {
     assert!(is_elected(Repairs::ALL, &four, &three, true));
     let mut node = candidate();
     told(&mut node, 2, vote(2, second(1), None));
-    assert!(node.leads(), "a voter that knows nothing has a vote all the same");
+    assert!(node.chair.leads(), "a voter that knows nothing has a vote all the same");
 }
 
 #[test]
@@ -272,7 +268,7 @@ fn a_leader_that_is_not_followed_for_a_greater_number_takes_one_with_a_majority_
     assert_eq!(told(&mut confirmed(), 2, ahead(FIRST)), [], "that is its own");
     let mut without = awake_with(Repairs::ALL.without(guard::OUTDO));
     told(&mut without, 2, ahead(second(2)));
-    assert_eq!(books(&mut without).outbid, None);
+    assert_eq!(term(&mut without).outbid, None);
 }
 
 #[test]
@@ -290,7 +286,7 @@ fn a_candidate_that_hears_of_a_greater_number_stands_under_a_greater_one() {
 fn begins(rules: Repairs, allocated: &[Allocation], change: impl FnOnce(&mut KlmeFt)) -> (Effects, KlmeFt) {
     let mut node = follower_with(1, rules);
     change(&mut node);
-    let effects = done(|out| node.lead(second(1), allocated, out));
+    let effects = done(|out| node.chair.lead(second(1), allocated.to_vec(), &mut node.desk, out));
     (effects, node)
 }
 
@@ -302,34 +298,34 @@ fn lent_to(user: u32) -> Allocation {
 #[test]
 fn a_new_leader_waits_behind_all_others_but_those_of_whom_nothing_was_heard() {
     let waits = |node: &mut KlmeFt| {
-        node.copy.as_mut().unwrap().queue = [1, 0, 3].map(member).to_vec();
-        node.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
+        node.chair.copy.as_mut().unwrap().rides = [1, 0, 3].map(member).to_vec();
+        node.desk.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
     };
     let (effects, mut node) = begins(Repairs::ALL, &[], waits);
     let queue = [Waiter { member: member(3), missed: 1 }, Waiter { member: member(1), missed: 0 }];
     assert_eq!(books(&mut node).queue, queue);
-    assert_eq!(node.usage, WAITING);
+    assert_eq!(node.desk.usage, WAITING);
     assert_eq!(effects[..2], [disarm(Timer::Lease(false)), arm(Timer::Silence, BOND)]);
     assert!(effects.contains(&latest_beat(&node, false)));
     let (effects, mut leaver) = begins(Repairs::ALL, &[], |node| {
         waits(node);
-        node.leaving = true;
+        node.chair.leaving = true;
     });
     assert!(effects.contains(&latest_beat(&leaver, true)), "who would keep a copy in its place? {effects:?}");
     assert_eq!(books(&mut leaver).queue.len(), 1);
-    let leaving = |node: &mut KlmeFt| books(node).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
+    let leaving = |node: &mut KlmeFt| term(node).holders.iter().map(|holder| holder.leaving).collect::<Vec<_>>();
     assert_eq!((leaving(&mut node), leaving(&mut leaver)), (vec![false; 3], vec![false, true, false]));
 }
 
 #[test]
 fn a_new_leader_goes_on_with_the_unit_that_was_handed_over_to_it_and_with_no_other() {
     for lease in [false, true] {
-        let (effects, mut node) = begins(Repairs::ALL, &[lent_to(1)], |node| node.usage = using(lease, true));
+        let (effects, mut node) = begins(Repairs::ALL, &[lent_to(1)], |node| node.desk.usage = using(lease, true));
         assert_eq!(effects[..2], [disarm(Timer::Lease(!lease)), arm(Timer::Silence, BOND)]);
-        assert_eq!((node.usage, books(&mut node).free.count()), (using(lease, false), 1));
-        let (effects, mut node) = begins(Repairs::ALL, &[], |node| node.usage = using(lease, true));
+        assert_eq!((node.desk.usage, books(&mut node).free.count()), (using(lease, false), 1));
+        let (effects, mut node) = begins(Repairs::ALL, &[], |node| node.desk.usage = using(lease, true));
         assert_eq!(effects[1], Effect::Revoke(Demand::ONE), "nobody knows of it");
-        assert_eq!((node.usage, books(&mut node).free), (WAITING, Permits::first(2)));
+        assert_eq!((node.desk.usage, books(&mut node).free), (WAITING, Permits::first(2)));
     }
 }
 
@@ -343,7 +339,7 @@ fn a_new_leader_takes_back_what_it_does_not_use_and_nothing_of_others() {
 
 #[test]
 fn the_copy_holders_of_a_new_leader_are_settled_only_if_the_rule_is_off() {
-    let settled = |rules: Repairs| books(&mut begins(rules, &[], |_| {}).1).settled;
+    let settled = |rules: Repairs| term(&mut begins(rules, &[], |_| {}).1).settled;
     assert!(!settled(Repairs::ALL));
     assert!(settled(Repairs::ALL.without(guard::SETTLE)));
 }
