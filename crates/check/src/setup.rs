@@ -186,9 +186,10 @@ impl Setup {
     }
 
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
-    /// Links that change, or requests without end, can drive heights apart for ever.
+    /// Links that change, or break because a node is killed, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
-        let still = [self.failures, self.formations, self.restarts] == [Bound::Most(0); 3]
+        let cut = if self.deployment.links.is_empty() { Bound::Most(0) } else { self.restarts };
+        let still = [self.failures, self.formations, cut] == [Bound::Most(0); 3]
             && [self.joins, self.leaves].iter().all(|bound| *bound != Bound::Any);
         if still && self.requests != Bound::Any {
             return u64::MAX;
