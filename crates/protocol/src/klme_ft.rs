@@ -467,7 +467,9 @@ impl KlmeFt {
             *claimed = false;
             out.disarm(Timer::Lease(false));
         }
-        desk.part(chair.id);
+        if let Some(books) = &mut desk.books {
+            books.dequeue(chair.id);
+        }
         if chair.take_leave(desk, out) {
             return;
         }

@@ -60,11 +60,17 @@ pub(crate) type OutOf<O> = Outbox<<O as Office>::Message, <O as Office>::Timer>;
 
 /// What members say to one another about who leads.
 pub(crate) enum Words<R, E> {
+    /// "I lead." Whether somebody is looked for who keeps a copy, and whether there is no further beat for now.
     Beat { copy: Copy<R>, wanted: bool, rests: bool },
+    /// "I want to lead", perhaps in place of a leader that has handed its duty over.
     Stand { number: LeaderNo, holders: Vec<Member>, relieves: Option<LeaderNo> },
+    /// "Lead, then", and the latest that the voter knows of.
     Vote { stay: Stay, number: LeaderNo, copy: Option<Copy<R>> },
+    /// "I can not follow you, or vote for you: I know of this greater number."
     Ahead { number: LeaderNo },
+    /// "I am about to depart: follow me."
     Token { number: LeaderNo, estate: E },
+    /// "You may go: as of this round nobody counts on your copy."
     Dismiss { stay: Stay, number: LeaderNo, round: Round },
 }
 
