@@ -34,7 +34,7 @@ off for a time. What was injected is counted.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
 on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
-are jammed, the field is cut in two, and there are bursts of loss, each for 1 to 20 s. Every unit is counted after every event: \
+are jammed, the field is cut in two, and there are bursts of loss, each for up to 20 s. Every unit is counted after every event: \
 held or under way, once. At the end everybody stands where neighbours hear one another. klme-ft's node that crashes and \
 forgets is drawn there too.
 

@@ -103,7 +103,8 @@ pub enum Event {
 #[derive(Clone, Copy, Debug)]
 struct Scheduled {
     at: Time,
-    /// Unique. The highest bit tells timers, and the ends of leases that nobody else watches, which go first, from the rest.
+    /// Unique. The highest bit tells timers, and the ends of leases that nobody else watches, which go first, from the
+    /// rest.
     sequence: u64,
     event: Event,
 }

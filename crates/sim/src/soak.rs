@@ -3,7 +3,8 @@
 //! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
 //! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays as
 //! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
-//! lost messages meets those, too, and one that stands overtaking meets messages that overtake one another and are late by
+//! lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while their
+//! applications go on; and one that stands overtaking meets messages that overtake one another and are late by
 //! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows
 //! from a seed, the size of the network included unless it is given.
 

@@ -347,8 +347,8 @@ impl<P: Protocol> World<P> {
         self.entries[node.index()]
     }
 
-    /// The application that was granted units at this entry of `node` ends, and returns them if it is that node's; whether
-    /// it was there still.
+    /// The application that was granted units at this entry of `node` ends, and returns them if it is that node's;
+    /// whether it was there still.
     pub fn release(&mut self, node: NodeId, entry: u32) -> Step<bool> {
         if self.end_outlived(node, entry) {
             return Ok(true);

@@ -1,4 +1,5 @@
-//! What each thing is for that a node stores: random runs in which nodes are killed, and one of them is not on their disks.
+//! What each thing is for that a node stores: random runs in which nodes are killed, and one of them is not on their
+//! disks.
 
 use driftlock_protocol::hok::{self, Hok};
 use driftlock_protocol::krl::{self, Forwarding, Krl};

@@ -32,7 +32,9 @@ impl<P: Protocol> Soak<'_, P> {
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
         self.settle();
-        self.revive()?;
+        if self.case.terrain.is_none() {
+            self.revive()?;
+        }
         if let Some(disorder) = self.case.disorder {
             // Messages may still overtake one another, but none is late for long any more.
             self.world.disorder(Disorder { late: 0.0, ..disorder });

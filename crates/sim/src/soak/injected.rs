@@ -55,7 +55,8 @@ impl Injected {
         ]
     }
 
-    /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it takes.
+    /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it
+    /// takes.
     pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
         const RUNS_ENOUGH: u64 = 200;
         let claims = algorithm.claims();

@@ -1,4 +1,5 @@
-//! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for certain.
+//! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for
+//! certain.
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Neighbourhood;
@@ -64,8 +65,8 @@ impl<P: Protocol> World<P> {
         Ok(())
     }
 
-    /// A member that is about to leave is told the truth, now and from now on: one that takes itself for the last of all takes
-    /// the units with it.
+    /// A member that is about to leave is told the truth, now and from now on: one that takes itself for the last of
+    /// all takes the units with it.
     pub(super) fn put_right_before_leaving(&mut self, node: NodeId) -> Step<()> {
         if self.hints.wrong > 0.0 { self.put_right(node) } else { Ok(()) }
     }
@@ -82,8 +83,8 @@ impl<P: Protocol> World<P> {
         Crossing::Entered { stay, life, members, founds: is_first.then_some(life.0) }
     }
 
-    /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet another
-    /// one, of which it is not so.
+    /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet
+    /// another one, of which it is not so.
     pub(super) fn hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
         if self.is_leaving(node) || !self.hints.is_wrong() {
             return self.tell_hint(node, peer, life);

@@ -1,8 +1,8 @@
 //! Nodes that are killed and come back, and the applications that outlive them.
 //!
-//! A node that comes back has what it had stored, and nothing else. Its application is another process, and goes on: until
-//! it leaves its CS, or its lease ends by the clock of the world. If its node is back before that it may show its grant, and
-//! is one of that node again. Whatever is left to chance has a stream of its own.
+//! A node that comes back has what it had stored, and nothing else. Its application is another process, and goes on:
+//! until it leaves its CS, or its lease ends by the clock of the world. If its node is back before that it may show its
+//! grant, and is one of that node again. Whatever is left to chance has a stream of its own.
 
 use std::mem;
 use std::time::Duration;
@@ -100,7 +100,8 @@ impl<P: Protocol> World<P> {
         self.lives.is_down(node)
     }
 
-    /// Whether a node takes it that an application of an earlier life of it may be inside: it asks for nothing meanwhile.
+    /// Whether a node takes it that an application of an earlier life of it may be inside: it asks for nothing
+    /// meanwhile.
     pub fn is_left(&self, node: NodeId) -> bool {
         self.nodes[node.index()].left().is_some()
     }
@@ -165,8 +166,8 @@ impl<P: Protocol> World<P> {
         self.resumed(node)
     }
 
-    /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its application
-    /// goes on if it is inside.
+    /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
+    /// application goes on if it is inside.
     pub fn lose_disk(&mut self, node: NodeId) {
         if let Some(field) = &mut self.field {
             field.crash(self.now, node);
@@ -180,7 +181,8 @@ impl<P: Protocol> World<P> {
         self.forget(node);
     }
 
-    /// What a node was about to do, and whether it will be back, is gone with it. What its application is about to do is not.
+    /// What a node was about to do, and whether it will be back, is gone with it. What its application is about to do
+    /// is not.
     pub(super) fn die(&mut self, node: NodeId) {
         self.lives.down.retain(|(down, _)| *down != node);
         self.armed[node.index()].clear();
@@ -211,7 +213,8 @@ impl<P: Protocol> World<P> {
         Node::restore(id, &self.charter, stored, self.ground.reach(id), out)
     }
 
-    /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any more.
+    /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any
+    /// more.
     pub(super) fn outlive(&mut self, node: NodeId) {
         let shell = &self.nodes[node.index()];
         if shell.demand().is_some() {
@@ -270,7 +273,8 @@ impl<P: Protocol> World<P> {
         self.schedule(after, event);
     }
 
-    /// A node that is back will hear of applications of its earlier lives: of each that shows its grant, or that there is none.
+    /// A node that is back will hear of applications of its earlier lives: of each that shows its grant, or that there
+    /// is none.
     fn hear_of_applications(&mut self, node: NodeId) {
         let outlived = self.lives.outlived.iter().filter(|outlived| outlived.node == node);
         for entry in outlived.map(|outlived| outlived.entry).collect::<Vec<_>>() {
@@ -301,8 +305,8 @@ impl<P: Protocol> World<P> {
         self.input(node, Input::Gone)
     }
 
-    /// An application that has outlived its node shows its grant, unless it has ended or the node is down. If it is refused it
-    /// goes on until it ends.
+    /// An application that has outlived its node shows its grant, unless it has ended or the node is down. If it is
+    /// refused it goes on until it ends.
     pub(super) fn resume(&mut self, node: NodeId, entry: u32) -> Step<()> {
         if self.is_down(node) {
             return Ok(());

@@ -81,8 +81,8 @@ impl<P: Protocol> World<P> {
         self.field.as_ref().is_some_and(|field| field.is_paused(node)) || self.is_down(node)
     }
 
-    /// Whether what an application is about to do has to wait: it pauses with its node, but it ends by itself while that is
-    /// down.
+    /// Whether what an application is about to do has to wait: it pauses with its node, but it ends by itself while
+    /// that is down.
     pub fn has_to_wait(&self, event: Event) -> Option<NodeId> {
         match event {
             Event::Request { node } | Event::Cancel { node } => Some(node).filter(|&node| self.is_paused(node)),
