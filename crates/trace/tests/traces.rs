@@ -90,7 +90,7 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal("").contains("empty"));
     assert!(refusal("hello\n").contains("no header"));
     assert!(refusal(&text.replace(FORMAT, "something-else")).contains("something-else"));
-    assert!(refusal(&text.replacen("\"version\":2", "\"version\":99", 1)).contains("version 99"));
+    assert!(refusal(&text.replacen("\"version\":3", "\"version\":99", 1)).contains("version 99"));
     assert!(refusal(&text.replacen("\"krl\"", "\"paxos\"", 1)).contains("paxos"));
     assert!(refusal(&text.replacen("\"without\":[]", "\"without\":[\"glue\"]", 1)).contains("glue"));
     assert!(refusal(&text.replacen("\"node\":0", "\"node\":9", 1)).contains("only 2 nodes"));
