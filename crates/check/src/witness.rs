@@ -151,7 +151,7 @@ impl<P: Protocol> Play<P> {
         let cut: Vec<_> = links.of(node).collect();
         links.kill(node, carries_permits::<P>);
         for (peer, incarnation) in cut {
-            self.note_link(node, peer, false, incarnation);
+            self.note_link(node.min(peer), node.max(peer), false, incarnation);
         }
         self.begin_life(node);
         self.be_back(node);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_check::{Action, Bound, Counterexample, Model, Setup, record};
 use driftlock_protocol::klme::Klme;
+use driftlock_protocol::klme_ft::{self, KlmeFt};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Algorithm, Deployment, Incarnation, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
@@ -74,7 +75,7 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
     let gone = [Action::Leave(TWO), deliver(TWO, ZERO), deliver(ZERO, TWO), Action::Join(THREE), Action::Crash(ONE)];
     let lines = recorded::<Klme>("klme", deployment, (), [&asked, &gone]);
     let change = |t, member, presence| Line::Member(MemberChange { t: t * SECOND, member, presence });
-    let message = serde_json::json!({"req_cs": {"number": {"stay": 1, "number": 1}}});
+    let message = serde_json::json!({"req_cs": {"number": {"life": 1, "number": 1}}});
     let expected = [
         Line::Loss(Loss { t: 2 * SECOND, lost: (ONE, ZERO), message }),
         change(5, TWO, Presence::Outside),
@@ -84,4 +85,30 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
         end(9, 7 * SECOND),
     ];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn who_is_killed_and_comes_back_is_told_of_and_the_trace_replays() {
+    let deployment = Deployment { nodes: 2, k: 1, links: vec![(ZERO, ONE)], ..Deployment::default() };
+    // Node 0 uses the unit when it is killed, and its application shows its grant to the next life of the node.
+    let killed = [Action::Request(ZERO, 0), Action::Kill(ZERO), Action::Miss { node: ONE, peer: ZERO }];
+    let again = [Action::Show(ZERO), Action::Mend(ZERO, ONE), Action::Release(ZERO), Action::Kill(ONE)];
+    let lines = recorded::<Krl>("krl", deployment, Variant::new(Forwarding::Off), [&killed, &again]);
+    let change = |t, up, number| {
+        let incarnation = Incarnation(number);
+        Line::Link(LinkChange { t: t * SECOND, link: (ZERO, ONE), up, incarnation })
+    };
+    assert_eq!(lines[..3], [change(2, false, 0), change(5, true, 1), change(7, false, 1)]);
+    assert!(matches!(lines[3..], [Line::End { .. }]));
+    let members = Deployment { nodes: 3, k: 1, members: vec![ZERO, ONE, TWO], ..Deployment::default() };
+    let steps = [Action::Kill(ONE), Action::Back(ONE), Action::Wipe(TWO), Action::Join(TWO)];
+    let lines = recorded::<KlmeFt>("klme-ft", members, klme_ft::Variant::SMALL, [&steps, &[]]);
+    let change = |t, member, presence| Line::Member(MemberChange { t: t * SECOND, member, presence });
+    let expected = [
+        change(1, ONE, Presence::Down),
+        change(2, ONE, Presence::Inside),
+        change(3, TWO, Presence::Crashed),
+        change(4, TWO, Presence::Inside),
+    ];
+    assert_eq!(lines[..4], expected);
 }

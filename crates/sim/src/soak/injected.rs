@@ -65,7 +65,9 @@ impl Injected {
             "changes" => !crowd.is_afield() || algorithm.layer() == Layer::Neighbourhood,
             "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
-            "restarts" | "resumed applications" => claims.stand(Harm::Restart),
+            "restarts" => claims.stand(Harm::Restart),
+            // On the field nodes are down for so long that few applications are inside still.
+            "resumed applications" => claims.stand(Harm::Restart) && !crowd.is_afield(),
             "disk losses" => claims.stand(Harm::DiskLoss),
             "outlived nodes" => claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss),
             _ => survives,

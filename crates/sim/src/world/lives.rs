@@ -12,6 +12,7 @@ use driftlock_protocol::{
     Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Stored, View,
     carries_permits,
 };
+use driftlock_trace::Presence;
 use rand::RngExt;
 
 use super::outdoors::Held;
@@ -157,7 +158,12 @@ impl<P: Protocol> World<P> {
         let restored = self.next_life(node, &killed, &mut out);
         let change = restored.protocol().status().change_since(&killed.protocol().status());
         self.nodes[node.index()] = restored;
+        let is_inside = matches!(self.nodes[node.index()].reach(), Reach::Inside { .. });
+        let is_told_of = is_inside && self.field.is_none();
         if let Some((t, recorder)) = self.recorder() {
+            if is_told_of {
+                recorder.member(t, node, Presence::Inside);
+            }
             recorder.restart::<P>(t, node, out.effects(), change);
         }
         self.carry_out(node, out)?;
@@ -256,15 +262,11 @@ impl<P: Protocol> World<P> {
     /// What is on its way to a member that was killed is lost. Nobody is told.
     fn silence(&mut self, node: NodeId) {
         let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
-        let to_node = |flight: &Flight<'_, Timed<P::Message>>| flight.to == node;
-        let lost = neighbourhood.flights().filter(to_node).map(|flight| (flight.from, flight.message.message.clone()));
-        let lost: Vec<_> = lost.collect();
-        neighbourhood.kill(node);
-        for (from, message) in lost {
+        for Timed { message, .. } in neighbourhood.kill(node) {
             self.meter.landed(P::permits(&message));
-            if let Some((t, recorder)) = self.recorder() {
-                recorder.loss(t, from, node, &message);
-            }
+        }
+        if let Some((t, recorder)) = self.recorder() {
+            recorder.member(t, node, Presence::Down);
         }
     }
 
