@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Stored, View,
+    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored, View,
     carries_permits,
 };
 use driftlock_trace::Presence;
