@@ -366,7 +366,8 @@ fn if_it_did_two_would_use_one_unit() {
 /// A copy holder missed that the leader handed over and that all went to rest, and wants nothing. Whether there is
 /// silence in the end.
 fn a_candidate_that_missed_an_election_comes_to_rest(rules: Repairs) -> bool {
-    let mut place = Clocked::<KlmeFt>::new(4, 1, &[0, 1, 2, 3], VARIANT, rules);
+    // Node 2 has a greater stay than node 1: under the same counter its number is the greater one.
+    let mut place = Clocked::<KlmeFt>::new(4, 1, &[0, 2, 1, 3], VARIANT, rules);
     place.request(1);
     place.pass(1);
     place.cut(&[2], &[0, 1, 3]);

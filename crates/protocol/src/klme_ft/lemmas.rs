@@ -30,7 +30,8 @@ pub(super) fn hold(moment: &Moment<'_, KlmeFt>) -> Verdict {
 
 /// Whether any one node may crash: the copy holders of the latest leader that are there and do not leave, less one, are
 /// still a majority of all its copy holders; these have said that they are; no node has voted for another leader
-/// meanwhile; and the leader is not about to give a copy to a node that has gone.
+/// meanwhile; and the leader is not about to give a copy to a node that has gone. A node that was restarted does not
+/// know any more that it was about to leave, but the leader may, and lets it go.
 pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
     let Some(term) = moment.nodes.iter().filter_map(|node| node.chair.term()).max_by_key(|term| term.number) else {
         return false;
@@ -38,7 +39,7 @@ pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
     let stays = |member: Member| {
         moment.nodes.iter().any(|node| node.chair.stay.is_some() && node.chair.me() == member && !node.chair.leaving)
     };
-    let staying = term.holders.iter().filter(|holder| stays(holder.member)).count();
+    let staying = term.holders.iter().filter(|holder| !holder.leaving && stays(holder.member)).count();
     let is_latest = moment.nodes.iter().all(|node| node.chair.promise.number() <= Some(term.number));
     let has_volunteer_gone = volunteers(moment, term).any(|member| !stays(member));
     term.settled && is_latest && !has_volunteer_gone && 2 * staying.saturating_sub(1) > term.holders.len()

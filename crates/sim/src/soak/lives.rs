@@ -100,7 +100,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whether there is a node to kill.
     fn is_up(&self, node: NodeId) -> bool {
-        let is_there = P::View::LAYER == Layer::Links || self.world.neighbourhood().stay(node).is_some();
+        let is_there = P::View::LAYER == Layer::Links || self.world.neighbourhood().life(node).is_some();
         is_there && !self.world.is_down(node)
     }
 
