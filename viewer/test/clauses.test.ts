@@ -9,7 +9,7 @@ type Texts = Readonly<Record<string, string>>;
 const pages = JSON.parse(readFileSync("dist/clauses.json", "utf8")) as Record<string, { clauses: Texts; repairs: Texts }>;
 
 /** The file of an algorithm, the folder beside it, and what it shares with another. */
-const ALGORITHMS: Readonly<Record<string, readonly string[]>> = { krl: ["krl", "dag"], hok: ["hok", "dag"], klme: ["klme"], "klme-ft": ["klme_ft"] };
+const ALGORITHMS: Readonly<Record<string, readonly string[]>> = { krl: ["krl", "dag"], hok: ["hok", "dag"], klme: ["klme"], "klme-ft": ["klme_ft", "tenure"] };
 
 const FILES = readdirSync(SOURCE, { recursive: true }).map(String).filter((file) => file.endsWith(".rs"));
 /** Marked at once, or by a handler of what went astray, which is told the mark. */
