@@ -188,7 +188,8 @@ impl Setup {
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.
     /// Links that change, or break because a node is killed, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
-        let cut = if self.deployment.links.is_empty() { Bound::Most(0) } else { self.restarts };
+        // Which links there are may not be said yet.
+        let cut = if self.deployment.members.is_empty() { self.restarts } else { Bound::Most(0) };
         let still = [self.failures, self.formations, cut] == [Bound::Most(0); 3]
             && [self.joins, self.leaves].iter().all(|bound| *bound != Bound::Any);
         if still && self.requests != Bound::Any {
