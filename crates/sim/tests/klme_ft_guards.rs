@@ -57,3 +57,17 @@ fn a_claim_that_was_overtaken_by_the_release_does_not_keep_the_leader_awake() {
     assert!(report(Repairs::ALL, 17).rested);
     assert!(!report(Repairs::ALL.without(guard::GHOSTS), 17).rested);
 }
+
+#[test]
+fn who_keeps_copies_is_stored_and_which_set_is_the_later_one() {
+    let run = |rules: Repairs, seed: u64| {
+        let algorithm = Algorithm::named("klme-ft").expect("registered");
+        let report = Case::draw(seed, Crowd::Usual, algorithm).run(algorithm, rules, None);
+        report.expect("nothing is written").violation
+    };
+    for (rule, seed) in [(guard::STORE_HOLDERS, 1), (guard::STORE_VERSION, 1_216)] {
+        assert_eq!(run(Repairs::ALL, seed), None, "seed {seed}");
+        let found = run(Repairs::ALL.without(rule), seed).expect("members come back that do not know who keeps copies");
+        assert!(matches!(found, Violation::Starved { .. }), "without `{}`: {found}", rule.name);
+    }
+}
