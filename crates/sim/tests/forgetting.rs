@@ -1,10 +1,13 @@
 //! What each thing is for that a node stores: random runs in which nodes are killed, and one of them is not on their
 //! disks.
 
+use driftlock_protocol::height::Height;
 use driftlock_protocol::hok::{self, Hok};
 use driftlock_protocol::krl::{self, Forwarding, Krl};
-use driftlock_protocol::{Algorithm, Permits, Protocol, Repairs, Stored};
+use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Protocol, Repairs, Stored};
+use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::soak::{Case, Crowd, Report};
+use driftlock_sim::world::{Setting, World};
 use driftlock_spec::Violation;
 
 const RUNS: u64 = 60;
@@ -102,4 +105,72 @@ fn hok_loses_units_that_a_node_does_not_store() {
     assert!(violations(&hok(true, in_use)).iter().any(is_lost));
     let on_their_way_back: Forget<Hok> = |stored| stored.protocol.released = Permits::NONE;
     assert!(violations(&hok(true, on_their_way_back)).iter().any(is_lost));
+}
+
+/// Messages for each entry.
+fn cost(reports: &[Report]) -> f64 {
+    let sum = |of: fn(&Report) -> u64| reports.iter().map(of).sum::<u64>() as f64;
+    sum(|report| report.messages) / sum(|report| report.entries_under_faults + report.entries_after)
+}
+
+#[test]
+fn a_node_that_comes_back_at_its_first_height_has_others_move() {
+    fn first(height: &mut Height) {
+        *height = Height::new(0, 0, height.id);
+    }
+    let [stored, forgotten] = [|_: &mut _| (), |stored: &mut Stored<krl::Durable>| first(&mut stored.protocol.height)];
+    assert!(cost(&krl(true, stored)) < cost(&krl(true, forgotten)));
+    let [stored, forgotten] = [|_: &mut _| (), |stored: &mut Stored<hok::Durable>| first(&mut stored.protocol.height)];
+    assert!(cost(&hok(true, stored)) < cost(&hok(true, forgotten)));
+}
+
+/// Who is served first of node 2, which has asked, and node 0, which is killed, comes back and asks then: they stand at
+/// either side of node 1, which is inside, and have been granted the unit before.
+fn first_of_two(forget: Forget<Hok>) -> Option<NodeId> {
+    let [a, b, c] = [0, 1, 2].map(NodeId);
+    let deployment = Deployment { nodes: 3, k: 1, links: vec![(a, b), (b, c)], ..Deployment::default() };
+    let mut world = World::<Hok>::new(Setting {
+        deployment: &deployment,
+        variant: hok::Variant::new(hok::Policy::Priority),
+        repairs: Repairs::ALL,
+        constants: &Constants::new(),
+        delay: Duration::Constant(1.0),
+        delays: stream(1, 0, Subject::Delay),
+        stays: Stays::new(1, 0),
+        lives: stream(1, 0, Subject::Life),
+        checked: true,
+        recorder: None,
+        field: None,
+    });
+    world.forget_of_disks(forget);
+    let settle = |world: &mut World<Hok>| {
+        while let Some(event) = world.next_event() {
+            world.deliver(event).expect("it holds");
+        }
+    };
+    for node in [a, c, b] {
+        world.request(node, Demand::ONE).expect("it holds");
+        settle(&mut world);
+        assert_eq!(world.next_granted(), Some(node));
+        if node != b {
+            let entry = world.entry(node);
+            world.release(node, entry).expect("it holds");
+            settle(&mut world);
+        }
+    }
+    world.request(c, Demand::ONE).expect("it holds");
+    settle(&mut world);
+    world.restart(a).expect("it holds");
+    world.request(a, Demand::ONE).expect("it holds");
+    settle(&mut world);
+    let entry = world.entry(b);
+    world.release(b, entry).expect("it holds");
+    settle(&mut world);
+    world.next_granted()
+}
+
+#[test]
+fn a_node_of_hok_that_forgets_how_many_grants_it_had_heard_of_goes_before_who_has_waited() {
+    assert_eq!(first_of_two(|_| {}), Some(NodeId(2)));
+    assert_eq!(first_of_two(|stored| stored.protocol.grants = hok::Grants::default()), Some(NodeId(0)));
 }
