@@ -15,7 +15,7 @@ use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
 use driftlock_sim::layout::Layout;
-use driftlock_sim::summary::{Connectedness, Crossings, Links, Radio, Summary, Wait, WaitOfClass};
+use driftlock_sim::summary::{Connectedness, Crossings, Links, Lives, Radio, Summary, Wait, WaitOfClass};
 use serde_json::Value as Json;
 
 use self::identity::VERSION;
@@ -104,7 +104,9 @@ fn ground(plan: &Plan) -> String {
             Layout::Named(topology) => topology.to_string(),
             Layout::Links(_) => "a given graph".to_owned(),
         };
-        return format!("{links} ({} links), mobility {mobility}", plan.links);
+        let restarts = plan.config.restarts;
+        let restarts = if restarts > 0.0 { format!(", restarts {restarts}") } else { String::new() };
+        return format!("{links} ({} links), mobility {mobility}{restarts}", plan.links);
     }
     let Config { areas, spacing, margin, .. } = &plan.config;
     let moves = if *speed > 0.0 {
@@ -191,6 +193,9 @@ fn lines(summary: &Summary) -> Vec<(String, String)> {
     for (name, value) in summary.crossings.iter().flat_map(crossing_lines) {
         add(name, value);
     }
+    for (name, value) in summary.lives.iter().flat_map(life_lines) {
+        add(name, value);
+    }
     for (name, value) in summary.radio.iter().flat_map(radio_lines) {
         add(name, value);
     }
@@ -218,6 +223,16 @@ fn crossing_lines(crossings: &Crossings) -> Vec<(&'static str, String)> {
         ("  of nodes in the CS", format!("{handovers:.4}")),
         ("  from there to re-entry", with_ci(interruption.mean, interruption.ci95)),
         ("waited per request, in all", with_ci(wait_per_request.mean, wait_per_request.ci95)),
+    ]
+}
+
+/// What was done to the lives of nodes.
+fn life_lines(lives: &Lives) -> Vec<(&'static str, String)> {
+    let Lives { restarts, outlived, resumed } = lives;
+    vec![
+        ("nodes killed, back at once", restarts.to_string()),
+        ("  in the CS, which went on", outlived.to_string()),
+        ("  and was resumed", resumed.to_string()),
     ]
 }
 

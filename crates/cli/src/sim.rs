@@ -170,6 +170,9 @@ struct Parameters {
     /// Changes of the graph per time unit, in the whole network [default: 0]
     #[arg(long, allow_hyphen_values = true)]
     mobility: Option<f64>,
+    /// Nodes that are killed and come back with what they have stored, per time unit, in the whole network [default: 0]
+    #[arg(long, allow_hyphen_values = true)]
+    restarts: Option<f64>,
     /// Neighbourhoods with k units each, among which the nodes are dealt out (for klme) [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     neighbourhoods: Option<u32>,
@@ -288,6 +291,7 @@ impl Parameters {
             k: self.k.unwrap_or(file.k),
             connectivity: self.connectivity.unwrap_or(file.connectivity),
             mobility: self.mobility.unwrap_or(file.mobility),
+            restarts: self.restarts.unwrap_or(file.restarts),
             // These flags may name a file, which has to be read first.
             field: file.field,
             topology: file.topology,

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use driftlock_net::ideal::{Fate, Topology};
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{Algorithm, Constants, K_MAX, Layer, NODES_MAX, Repairs, Terms, Urgency};
+use driftlock_protocol::{Algorithm, Constants, Harm, K_MAX, Layer, NODES_MAX, Repairs, Terms, Urgency};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -35,7 +35,7 @@ const REPLICATIONS_MAX: u64 = 10_000;
 const ENTRIES_MAX: u64 = 100_000_000;
 
 /// What is decreed of links, and of neighbourhoods: for algorithms that stand on them, and not on a field.
-const OF_LINKS: [&str; 4] = ["topology", "connectivity", "mobility", "link_failure"];
+const OF_LINKS: [&str; 5] = ["topology", "connectivity", "mobility", "link_failure", "restarts"];
 const OF_NEIGHBOURHOODS: [&str; 7] = ["neighbourhoods", "churn", "absence", "speed", "areas", "spacing", "margin"];
 
 /// The repair behind [`LinkInfoRule`].
@@ -99,6 +99,8 @@ pub struct Config {
     pub connectivity: f64,
     /// Changes of the graph per time unit, in the whole network.
     pub mobility: f64,
+    /// Nodes that are killed and come back with what they have stored, per time unit, in the whole network.
+    pub restarts: f64,
     /// Sets of k resources, each with its own neighbourhood.
     pub neighbourhoods: u32,
     /// How often each node leaves its neighbourhood for another.
@@ -169,6 +171,7 @@ impl Default for Config {
             topology: Layout::Random,
             connectivity: 0.2,
             mobility: 0.0,
+            restarts: 0.0,
             neighbourhoods: 1,
             churn: Churn::NONE,
             absence: Duration::Constant(0.0),
@@ -236,6 +239,9 @@ impl Config {
         self.check_demands(algorithm)?;
         self.check_single_nodes(algorithm)?;
         self.check_layer(algorithm)?;
+        if self.restarts > 0.0 && !algorithm.claims().stand(Harm::Restart) {
+            return Err(ConfigError::NoRestarts { algorithm: algorithm.tag });
+        }
         self.check_constants(algorithm)?;
         let load = self.load_in_other_words()?;
         let this = Self { load, ..self };
@@ -313,6 +319,7 @@ impl Config {
         number("load", "from 0.000001 to 1000000", self.load, 1e-6..=1e6)?;
         self.load_of.values().try_for_each(|&load| number("load_of", "from 0.000001 to 1000000", load, 1e-6..=1e6))?;
         number("mobility", "from 0 to 1000", self.mobility, 0.0..=1e3)?;
+        number("restarts", "from 0 to 1000", self.restarts, 0.0..=1e3)?;
         number("churn", "from 0 to 1000", self.churn.rate(), 0.0..=1e3)?;
         number("the mean absence", "from 0 to 1000000", self.absence.mean(), 0.0..=1e6)?;
         number("speed", "from 0 to 1000000", self.speed, 0.0..=1e6)?;

@@ -33,8 +33,10 @@ pub enum Subject {
     Loss,
     /// Who members are.
     Stay,
-    /// Who is killed when, and what follows from that.
+    /// Who is killed when in a fault-and-heal run, and what follows from being killed in any.
     Life,
+    /// Who is killed when in a measured run.
+    Restart,
 }
 
 /// The stream of `subject` in one replication of the run with this seed.

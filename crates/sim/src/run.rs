@@ -8,6 +8,7 @@ use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
+use rand::RngExt;
 
 use crate::afield::{Afield, Bonds, Effort, Graph, Terrain};
 use crate::applications::Applications;
@@ -19,7 +20,7 @@ use crate::queue::Event;
 use crate::random::{Stays, Stream, Subject, exponential, stream};
 use crate::side_by_side;
 use crate::topology::{random_absent, random_connected, random_removable};
-use crate::world::{Setting, Step, World};
+use crate::world::{Setting, Step, Toll, World};
 
 /// Between the seeds of the fields of two replications, which take a seed as a whole.
 const FIELD_SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -37,6 +38,8 @@ pub struct Replication {
     pub waiting_at_end: OpenWaits,
     /// What the radios did meanwhile, on a field.
     pub effort: Option<Effort>,
+    /// What was done to the lives of nodes, also before counting began.
+    pub toll: Toll,
     /// What became of links meanwhile, on a field, if the algorithm stands on links.
     pub bonds: Option<Bonds>,
     /// Who was in range of whom meanwhile, on a field whose radios have a range.
@@ -164,11 +167,12 @@ impl Visitor for Replicate<'_> {
         let (waiting_at_end, over) = (run.open_waits(), run.over);
         let effort = run.world.effort().map(|effort| effort.since(run.effort_before));
         let bonds = run.world.bonds().map(|bonds| bonds.since(run.bonds_before));
+        let toll = run.world.toll();
         let tally = run.world.finish(violation.as_ref())?.finish();
         let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
             terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
         })?;
-        Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, bonds, graph, over, violation })
+        Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, toll, bonds, graph, over, violation })
     }
 }
 
@@ -177,6 +181,7 @@ struct Run<'a, P: Protocol> {
     world: World<P>,
     applications: Applications,
     mobility: Stream,
+    restarts: Stream,
     last_entry: Time,
     /// When the movements of a file were over, if they are.
     over: Option<Time>,
@@ -214,6 +219,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             world: World::new(setting),
             applications: Applications::new(&plan.config, replication),
             mobility: draws(Subject::Mobility),
+            restarts: draws(Subject::Restart),
             last_entry: Time::ZERO,
             over: None,
             effort_before: Effort::default(),
@@ -224,6 +230,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             run.schedule_request(node);
         }
         run.schedule_change();
+        run.schedule_restart();
         run
     }
 
@@ -290,6 +297,11 @@ impl<'a, P: Protocol> Run<'a, P> {
                 self.change_graph()?;
                 self.schedule_change();
             }
+            Event::Kill => {
+                let node = NodeId(self.restarts.random_range(0..self.plan.config.nodes));
+                self.world.restart(node)?;
+                self.schedule_restart();
+            }
             event => self.world.deliver(event)?,
         }
         while let Some(node) = self.world.next_granted() {
@@ -319,6 +331,13 @@ impl<'a, P: Protocol> Run<'a, P> {
         if self.plan.config.mobility > 0.0 && self.plan.config.field.is_none() {
             let pause = Time::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
             self.world.schedule(pause, Event::Change);
+        }
+    }
+
+    fn schedule_restart(&mut self) {
+        if self.plan.config.restarts > 0.0 {
+            let pause = Time::from_units(exponential(1.0 / self.plan.config.restarts, &mut self.restarts));
+            self.world.schedule(pause, Event::Kill);
         }
     }
 

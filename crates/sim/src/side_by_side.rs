@@ -27,7 +27,7 @@ use crate::movement::Walk;
 use crate::random::{Stays, Subject, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
-use crate::world::{Setting, Step, Traveller, World};
+use crate::world::{Setting, Step, Toll, Traveller, World};
 
 /// How the nodes of a replication move about.
 pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
@@ -80,6 +80,7 @@ pub(crate) fn replicate<P: Protocol>(
         kinds: P::KINDS,
         waiting_at_end,
         effort: None,
+        toll: Toll::default(),
         bonds: None,
         graph: None,
         over: None,

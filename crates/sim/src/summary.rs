@@ -10,6 +10,7 @@ use crate::config::Plan;
 use crate::demand::{Deadlines, Numbers};
 use crate::meter::{Class, Tally};
 use crate::run::Replication;
+use crate::world::Toll;
 
 mod outdoors;
 
@@ -128,6 +129,9 @@ pub struct Summary {
     /// What coming and going did, where nodes do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crossings: Option<Crossings>,
+    /// What was done to the lives of nodes, if any were to be killed, from the start of the replications on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lives: Option<Lives>,
     /// What the radios did, on a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radio: Option<Radio>,
@@ -192,6 +196,17 @@ pub struct Crossings {
     pub wait_per_request: Estimate,
 }
 
+/// What was done to the lives of nodes, in all replications.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Lives {
+    /// Nodes that were killed and came back.
+    pub restarts: u64,
+    /// Applications that were inside then, and went on.
+    pub outlived: u64,
+    /// Those of them that became ones of their node again.
+    pub resumed: u64,
+}
+
 /// A replication that an oracle ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Violated {
@@ -240,6 +255,7 @@ impl Summary {
             units_in_use: units_in_use(&counted, plan.config.k, plan.config.neighbourhoods),
             concurrency: concurrency(&counted),
             crossings: comes_and_goes.then(|| Crossings::of(&counted)),
+            lives: (plan.config.restarts > 0.0).then(|| Lives::of(replications)),
             radio: Radio::of(&counted),
             links: Links::of(plan.config.nodes, &counted),
             graph: Connectedness::of(&counted),
@@ -252,6 +268,17 @@ impl Summary {
             over: replications.iter().filter_map(|replication| replication.over).max(),
             violations: replications.iter().filter(|replication| replication.violation.is_some()).count() as u64,
             violation_details: details(replications),
+        }
+    }
+}
+
+impl Lives {
+    fn of(replications: &[Replication]) -> Self {
+        let sum = |of: fn(&Toll) -> u64| replications.iter().map(|replication| of(&replication.toll)).sum();
+        Self {
+            restarts: sum(|toll| toll.restarts),
+            outlived: sum(|toll| toll.outlived),
+            resumed: sum(|toll| toll.resumed),
         }
     }
 }

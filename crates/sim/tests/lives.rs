@@ -2,9 +2,11 @@
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Repairs};
+use driftlock_sim::config::Config;
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::soak::{Case, Crowd};
+use driftlock_sim::sweep::run_all;
 use driftlock_sim::world::{Setting, World};
 use driftlock_trace::replay::{Outcome, replay};
 use driftlock_trace::{Reader, Writer};
@@ -111,6 +113,29 @@ fn a_token_that_is_under_way_when_an_end_is_killed_arrives() {
         world.restart(killed).expect("it holds");
         settle(&mut world);
         assert_eq!(world.next_granted(), Some(B), "{killed} was killed");
+    }
+}
+
+#[test]
+fn measured_runs_in_which_nodes_are_killed_serve_everybody() {
+    for algorithm in ["krl", "krlf", "krlf-adaptive", "hok", "hok-edf"] {
+        let config = Config {
+            algorithm: algorithm.into(),
+            nodes: 12,
+            connectivity: 0.3,
+            load: 0.5,
+            restarts: 0.2,
+            warmup: 0,
+            entries: 400,
+            replications: 2,
+            check: true,
+            ..Config::default()
+        };
+        let plan = config.plan().expect("it makes sense");
+        let summary = run_all(&[plan], 0, &|_| ()).remove(0);
+        let lives = summary.lives.expect("some are killed");
+        assert_eq!((summary.violations, summary.entries), (0, 800), "{algorithm}: {:?}", summary.violation_details);
+        assert!(lives.restarts > 20 && lives.outlived > 0 && lives.outlived >= lives.resumed, "{algorithm}: {lives:?}");
     }
 }
 

@@ -24,7 +24,7 @@ const IDENTITY: [Known; 3] =
     [("run", Kind::Integer, None), ("run_id", Kind::Text, None), ("version", Kind::Text, None)];
 
 /// The parameters that every run has, be it as null. Durations and choices of numbers are texts, whatever they say.
-const PARAMETERS: [Known; 31] = [
+const PARAMETERS: [Known; 32] = [
     ("algorithm", Kind::Text, None),
     ("nodes", Kind::Integer, Some(NODES)),
     ("k", Kind::Integer, Some("units")),
@@ -34,6 +34,7 @@ const PARAMETERS: [Known; 31] = [
     ("topology", Kind::Text, None),
     ("connectivity", Kind::Real, Some(ONE)),
     ("mobility", Kind::Real, Some(PER_TIME)),
+    ("restarts", Kind::Real, Some(PER_TIME)),
     ("neighbourhoods", Kind::Integer, Some("neighbourhoods")),
     ("churn", Kind::Text, Some(PER_TIME)),
     ("absence", Kind::Text, Some(TIME)),
@@ -71,7 +72,7 @@ const OF_WAITS: [Known; 8] = [
 ];
 
 /// The other results that every run has, be it as null.
-const RESULTS: [Known; 56] = [
+const RESULTS: [Known; 59] = [
     ("deadline_miss_ratio", Kind::Real, Some(ONE)),
     ("deadline_miss_ratio_ci95", Kind::Real, Some(ONE)),
     ("priority_inversions", Kind::Real, Some(ONE)),
@@ -102,6 +103,9 @@ const RESULTS: [Known; 56] = [
     ("crossings.interruption.ci95", Kind::Real, Some(TIME)),
     ("crossings.wait_per_request.mean", Kind::Real, Some(TIME)),
     ("crossings.wait_per_request.ci95", Kind::Real, Some(TIME)),
+    ("lives.restarts", Kind::Integer, Some("restarts")),
+    ("lives.outlived", Kind::Integer, Some("applications")),
+    ("lives.resumed", Kind::Integer, Some("applications")),
     ("radio.transmissions", Kind::Real, Some("frames/entry")),
     ("radio.acknowledgements", Kind::Real, Some("frames/entry")),
     ("radio.receptions", Kind::Real, Some("frames/entry")),

@@ -21,6 +21,7 @@ fn of_the_layer(flags: &Parameters, plan: &Plan) -> Result<(), ConfigError> {
         ("connectivity", flags.connectivity.is_some()),
         ("mobility", flags.mobility.is_some()),
         ("link_failure", flags.link_failure.is_some()),
+        ("restarts", flags.restarts.is_some()),
     ];
     let neighbourhoods = [
         ("neighbourhoods", flags.neighbourhoods.is_some()),

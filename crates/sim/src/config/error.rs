@@ -39,7 +39,7 @@ pub enum ConfigError {
     #[error("the field: {0}")]
     Field(TerrainError),
     /// Decreed where the radios decide.
-    #[error("{name} has no meaning on a field: there it is a matter of movement and radio")]
+    #[error("{name} has no meaning on a field: there it is a matter of movement, radio and faults")]
     NotOnTheField {
         /// The parameter.
         name: &'static str,
@@ -93,6 +93,12 @@ pub enum ConfigError {
         other: &'static str,
         /// Which parameter.
         name: &'static str,
+    },
+    /// What comes of it then is no result.
+    #[error("{algorithm} does not claim to survive that nodes are killed: restarts must be 0")]
+    NoRestarts {
+        /// The algorithm's tag.
+        algorithm: &'static str,
     },
     /// Nobody could be in two places.
     #[error("churn and speed are two ways to move: give one of them")]

@@ -75,7 +75,7 @@ mod tests {
         assert!(!failing.contains(&"link_failure".to_owned()), "links fail: {failing:?}");
         let klme = nulls(config("algorithm = \"klme\""));
         let standing = ["absence", "areas", "spacing", "margin"];
-        let of_links = ["contention", "topology", "connectivity", "mobility"];
+        let of_links = ["contention", "topology", "connectivity", "mobility", "restarts"];
         assert_eq!(klme, [&of_links[..], &standing, &["link_failure", "link_info"]].concat());
     }
 
