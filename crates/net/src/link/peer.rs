@@ -15,7 +15,7 @@ use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link came up.
 const HELLOS_UNNAMED: u32 = 2;
-/// A link that is given up has carried nothing for so long.
+/// A link that is given up has carried nothing for so long, at first.
 const QUIET_MS: u32 = 1_000;
 /// Who does not answer calls is called after at most so many doublings of its interval.
 const CALL_DOUBLINGS_MAX: u32 = 4;
@@ -260,7 +260,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment.
+    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment: the longer it is not needed,
+    /// the shorter that may be, as under load none is long.
     pub(super) fn spare(&mut self, now: Time, spared: bool, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let State::Up(channel) = &self.state else { return };
         if !spared {
@@ -268,7 +269,9 @@ impl<M: Clone> Peer<M> {
             return;
         }
         let since = *self.spared_since.get_or_insert(now);
-        if now >= since + from_ms(own.settings.spare_ms) && channel.is_quiet(now, from_ms(QUIET_MS)) {
+        let turns = (now - since).0 / from_ms(own.settings.spare_ms).0.max(1);
+        let quiet = Time(from_ms(QUIET_MS).0 >> turns.saturating_sub(1).min(63));
+        if turns >= 1 && channel.is_quiet(now, quiet) {
             self.fall(now, Known::Here, own, out);
         }
     }

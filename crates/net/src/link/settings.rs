@@ -64,7 +64,7 @@ impl Default for Settings {
             calls_per_second_max: 25,
             window: 16,
             share_jitter_ms: 5,
-            ack_delay_ms: 10,
+            ack_delay_ms: 25,
             retransmit_ms: 200,
             retransmit_ms_min: 50,
             retransmit_ms_max: 2_000,

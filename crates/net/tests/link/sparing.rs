@@ -62,6 +62,16 @@ fn a_crowd_agrees_on_the_links_of_the_rule_and_keeps_them() {
 }
 
 #[test]
+fn a_crowd_that_never_falls_silent_comes_to_the_links_of_the_rule_as_well() {
+    let mut crowd = Crowd::new(12, 5, Settings::default());
+    for _ in 0..400 {
+        (0..12).for_each(|node| crowd.send_to_all(node));
+        crowd.run_unwatched(300);
+    }
+    crowd.observer.check_calm(&crowd.links, witnesses(), |_, _| true);
+}
+
+#[test]
 fn a_neighbour_that_walks_off_is_missed_in_a_crowd_as_soon_as_among_few() {
     // As many hellos as five nodes say in a second are all that these 60 may, so each speaks every 15 s or so.
     let settings = Settings { hellos_per_second_max: 5, ..Settings::default() };
