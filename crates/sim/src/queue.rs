@@ -81,14 +81,21 @@ pub enum Event {
         /// Which of its entries it was.
         entry: u32,
     },
-    /// A member hears late, or wrongly, of another one.
-    Hint {
+    /// A member hears late, or wrongly, that another one has come.
+    HintMet {
         /// Which member.
         node: NodeId,
         /// Of whom.
         peer: NodeId,
-        /// That it has come, in this life; else that it has departed.
-        life: Option<Incarnation>,
+        /// In this life.
+        life: Incarnation,
+    },
+    /// Likewise that another one has departed.
+    HintParted {
+        /// Which member.
+        node: NodeId,
+        /// Of whom.
+        peer: NodeId,
     },
     /// A node hears that no application of an earlier life is alive.
     Gone {
@@ -98,6 +105,9 @@ pub enum Event {
     /// Something happens on the field.
     Field,
 }
+
+/// The queue moves events about all the time: what makes them larger makes every run slower.
+const _: () = assert!(size_of::<Event>() <= 16);
 
 /// An event and its place in the order.
 #[derive(Clone, Copy, Debug)]

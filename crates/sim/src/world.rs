@@ -304,7 +304,8 @@ impl<P: Protocol> World<P> {
                 Ok(())
             }
             Event::Gone { node } => self.say_gone(node),
-            Event::Hint { node, peer, life } => self.late_hint(node, peer, life),
+            Event::HintMet { node, peer, life } => self.late_hint(node, peer, Some(life)),
+            Event::HintParted { node, peer } => self.late_hint(node, peer, None),
             Event::Miss { .. }
             | Event::Kill
             | Event::Change
@@ -316,8 +317,8 @@ impl<P: Protocol> World<P> {
 
     /// Whether what arrives next from one member at another is not due: what was, was lost when that one was killed.
     fn arrives_later(&self, from: NodeId, to: NodeId) -> bool {
-        let next = self.ground.neighbourhood().and_then(|members| members.on_the_way(from, to).next());
-        next.is_some_and(|next| next.arrives > self.now)
+        let next = || self.ground.neighbourhood().and_then(|members| members.on_the_way(from, to).next());
+        self.lives.has_killed() && next().is_some_and(|next| next.arrives > self.now)
     }
 
     /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by themselves.

@@ -92,10 +92,10 @@ impl<P: Protocol> World<P> {
         let late = Time::from_units(exponential(LATE_DELAYS * self.delay.mean(), &mut self.hints.draws));
         match self.hints.draws.random_range(0..3) {
             0 => {}
-            1 => self.schedule(late, Event::Hint { node, peer, life }),
+            1 => self.schedule(late, hint_of(node, peer, life)),
             _ => {
                 let other = NodeId(self.hints.draws.random_range(0..self.node_count()));
-                self.schedule(late, Event::Hint { node, peer: other, life });
+                self.schedule(late, hint_of(node, other, life));
                 self.tell_hint(node, peer, life)?;
             }
         }
@@ -120,4 +120,9 @@ impl<P: Protocol> World<P> {
         }
         self.tell(node, life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))
     }
+}
+
+/// The member is told later that another one has come, in this life, or departed.
+fn hint_of(node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Event {
+    life.map_or(Event::HintParted { node, peer }, |life| Event::HintMet { node, peer, life })
 }

@@ -75,6 +75,11 @@ impl<P: Protocol> Lives<P> {
         self.down.iter().any(|(down, _)| *down == node)
     }
 
+    /// Whether any node was.
+    pub(super) fn has_killed(&self) -> bool {
+        self.toll.restarts > 0
+    }
+
     fn is_outlived(&self, node: NodeId, grant: Grant) -> bool {
         self.outlived.iter().any(|outlived| (outlived.node, outlived.grant) == (node, grant))
     }
