@@ -7,7 +7,7 @@ use driftlock_protocol::{Constants, Demand, Deployment, NodeId, WrongConstant};
 use driftlock_spec::Violation;
 use thiserror::Error;
 
-use crate::Stays;
+use crate::StayOrder;
 use crate::action::DEMANDS_MAX;
 
 /// The most nodes that can be explored.
@@ -63,7 +63,7 @@ pub struct Setup {
     /// Nodes that enter the neighbourhood.
     pub joins: Bound,
     /// How the stays of members lie to one another, and those of the deployment with them: see [`Setup::set_stays`].
-    pub stays: Stays,
+    pub stays: StayOrder,
     /// Members that leave it.
     pub leaves: Bound,
     /// Members that stop for good.
@@ -155,7 +155,7 @@ impl Setup {
             failures: Bound::Most(0),
             formations: Bound::Most(0),
             joins: Bound::Most(0),
-            stays: Stays::Growing,
+            stays: StayOrder::Growing,
             leaves: Bound::Most(0),
             crashes: Bound::Most(0),
             losses: Bound::Most(0),
@@ -178,11 +178,11 @@ impl Setup {
     }
 
     /// Lets the stays of members lie so, of those that are there at the start as of those that enter later.
-    pub fn set_stays(&mut self, stays: Stays) {
+    pub fn set_stays(&mut self, stays: StayOrder) {
         self.stays = stays;
         let of_members = || self.deployment.lives().map(|(_, life)| stays.of(life)).collect();
         // Those that grow need not be told.
-        self.deployment.stays = if stays == Stays::Growing { Vec::new() } else { of_members() };
+        self.deployment.stays = if stays == StayOrder::Growing { Vec::new() } else { of_members() };
     }
 
     /// No limit where the number of states is bounded anyhow; else three for each hop that heights may have to span.

@@ -13,7 +13,7 @@ use driftlock_trace::{Presence, Writer};
 
 use crate::parts::{Forget, Seat, ticks};
 use crate::search::Counterexample;
-use crate::{Action, Model, Stays};
+use crate::{Action, Model, StayOrder};
 
 /// Between two actions, in nanoseconds: a time unit.
 const PAUSE: u64 = 1_000_000_000;
@@ -40,7 +40,7 @@ pub(crate) struct Play<P: Protocol> {
     killed: BTreeMap<NodeId, Status>,
     demands: Vec<Demand>,
     fate: Fate,
-    stays: Stays,
+    stays: StayOrder,
     now: u64,
     writer: Option<Writer>,
 }
@@ -385,7 +385,7 @@ mod tests {
         for seed in 0..100 {
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
         }
-        for stays in Stays::ALL {
+        for stays in StayOrder::ALL {
             setup.set_stays(stays);
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, 1);
         }

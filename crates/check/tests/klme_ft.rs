@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Bound, Effort, Model, Pace, Properties, Property, Report, Setup, Stays, Timing, check, walk};
+use driftlock_check::{
+    Bound, Effort, Model, Pace, Properties, Property, Report, Setup, StayOrder, Timing, check, walk,
+};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant};
 use driftlock_protocol::{Deployment, NodeId, Repairs};
 use driftlock_spec::Violation;
@@ -96,8 +98,8 @@ fn stays_may_lie_to_one_another_in_any_order() {
         setup.set_stays(stays);
         holds(&setup, Variant::SMALL)
     };
-    assert_eq!(Stays::ALL.map(of_members), [14_049, 14_056, 14_055]);
-    assert_eq!(Stays::ALL.map(of_newcomers), [48_103, 47_979, 48_209]);
+    assert_eq!(StayOrder::ALL.map(of_members), [14_049, 14_056, 14_055]);
+    assert_eq!(StayOrder::ALL.map(of_newcomers), [48_103, 47_979, 48_209]);
 }
 
 #[test]

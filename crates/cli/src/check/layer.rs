@@ -1,6 +1,6 @@
 //! The flags that say what the layer below an algorithm may do, and what they mean.
 
-use driftlock_check::{Bound, Networks, Setup, Stays, Topology};
+use driftlock_check::{Bound, Networks, Setup, StayOrder, Topology};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{ALGORITHMS, Algorithm, Harm, Layer, NodeId};
 
@@ -51,7 +51,7 @@ pub(super) struct NeighbourhoodFlags {
     /// How the stays of those who enter lie to those before: growing, falling, or alternating between above and below
     /// [default: growing]
     #[arg(long, value_name = "ORDER")]
-    pub(super) stays: Option<Stays>,
+    pub(super) stays: Option<StayOrder>,
     /// Members that stop for good, and nobody is told [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     crashes: Option<Bound>,

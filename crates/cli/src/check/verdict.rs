@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use driftlock_check::{Action, Bound, Counterexample, Lives, Networks, Property, Report, Setup, Stays, Timing, Walked};
+use driftlock_check::{
+    Action, Bound, Counterexample, Lives, Networks, Property, Report, Setup, StayOrder, Timing, Walked,
+};
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Deployment, Layer};
 use serde_json::{Value, json};
@@ -107,7 +109,7 @@ impl Told<'_> {
         } else {
             bounds.push(counted(setup.leaves, "leaving"));
             bounds.push(counted(setup.joins, "entering"));
-            bounds.extend((setup.stays != Stays::Growing).then(|| format!("stays {}", setup.stays)));
+            bounds.extend((setup.stays != StayOrder::Growing).then(|| format!("stays {}", setup.stays)));
         }
         bounds.extend(faults(setup).map(|(_, bound, what)| counted(bound, what)));
         if setup.failures != Bound::Most(0) {
@@ -298,7 +300,7 @@ impl Told<'_> {
             Layer::Neighbourhood => {
                 let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
-                let stays = (setup.stays != Stays::Growing).then(|| ("stays", setup.stays.to_string()));
+                let stays = (setup.stays != StayOrder::Growing).then(|| ("stays", setup.stays.to_string()));
                 let bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
                 (outside.into_iter().chain(stays).collect::<Vec<_>>(), bounds)
             }

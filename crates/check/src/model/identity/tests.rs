@@ -13,7 +13,7 @@ use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Protocol, Repair
 use driftlock_spec::Violation;
 
 use crate::state::State;
-use crate::{Action, Bound, Model, Setup, Stays, Timing, Topology, topologies};
+use crate::{Action, Bound, Model, Setup, StayOrder, Timing, Topology, topologies};
 
 /// Of each setup so many states are looked at that count as different,
 const DIFFERENT: usize = 25_000;
@@ -219,7 +219,7 @@ fn where_nodes_crash_and_messages_are_lost_and_late() {
 
 #[test]
 fn whichever_way_stays_lie() {
-    for stays in Stays::ALL {
+    for stays in StayOrder::ALL {
         let mut setup = Setup { leaves: TWICE, joins: Bound::Any, lateness: Bound::Most(3), ..near(2, 1, ONCE) };
         setup.spread = 6;
         setup.set_stays(stays);

@@ -11,7 +11,7 @@ const MIDDLE: u64 = 1_000_000;
 /// In which order the stays are of members that come one after the other. Drawn as they are they may be in any, and no
 /// algorithm should care; one that does is found in the order that it does not count on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Stays {
+pub enum StayOrder {
     /// Whoever comes later has a greater one.
     #[default]
     Growing,
@@ -22,7 +22,7 @@ pub enum Stays {
     Alternating,
 }
 
-impl Stays {
+impl StayOrder {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Growing, Self::Falling, Self::Alternating];
 
@@ -53,13 +53,13 @@ impl Stays {
     }
 }
 
-impl fmt::Display for Stays {
+impl fmt::Display for StayOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Stays {
+impl FromStr for StayOrder {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -74,20 +74,20 @@ mod tests {
 
     #[test]
     fn a_stay_lies_beyond_all_before_it_on_the_side_that_was_asked_for() {
-        let first = |stays: Stays| [0, 1, 2, 3, 4].map(|life| stays.of(Incarnation(life)).0);
-        assert_eq!(first(Stays::Growing), [0, 1, 2, 3, 4]);
-        assert_eq!(first(Stays::Falling).map(|stay| MIDDLE - stay), [0, 1, 2, 3, 4]);
-        let alternating = first(Stays::Alternating).map(|stay| stay.cast_signed() - MIDDLE.cast_signed());
+        let first = |stays: StayOrder| [0, 1, 2, 3, 4].map(|life| stays.of(Incarnation(life)).0);
+        assert_eq!(first(StayOrder::Growing), [0, 1, 2, 3, 4]);
+        assert_eq!(first(StayOrder::Falling).map(|stay| MIDDLE - stay), [0, 1, 2, 3, 4]);
+        let alternating = first(StayOrder::Alternating).map(|stay| stay.cast_signed() - MIDDLE.cast_signed());
         assert_eq!(alternating, [0, 1, -1, 2, -2]);
-        assert!((0..9).map(Incarnation).all(|life| Stays::Alternating.turn(life) == u64::from(life.0 % 2)));
-        assert!((0..9).map(Incarnation).all(|life| Stays::Falling.turn(life) == 0));
+        assert!((0..9).map(Incarnation).all(|life| StayOrder::Alternating.turn(life) == u64::from(life.0 % 2)));
+        assert!((0..9).map(Incarnation).all(|life| StayOrder::Falling.turn(life) == 0));
     }
 
     #[test]
     fn an_order_is_spelled_as_it_is_read() {
-        for stays in Stays::ALL {
+        for stays in StayOrder::ALL {
             assert_eq!(stays.to_string().parse(), Ok(stays));
         }
-        assert_eq!("drawn".parse::<Stays>(), Err("stays are growing, falling, alternating".into()));
+        assert_eq!("drawn".parse::<StayOrder>(), Err("stays are growing, falling, alternating".into()));
     }
 }
