@@ -1,5 +1,5 @@
-//! What the simulator is measured against: a limit ([`heap`]) and a peer ([`nexosim`]); and the checker: the bare search
-//! ([`search`]).
+//! What the simulator is measured against: a limit ([`heap`]) and a peer ([`nexosim`]); and the checker: the bare
+//! search ([`search`]).
 //!
 //! Each contender is a function `run(pending, events)` which keeps `pending` messages under way, drawn from the same
 //! [`Delays`], handles `events` of them and returns how many it counted. `cargo bench -p driftlock-benches` runs them.

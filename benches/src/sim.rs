@@ -1,7 +1,8 @@
 //! The simulator itself: krl with its whole protocol step, the oracles' view from outside and all metrics.
 //!
-//! One event is a message that arrives, a request or a release. The network has a tenth as many tokens as nodes, and each
-//! node six neighbours, as in the paper's 30 nodes at 20% connectivity; so about one event for each node is pending.
+//! One event is a message that arrives, a request or a release. The network has a tenth as many tokens as nodes, and
+//! each node six neighbours, as in the paper's 30 nodes at 20% connectivity; so about one event for each node is
+//! pending.
 
 use driftlock_sim::config::Config;
 use driftlock_sim::run::{Records, replicate};

@@ -115,7 +115,10 @@ export class Feed {
     if (this.#live) this.#events.grown();
   }
 
-  /** Lines that are not part of a run; whether this was one. Their first key says so, and spares parsing the others twice. */
+  /**
+   * Lines that are not part of a run; whether this was one. Their first key says so, and spares parsing the others
+   * twice.
+   */
   #control(bytes: Uint8Array): boolean {
     const start = new TextDecoder().decode(bytes.subarray(0, 16));
     if (start.startsWith('{"format"')) {

@@ -1,5 +1,5 @@
-// The pages about the papers have a text for every clause that the algorithms mark and for every rule that can be switched off,
-// and for nothing else.
+// The pages about the papers have a text for every clause that the algorithms mark and for every rule that can be
+// switched off, and for nothing else.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";

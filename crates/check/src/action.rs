@@ -48,8 +48,8 @@ pub enum Action {
     Leave(NodeId),
     /// A member stops for good, and nobody is told.
     Crash(NodeId),
-    /// A node is killed. On links it is back at once, with what it had stored: being down is the same as having no links and
-    /// no requests.
+    /// A node is killed. On links it is back at once, with what it had stored: being down is the same as having no
+    /// links and no requests.
     Kill(NodeId),
     /// A member that was killed is back, with what it had stored.
     Back(NodeId),

@@ -1,17 +1,18 @@
 //! Which states count as one: the fingerprint of a state forgets what makes no difference.
 //!
-//! Heights count up to a common shift, and so do counts together with the ranks that are made from them; grants of a permit
-//! count by the order of their fences, its last grant among them, and a fence from which the next is made only if it is behind;
-//! stamps count by their order, incarnations not at all ([`Kind`]). Permits count up to their names where each is mentioned by
-//! its holder alone, on links; in a neighbourhood a grant may still be on its way when its permit is free again, and the lowest
-//! of the free ones is the next to be granted, so that names count. All of it is exact until something is violated: an algorithm only ever
-//! compares such numbers, or steps to the one next to them, so whatever one of the states can do, the other can do too, which
-//! a test makes sure of (`model::identity`). A fence is looked at beside the lowest of the permits that were named before it:
-//! several permits are named together when they were granted together, under one fence, or are free in a token whose fence is
-//! later than the last grant of each of them.
+//! Heights count up to a common shift, and so do counts together with the ranks that are made from them; grants of a
+//! permit count by the order of their fences, its last grant among them, and a fence from which the next is made only
+//! if it is behind; stamps count by their order, incarnations not at all ([`Kind`]). Permits count up to their names
+//! where each is mentioned by its holder alone, on links; in a neighbourhood a grant may still be on its way when its
+//! permit is free again, and the lowest of the free ones is the next to be granted, so that names count. All of it is
+//! exact until something is violated: an algorithm only ever compares such numbers, or steps to the one next to them,
+//! so whatever one of the states can do, the other can do too, which a test makes sure of (`model::identity`). A fence
+//! is looked at beside the lowest of the permits that were named before it: several permits are named together when
+//! they were granted together, under one fence, or are free in a token whose fence is later than the last grant of each
+//! of them.
 //!
-//! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The fingerprint of
-//! a state puts them in.
+//! A part of a state (a node, a channel) is sketched once: its hash with the relative numbers left open. The
+//! fingerprint of a state puts them in.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::hash::{Hash, Hasher};
@@ -142,7 +143,8 @@ struct Sketcher {
     mark: Option<Kind>,
     /// How many relative numbers there were.
     place: u64,
-    /// The series of the rounds, and but for a bit of the versions, of the leader whose number, a level and a stay, was met last.
+    /// The series of the rounds, and but for a bit of the versions, of the leader whose number, a level and a stay, was
+    /// met last.
     leader: u128,
 }
 
@@ -308,8 +310,8 @@ impl<'a> Fingerprint<'a> {
         self.fences.get(permit as usize).copied().unwrap_or_default()
     }
 
-    /// Where a fence stands among the grants of the permit: how many of them have a lower one, whether one has the same, and
-    /// how it compares with the last.
+    /// Where a fence stands among the grants of the permit: how many of them have a lower one, whether one has the
+    /// same, and how it compares with the last.
     fn place(&self, permit: u32, fence: u128) -> u64 {
         let of_permit = self.granted.partition_point(|other| *other < (permit, 0));
         let below = self.granted.partition_point(|other| *other < (permit, fence)) - of_permit;

@@ -187,8 +187,8 @@ impl Graph {
         (Action::of_code(self.action[at as usize]), self.to[at as usize])
     }
 
-    /// The shortest way from `start` to a state that `is_goal`, by transitions that `may_pass`, as the actions and where each
-    /// leads; of several, the first in the order of actions.
+    /// The shortest way from `start` to a state that `is_goal`, by transitions that `may_pass`, as the actions and
+    /// where each leads; of several, the first in the order of actions.
     pub(crate) fn shortest(
         &self,
         start: u32,

@@ -1,10 +1,10 @@
 //! Whether whoever waits is served in the end, decided on the graph of all states.
 //!
-//! Two questions, for each node. *Is there hope?* From every state in which it is owed a grant, some continuation without
-//! further disturbance serves it. *Is hope fulfilled?* No fair run goes round for ever while it waits: a run that does
-//! stays, in the end, in one strongly connected component of the states in which it waits. The component is fair if
-//! everything that stays possible in it also happens in it. Components are found such that whatever one leads to is found
-//! before it, so both questions are answered as soon as a component is complete.
+//! Two questions, for each node. *Is there hope?* From every state in which it is owed a grant, some continuation
+//! without further disturbance serves it. *Is hope fulfilled?* No fair run goes round for ever while it waits: a run
+//! that does stays, in the end, in one strongly connected component of the states in which it waits. The component is
+//! fair if everything that stays possible in it also happens in it. Components are found such that whatever one leads
+//! to is found before it, so both questions are answered as soon as a component is complete.
 
 use crate::action::Action;
 use crate::graph::{CUT, Graph};

@@ -328,8 +328,8 @@ impl<P: Protocol> Parts<P> {
         Some((first, *channel.rest.get_or_init(|| self.channel(others.into()))))
     }
 
-    /// The message behind the next `past` ones, and the channel without it. None that a channel has earlier as well: it makes
-    /// no difference which of them arrives.
+    /// The message behind the next `past` ones, and the channel without it. None that a channel has earlier as well: it
+    /// makes no difference which of them arrives.
     pub(crate) fn overtaking(&self, channel: PartId, past: u8) -> Option<(PartId, PartId)> {
         let messages = &self.channels.get(channel).messages;
         let place = usize::from(past);

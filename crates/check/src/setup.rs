@@ -78,8 +78,8 @@ pub struct Setup {
     pub overtakes: Bound,
     /// Whether links fail only where all nodes can still reach one another afterwards.
     pub connected: bool,
-    /// How late messages may be, in timed mode: so often in all may a tick pass while a channel from one node to another has
-    /// messages on it. Without a bound they are on their way for any time.
+    /// How late messages may be, in timed mode: so often in all may a tick pass while a channel from one node to
+    /// another has messages on it. Without a bound they are on their way for any time.
     pub lateness: Bound,
     /// What becomes of the messages on a link that fails.
     pub fate: Fate,
@@ -276,8 +276,8 @@ pub enum Property {
     /// Whoever waits is served once nothing changes any more: nobody is stuck, nobody's hope is lost, and no fair run
     /// goes round for ever without serving somebody.
     Service,
-    /// Messages do not go round for ever by themselves. Not every algorithm claims it: one that keeps tokens moving does
-    /// not.
+    /// Messages do not go round for ever by themselves. Not every algorithm claims it: one that keeps tokens moving
+    /// does not.
     Calm,
 }
 

@@ -304,8 +304,8 @@ impl<P: Protocol> Play<P> {
         }
     }
 
-    /// What goes to a node that was killed and is not missed yet is lost, but for permits. A counterexample may end with a
-    /// message to nobody.
+    /// What goes to a node that was killed and is not missed yet is lost, but for permits. A counterexample may end
+    /// with a message to nobody.
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
         if let Some(links) = self.ground.links_mut()
             && let Some(incarnation) = links.loose(from, to)

@@ -1,5 +1,5 @@
-//! klme-ft in every order of events, in timed mode: three nodes share one unit while a node crashes and a message is lost. And
-//! what it rests on: without it, the search finds two users of one unit.
+//! klme-ft in every order of events, in timed mode: three nodes share one unit while a node crashes and a message is
+//! lost. And what it rests on: without it, the search finds two users of one unit.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ fn setup() -> Setup {
     setup.lateness = Bound::Most(0);
     // The constants are given by each test.
     setup.small_scale = false;
-    // Periodic timers keep taking turns with what an application might do, so that fairness says nothing here: that everybody is served
-    // is a matter of the fault-and-heal runs.
+    // Periodic timers keep taking turns with what an application might do, so that fairness says nothing here: that
+    // everybody is served is a matter of the fault-and-heal runs.
     setup.properties = Properties::USUAL.without(Property::Service);
     setup
 }
@@ -118,8 +118,8 @@ fn two_units_are_shared_by_no_more_than_two() {
     holds(&setup, Variant::SMALL);
 }
 
-/// Untimed, any timer may fire next: a lease may run out at once, and a guard as well, before what it guards. Nothing is left but that
-/// no grant is made twice, which is what the fence rests on.
+/// Untimed, any timer may fire next: a lease may run out at once, and a guard as well, before what it guards. Nothing
+/// is left but that no grant is made twice, which is what the fence rests on.
 #[test]
 fn without_a_clock_no_grant_is_made_twice() {
     let mut setup = Setup { crashes: ONCE, losses: Bound::Any, requests: Bound::Most(9), ..setup() };

@@ -1,6 +1,6 @@
-//! What klme-ft's rules of safety are for: without each of them a search finds two users of one unit, or one fence issued twice.
-//! What the others are for, runs of the simulator show (`crates/sim/tests/klme_ft_guards.rs`), and stories
-//! (`crates/spec/tests/klme_ft.rs`).
+//! What klme-ft's rules of safety are for: without each of them a search finds two users of one unit, or one fence
+//! issued twice. What the others are for, runs of the simulator show (`crates/sim/tests/klme_ft_guards.rs`), and
+//! stories (`crates/spec/tests/klme_ft.rs`).
 
 use std::time::Duration;
 
@@ -88,8 +88,8 @@ fn nothing_is_granted_on_account_of_a_timer() {
     needs(guard::NOT_ON_TIMER, &Setup { crashes: ONCE, requests_in_all: TWICE, timing, ..setup() });
 }
 
-/// The leader grants, and crashes; its grant is late, and another leads already. That shows if a lease is longer than the
-/// shortest.
+/// The leader grants, and crashes; its grant is late, and another leads already. That shows if a lease is longer than
+/// the shortest.
 #[test]
 fn a_lease_counts_from_the_claim() {
     let mut variant = Variant::SMALL;

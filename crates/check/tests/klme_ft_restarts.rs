@@ -1,5 +1,5 @@
-//! klme-ft in every order of events where a member is killed at any instant and comes back, while its application goes on
-//! for as long as its lease lasts; and what goes wrong without each of the rules for that.
+//! klme-ft in every order of events where a member is killed at any instant and comes back, while its application goes
+//! on for as long as its lease lasts; and what goes wrong without each of the rules for that.
 
 use std::time::Duration;
 

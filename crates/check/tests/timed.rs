@@ -1,5 +1,5 @@
-//! Time that counts: a guardian may act only once a holder's lease has run out. This holds if timers mean something, and
-//! not if any armed timer may fire next, if clocks drift too far, or if a node can sleep.
+//! Time that counts: a guardian may act only once a holder's lease has run out. This holds if timers mean something,
+//! and not if any armed timer may fire next, if clocks drift too far, or if a node can sleep.
 
 use std::time::Duration;
 

@@ -11,7 +11,8 @@ use crate::results::print;
 /// The flags of `driftlock list`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Show this algorithm: its paper, the repairs of the paper's text that can be switched off, and the constants that can be set
+    /// Show this algorithm: its paper, the repairs of the paper's text that can be switched off, and the constants that
+    /// can be set
     algorithm: Option<String>,
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// Refuses the first of these files that can not be written, that is named twice, or that is one of those which are read.
-/// What is there is left as it is, and what is not does not come to be.
+/// Refuses the first of these files that can not be written, that is named twice, or that is one of those which are
+/// read. What is there is left as it is, and what is not does not come to be.
 pub(crate) fn check<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
     inputs: impl IntoIterator<Item = &'a PathBuf>,

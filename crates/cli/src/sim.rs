@@ -176,8 +176,8 @@ struct Parameters {
     /// Neighbourhoods with k units each, among which the nodes are dealt out (for klme) [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     neighbourhoods: Option<u32>,
-    /// How often each node leaves its neighbourhood for another (or the same, if there is one): none, light, medium, heavy, or
-    /// a rate per time unit [default: none]
+    /// How often each node leaves its neighbourhood for another (or the same, if there is one): none, light, medium,
+    /// heavy, or a rate per time unit [default: none]
     #[arg(long, allow_hyphen_values = true)]
     churn: Option<Churn>,
     /// Time that it is in no neighbourhood then: a number, uniform:A..B or exponential:MEAN [default: 0]

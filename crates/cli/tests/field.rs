@@ -296,7 +296,8 @@ fn the_papers_fields_have_names() {
     }
 }
 
-/// What is on the air in a capture: for each packet, whether it was sent (or received), whether to all, and how many bytes IP has of it.
+/// What is on the air in a capture: for each packet, whether it was sent (or received), whether to all, and how many
+/// bytes IP has of it.
 fn packets(capture: &[u8]) -> Vec<(bool, bool, usize)> {
     const PACKET: u32 = 6;
     const ETHERNET: usize = 14;
@@ -334,7 +335,8 @@ fn what_radios_cost_is_what_the_packets_of_the_capture_cost() {
         let (sent, received): (Vec<_>, Vec<_>) =
             packets(&fs::read(&capture).expect("written")).into_iter().partition(|(sent, ..)| *sent);
         let bytes: usize = sent.iter().map(|(.., bytes)| bytes).sum();
-        // 192 us, then 36 bytes of headers and the packet: at 1 Mb/s to all, at 2 Mb/s to one. An acknowledgement takes 304 us.
+        // 192 us, then 36 bytes of headers and the packet: at 1 Mb/s to all, at 2 Mb/s to one. An acknowledgement takes
+        // 304 us.
         let micros = |(_, to_all, bytes): &(bool, bool, usize)| 192 + (36 + bytes) * if *to_all { 8 } else { 4 };
         let airtime = sent.iter().map(micros).sum::<usize>() as f64 * 1e-6 + result("acknowledgements") * 304e-6;
         let watts = 0.967 + 1.327 - 2.0 * 0.843;

@@ -1,4 +1,5 @@
-//! The lines for jq in docs/trace.md do what they say on traces of every family. scripts/test installs jq where it is missing.
+//! The lines for jq in docs/trace.md do what they say on traces of every family. scripts/test installs jq where it is
+//! missing.
 
 mod outside;
 

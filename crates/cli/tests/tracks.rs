@@ -203,7 +203,8 @@ fn positions_rebuilt_from_a_trace_are_those_of_the_tracks() {
     }
 }
 
-/// Three vehicles that come at 0, 10 and 20 s and leave a minute later, in steps of a second, of which there are so many.
+/// Three vehicles that come at 0, 10 and 20 s and leave a minute later, in steps of a second, of which there are so
+/// many.
 fn vehicles(steps: u32, start: u32) -> String {
     let mut fcd = String::from("<fcd-export>\n");
     for time in 0..steps {

@@ -1,9 +1,10 @@
 //! What went over the air, as a file for Wireshark: pcapng.
 //!
-//! Every node is an interface. A transmission is recorded where it was sent, when it begins; a reception where it was received, when
-//! the transmission ends. Radios tell of both if they are [watched](crate::radio::Air::set_watched). Packets are Ethernet, IPv4 and UDP
-//! around the bytes of [`driftlock_net::wire`]; the times are those of the simulation, in nanoseconds from 1970 on. The
-//! radio's own acknowledgements are not recorded. docs/pcap.md says how to look at it.
+//! Every node is an interface. A transmission is recorded where it was sent, when it begins; a reception where it was
+//! received, when the transmission ends. Radios tell of both if they are [watched](crate::radio::Air::set_watched).
+//! Packets are Ethernet, IPv4 and UDP around the bytes of [`driftlock_net::wire`]; the times are those of the
+//! simulation, in nanoseconds from 1970 on. The radio's own acknowledgements are not recorded. docs/pcap.md says how to
+//! look at it.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -174,7 +175,8 @@ fn udp_header(datagram: &Datagram, length: u16) -> [u8; UDP_HEADER] {
     header
 }
 
-/// The sum of RFC 1071: of words of 16 bits, the carry added at the lower end. The last byte of an odd number is followed by zero.
+/// The sum of RFC 1071: of words of 16 bits, the carry added at the lower end. The last byte of an odd number is
+/// followed by zero.
 fn sum(bytes: &[u8], before: u16) -> u16 {
     bytes.chunks(2).fold(before, |sum, pair| {
         let word = u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]);

@@ -1,9 +1,11 @@
 //! What goes wrong, and when: crashes, pauses, jamming, partitions, losses.
 //!
-//! A [`Schedule`] is a list of faults, written down by a person or drawn by a seed. [`Faults`] carries it out: it says when it wants to
-//! act, is told where nodes are, and gives [`Action`]s, one for each node that is touched. docs/faults.md shows how faults are written.
+//! A [`Schedule`] is a list of faults, written down by a person or drawn by a seed. [`Faults`] carries it out: it says
+//! when it wants to act, is told where nodes are, and gives [`Action`]s, one for each node that is touched.
+//! docs/faults.md shows how faults are written.
 //!
-//! - `area`: parts of the plane. While a fault of an area lasts, whoever moves into it is touched and whoever leaves it is not.
+//! - `area`: parts of the plane. While a fault of an area lasts, whoever moves into it is touched and whoever leaves it
+//!   is not.
 //! - `file`: faults as TOML has them. What makes no sense does not get past it.
 //! - `random`: schedules by seed, which have healed at a given time.
 //! - `runner`: who is touched now, by however many faults at once.

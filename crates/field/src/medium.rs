@@ -129,7 +129,8 @@ impl<F: Clone> Medium<F> {
         self.proximity.take_set_out()
     }
 
-    /// What all radios have done until now, and what energy they have spent, as [`Air::total`] and [`Air::joules`] tell.
+    /// What all radios have done until now, and what energy they have spent, as [`Air::total`] and [`Air::joules`]
+    /// tell.
     pub fn effort(&mut self, now: Time) -> (Meter, f64) {
         self.advance(now);
         (self.air.total(now), self.air.joules(now))

@@ -1,9 +1,9 @@
 //! Who hears whom, and when: the medium that all nodes share, as an event-driven model.
 //!
-//! It is a model, not 802.11. It has what token algorithms feel of a radio: airtime, listening before talking, random backoff, hidden
-//! terminals, collisions, acknowledgements and retries, half-duplex nodes, losses that come in spells, queues that overflow. It has no
-//! RTS/CTS, no NAV, no rate adaptation, no fragments, no propagation delay and no moving during a frame. docs/radio.md says all of it,
-//! with formulas and what the papers' own radios were.
+//! It is a model, not 802.11. It has what token algorithms feel of a radio: airtime, listening before talking, random
+//! backoff, hidden terminals, collisions, acknowledgements and retries, half-duplex nodes, losses that come in spells,
+//! queues that overflow. It has no RTS/CTS, no NAV, no rate adaptation, no fragments, no propagation delay and no
+//! moving during a frame. docs/radio.md says all of it, with formulas and what the papers' own radios were.
 //!
 //! ```text
 //!            caller                                       Air
@@ -17,12 +17,14 @@
 //! - [`presets`]: settings with a name.
 //! - `propagation`: how strong a signal arrives.
 //! - `weather`: chance as a function of (seed, pair, time), the same for every algorithm.
-//! - `station`: one node's radio. `csma` and `ideal`: the two ways to share the medium. `reception`: what becomes of a signal.
+//! - `station`: one node's radio. `csma` and `ideal`: the two ways to share the medium. `reception`: what becomes of a
+//!   signal.
 //! - [`Meter`]: what it cost.
 //!
-//! The frame type is the caller's; the medium clones it for every receiver and never looks into it. Time is handed in. The caller keeps
-//! the queue of events: it gets [`Effect::At`] and calls [`Air::handle`] then. Positions are the caller's too: `surroundings(node,
-//! radius, buffer)` fills in all nodes within the radius of the node now, with their distances, in growing order of nodes.
+//! The frame type is the caller's; the medium clones it for every receiver and never looks into it. Time is handed in.
+//! The caller keeps the queue of events: it gets [`Effect::At`] and calls [`Air::handle`] then. Positions are the
+//! caller's too: `surroundings(node, radius, buffer)` fills in all nodes within the radius of the node now, with their
+//! distances, in growing order of nodes.
 
 use std::collections::BTreeSet;
 
@@ -95,7 +97,8 @@ pub enum Effect<F> {
         /// The content.
         frame: F,
     },
-    /// A unicast frame was given up: never acknowledged, or no place in the queue. The receiver may have got it all the same.
+    /// A unicast frame was given up: never acknowledged, or no place in the queue. The receiver may have got it all the
+    /// same.
     Failed {
         /// The sender.
         from: NodeId,
@@ -104,7 +107,8 @@ pub enum Effect<F> {
         /// The content.
         frame: F,
     },
-    /// A transmission begins. Told only to who [watches](Air::set_watched), for a record; acknowledgements are not told of.
+    /// A transmission begins. Told only to who [watches](Air::set_watched), for a record; acknowledgements are not told
+    /// of.
     OnAir {
         /// The sender.
         from: NodeId,
@@ -115,8 +119,9 @@ pub enum Effect<F> {
         /// From 1; more if it was sent before and not acknowledged.
         attempt: u32,
     },
-    /// A radio has received a transmission that was for it or for all. Told only to who [watches](Air::set_watched), for a record: also
-    /// of what the node has had before, and before what the medium holds back. What the node gets to see is [`Effect::Heard`].
+    /// A radio has received a transmission that was for it or for all. Told only to who [watches](Air::set_watched),
+    /// for a record: also of what the node has had before, and before what the medium holds back. What the node gets to
+    /// see is [`Effect::Heard`].
     Received {
         /// The receiver.
         at: NodeId,
@@ -170,8 +175,8 @@ impl<F: Clone> Air<F> {
     }
 
     /// Wants a frame of so many bytes sent, to one neighbour or to all. A unicast gets exactly one [`Effect::Sent`] or
-    /// [`Effect::Failed`], unless its sender crashes; a broadcast for which there is no place in the queue, or of a node that is
-    /// absent, gets nothing.
+    /// [`Effect::Failed`], unless its sender crashes; a broadcast for which there is no place in the queue, or of a
+    /// node that is absent, gets nothing.
     #[allow(clippy::too_many_arguments)] // a frame has no fewer sides
     pub fn send(
         &mut self,
@@ -227,8 +232,8 @@ impl<F: Clone> Air<F> {
         }
     }
 
-    /// A node crashes, or is back. A crash cuts off what it sends, and its queue is lost without a word; when it is back it remembers
-    /// nothing.
+    /// A node crashes, or is back. A crash cuts off what it sends, and its queue is lost without a word; when it is
+    /// back it remembers nothing.
     pub fn set_down(&mut self, now: Time, node: NodeId, down: bool) {
         let station = &mut self.stations[node.index()];
         if station.down == down {
@@ -242,8 +247,8 @@ impl<F: Clone> Air<F> {
         }
     }
 
-    /// A node leaves the plane, or appears on it. Its radio is off while it is away: what it is sending is cut off, what it has queued
-    /// fails, and so does what it is told to send later.
+    /// A node leaves the plane, or appears on it. Its radio is off while it is away: what it is sending is cut off,
+    /// what it has queued fails, and so does what it is told to send later.
     pub fn set_absent(&mut self, now: Time, node: NodeId, absent: bool, out: &mut Vec<Effect<F>>) {
         let station = &mut self.stations[node.index()];
         if station.absent == absent {
@@ -274,8 +279,8 @@ impl<F: Clone> Air<F> {
         }
     }
 
-    /// Puts a node into a group. Nodes of different groups neither hear nor sense nor disturb each other, from their next
-    /// transmission on. At first all are in group 0.
+    /// Puts a node into a group. Nodes of different groups neither hear nor sense nor disturb each other, from their
+    /// next transmission on. At first all are in group 0.
     pub fn set_group(&mut self, node: NodeId, group: u32) {
         self.stations[node.index()].group = group;
     }
@@ -295,8 +300,8 @@ impl<F: Clone> Air<F> {
         self.cuts.contains(&(a.min(b), a.max(b)))
     }
 
-    /// From now on every frame is lost with this probability, at each receiver, besides all that the settings say. Not a number
-    /// between 0 and 1: the nearest of them.
+    /// From now on every frame is lost with this probability, at each receiver, besides all that the settings say. Not
+    /// a number between 0 and 1: the nearest of them.
     pub fn set_loss(&mut self, loss: f64) {
         self.extra_loss = probability(loss);
     }

@@ -10,8 +10,8 @@ use driftlock_net::Time;
 use driftlock_protocol::NodeId;
 use radio_world::{World, csma, disk, millis};
 
-/// The probability of a collision and of a transmission in a slot, for `n` saturated stations: the fixed point of Bianchi,
-/// "Performance Analysis of the IEEE 802.11 Distributed Coordination Function" (2000), equations 7 and 9.
+/// The probability of a collision and of a transmission in a slot, for `n` saturated stations: the fixed point of
+/// Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function" (2000), equations 7 and 9.
 fn bianchi(n: u32, window: f64, stages: u32) -> (f64, f64) {
     let tau = |p: f64| {
         let sum = (0..stages).map(|stage| (2.0 * p).powi(stage.cast_signed())).sum::<f64>();
@@ -76,8 +76,8 @@ fn saturated_senders_collide_and_share_as_bianchi_says() {
     }
 }
 
-/// Two senders to the node between them, each with a frame at a random time of every eight milliseconds. How many of them collide
-/// there, and how many are received.
+/// Two senders to the node between them, each with a frame at a random time of every eight milliseconds. How many of
+/// them collide there, and how many are received.
 fn two_senders(settings: &Settings) -> (u64, u64) {
     let mut world = World::line(settings, 4, 3, 200.0);
     let mut random = 1_u64;

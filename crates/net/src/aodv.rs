@@ -1,11 +1,11 @@
 //! Routes on demand: AODV (Perkins, Belding-Royer and Das, RFC 3561, 2003), with adverts in its control messages.
 //!
-//! A router that has data for somebody it knows no way to asks its neighbours, in rings that grow; whoever knows a way, or is
-//! the one looked for, answers along the way that the request has come. Routes that are not used expire; a route that breaks
-//! is reported to those who use it.
+//! A router that has data for somebody it knows no way to asks its neighbours, in rings that grow; whoever knows a way,
+//! or is the one looked for, answers along the way that the request has come. Routes that are not used expire; a route
+//! that breaks is reported to those who use it.
 //!
-//! What the layer above says about its node, its *advert*, rides on the requests, replies and hellos about that node and is
-//! kept beside its route. Its version, not the route's number, decides which of two is the newer.
+//! What the layer above says about its node, its *advert*, rides on the requests, replies and hellos about that node
+//! and is kept beside its route. Its version, not the route's number, decides which of two is the newer.
 //!
 //! Data may be lost on the way, doubled or overtaken: [`Effect::Undelivered`] is a hint, and silence promises nothing.
 //! [`session`](crate::session) makes exactly-once of it.
@@ -69,7 +69,8 @@ pub enum Effect<A, D> {
         /// The data.
         data: D,
     },
-    /// Data of this node has not been seen to arrive: no route was found in time, the queue is full, or the first hop failed.
+    /// Data of this node has not been seen to arrive: no route was found in time, the queue is full, or the first hop
+    /// failed.
     Undelivered {
         /// Its destination.
         to: NodeId,
@@ -160,8 +161,8 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
-    /// The same router, with room for what so many others cause. There is more when it is needed; but routers that get theirs
-    /// one after the other have it side by side.
+    /// The same router, with room for what so many others cause. There is more when it is needed; but routers that get
+    /// theirs one after the other have it side by side.
     #[must_use]
     pub fn with_room(mut self, others: usize) -> Self {
         self.table.reserve(others);
@@ -234,9 +235,9 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
-    /// Reads what [`received`](Self::received) is going to need for this packet, and changes nothing. A world with thousands of
-    /// routers calls it for all who hear a packet before the first of them handles it, so that memory is waited for once. The
-    /// answer is how much is known, and of no use otherwise.
+    /// Reads what [`received`](Self::received) is going to need for this packet, and changes nothing. A world with
+    /// thousands of routers calls it for all who hear a packet before the first of them handles it, so that memory is
+    /// waited for once. The answer is how much is known, and of no use otherwise.
     pub fn look_ahead(&self, from: NodeId, packet: &Packet<A, D>) -> usize {
         let known = |node| usize::from(self.table.get(node).is_some_and(|entry| entry.valid));
         known(from)

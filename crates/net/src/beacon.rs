@@ -1,11 +1,11 @@
 //! Hello beacons: who is there, and whether each hears the other.
 //!
-//! Every node broadcasts hellos. It hears a neighbour *well* when it has heard enough of the neighbour's last hellos, and
-//! lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. It names all
-//! to whom it has links. However many nodes share a cell, beacons stay few and short: the interval grows with the number of
-//! nodes that anybody in reach hears, and of those without a link a hello lists at most so many: half of them always the
-//! best-ranked, who are the likeliest to need one, the others in turn. Each hello says how long the next may take, so that those
-//! who listen know when it is missing.
+//! Every node broadcasts hellos. It hears a neighbour *well* when it has heard enough of the neighbour's last hellos,
+//! and lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. It
+//! names all to whom it has links. However many nodes share a cell, beacons stay few and short: the interval grows with
+//! the number of nodes that anybody in reach hears, and of those without a link a hello lists at most so many: half of
+//! them always the best-ranked, who are the likeliest to need one, the others in turn. Each hello says how long the
+//! next may take, so that those who listen know when it is missing.
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,8 @@ pub(crate) struct Beacon {
 }
 
 impl Beacon {
-    /// The first hello comes somewhere within the first interval after `start`, so that nodes that start together do not speak together.
+    /// The first hello comes somewhere within the first interval after `start`, so that nodes that start together do
+    /// not speak together.
     pub(crate) fn new(me: NodeId, boot: Boot, start: Time, settings: &Settings) -> Self {
         let mut beacon = Self {
             me,
@@ -86,9 +87,9 @@ impl Beacon {
         self.heard.push_back(now);
     }
 
-    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many have spoken within
-    /// the last second that it waits for a better moment, as long as it has not promised otherwise. Its links are for the
-    /// caller to fill in.
+    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many
+    /// have spoken within the last second that it waits for a better moment, as long as it has not promised otherwise.
+    /// Its links are for the caller to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
@@ -259,8 +260,8 @@ impl Hearing {
         self.well && now < self.deaf_at(settings)
     }
 
-    /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough, after as
-    /// many of the shortest ones, however rarely a crowd lets it speak.
+    /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough,
+    /// after as many of the shortest ones, however rarely a crowd lets it speak.
     pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
         let silence = |interval: Time| Time(interval.0.saturating_mul(u64::from(settings.hellos_down)));
         let unasked = self.heard_at + silence(self.interval);

@@ -1,11 +1,11 @@
 //! A map by node that is found with one look at memory.
 //!
-//! Among thousands of nodes nothing of a node is in the caches when a packet reaches it, so what counts is how many places
-//! in memory are looked at, and how few bytes there are in all. A tree looks at several on every level. Here a node's number
-//! tells at once where its thing is, or nearly so.
+//! Among thousands of nodes nothing of a node is in the caches when a packet reaches it, so what counts is how many
+//! places in memory are looked at, and how few bytes there are in all. A tree looks at several on every level. Here a
+//! node's number tells at once where its thing is, or nearly so.
 //!
-//! The order of things depends on nothing but the calls that were made; still, whoever tells others of several things sorts
-//! them.
+//! The order of things depends on nothing but the calls that were made; still, whoever tells others of several things
+//! sorts them.
 
 use std::mem;
 
@@ -44,7 +44,8 @@ impl<T> Slot<T> {
 /// Things by node.
 #[derive(Clone, Debug)]
 pub(crate) struct ByNode<T> {
-    /// As many as a power of two, at most three quarters of them taken. A node is in the first that was vacant from its own on.
+    /// As many as a power of two, at most three quarters of them taken. A node is in the first that was vacant from its
+    /// own on.
     slots: Box<[Slot<T>]>,
     taken: usize,
 }
@@ -101,8 +102,9 @@ impl<T> ByNode<T> {
         }
     }
 
-    /// Makes room for one thing more. Only if there is none, those for which this does not hold are gone through and dropped, and
-    /// if that is not enough, the table grows: what is over costs nothing as long as nobody needs its place.
+    /// Makes room for one thing more. Only if there is none, those for which this does not hold are gone through and
+    /// dropped, and if that is not enough, the table grows: what is over costs nothing as long as nobody needs its
+    /// place.
     pub(crate) fn make_room(&mut self, keep: impl FnMut(NodeId, &mut T) -> bool) {
         if self.has_room() {
             return;

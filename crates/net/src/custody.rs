@@ -1,13 +1,13 @@
 //! Custody: a message that carries permits is never lost and never doubled, whatever becomes of its link.
 //!
-//! Such a message has a [`Transfer`], by which both ends know it for ever. The sender keeps it until it is acknowledged. If the
-//! link breaks before, the message is *in doubt*: nobody can say whether it arrived, and its units are available to nobody. The sender
-//! then offers it to its receiver again, however it can reach it: over a path, and in any case before there is a link between the two
-//! again, because the call and the answer that form one carry what is in doubt. A receiver that never had it takes it as a message
-//! of a former neighbour; one that had it says so.
+//! Such a message has a [`Transfer`], by which both ends know it for ever. The sender keeps it until it is
+//! acknowledged. If the link breaks before, the message is *in doubt*: nobody can say whether it arrived, and its units
+//! are available to nobody. The sender then offers it to its receiver again, however it can reach it: over a path, and
+//! in any case before there is a link between the two again, because the call and the answer that form one carry what
+//! is in doubt. A receiver that never had it takes it as a message of a former neighbour; one that had it says so.
 //!
-//! A sender's transfers are offered and taken in growing order, so of each sender one number tells a receiver all that it
-//! has had: no list of transfers grows anywhere.
+//! A sender's transfers are offered and taken in growing order, so of each sender one number tells a receiver all that
+//! it has had: no list of transfers grows anywhere.
 
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
@@ -51,8 +51,8 @@ pub struct Doubt<M> {
 
 /// What must survive a restart so that no message in custody is lost or doubled.
 ///
-/// It is to be written whenever a call of the link layer has changed it, before the effects of that call are carried out, and together with what the
-/// protocol has to keep: a token must be in one of the two and never in both.
+/// It is to be written whenever a call of the link layer has changed it, before the effects of that call are carried
+/// out, and together with what the protocol has to keep: a token must be in one of the two and never in both.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Durable<M> {
     pub(crate) since: Boot,
@@ -108,8 +108,8 @@ impl<M: Clone> Custody<M> {
         Some((last, self.doubts.clone()))
     }
 
-    /// Takes what the peer offers, unless it was had before, or may have been had before: since `since` nothing is forgotten. No link to the
-    /// peer is up.
+    /// Takes what the peer offers, unless it was had before, or may have been had before: since `since` nothing is
+    /// forgotten. No link to the peer is up.
     pub(crate) fn take(&mut self, from: NodeId, since: Boot, offer: Vec<Doubt<M>>, out: &mut Vec<Effect<M>>) {
         for Doubt { transfer, incarnation, to, message } in offer {
             if since <= to && self.had < Some(transfer) {

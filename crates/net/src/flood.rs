@@ -1,8 +1,8 @@
 //! Flooding: a message to everybody who can be reached, passed on by everybody once.
 //!
-//! What is promised: a node delivers a message at most once, whatever the network does to it, and nobody's memory grows with the
-//! number of messages. What is not: that it arrives, or in which order. Messages of one origin that are overtaken by 64
-//! others count as seen, and are dropped.
+//! What is promised: a node delivers a message at most once, whatever the network does to it, and nobody's memory grows
+//! with the number of messages. What is not: that it arrives, or in which order. Messages of one origin that are
+//! overtaken by 64 others count as seen, and are dropped.
 
 use std::collections::BTreeMap;
 

@@ -1,14 +1,17 @@
 //! What the algorithms assume below them, sans-IO.
 //!
-//! - [`link`]: hellos, links that both ends agree on, messages in order; [`custody`] of what must be neither lost nor doubled.
-//! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to everybody.
+//! - [`link`]: hellos, links that both ends agree on, messages in order; [`custody`] of what must be neither lost nor
+//!   doubled.
+//! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
+//!   everybody.
 //! - [`wire`]: the bytes on the air.
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 //!
-//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of effects.
+//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
+//! effects.
 
 pub mod aodv;
 mod beacon;

@@ -1,4 +1,5 @@
-//! The link layer: what the link-reversal algorithms assume, over a radio that loses, delays, doubles and reorders frames.
+//! The link layer: what the link-reversal algorithms assume, over a radio that loses, delays, doubles and reorders
+//! frames.
 //!
 //! - `beacon`: hellos tell who is there, and links count only if both ends hear each other.
 //! - [`frame`]: what link layers send to one another, and how a link forms.
@@ -34,10 +35,12 @@ use settings::from_ms;
 
 /// From so many receivers on, one frame to all in reach is better than one to each.
 const TOGETHER_MIN: usize = 3;
-/// A call that could be made now is made somewhere within this time, so that not all who have heard the same hello call at once.
+/// A call that could be made now is made somewhere within this time, so that not all who have heard the same hello call
+/// at once.
 const CALL_JITTER_MS: u32 = 100;
 
-/// What the link layer wants done. The effects of one call are carried out in order, and those of a call that is made meanwhile after them.
+/// What the link layer wants done. The effects of one call are carried out in order, and those of a call that is made
+/// meanwhile after them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect<M> {
     /// Over the radio.
@@ -74,7 +77,8 @@ pub enum Effect<M> {
     Deliver {
         /// The sender.
         from: NodeId,
-        /// Of the link, which is up; or, if it carries permits and no link to its sender is up, of a former link that broke under it.
+        /// Of the link, which is up; or, if it carries permits and no link to its sender is up, of a former link that
+        /// broke under it.
         incarnation: Incarnation,
         /// The content.
         message: M,
@@ -86,8 +90,8 @@ pub enum Effect<M> {
         /// The content.
         message: M,
     },
-    /// It is not known whether this message arrived. It is kept and offered again until that is settled: [`Effect::Settled`] or
-    /// [`Effect::Lost`] follows.
+    /// It is not known whether this message arrived. It is kept and offered again until that is settled:
+    /// [`Effect::Settled`] or [`Effect::Lost`] follows.
     Doubt {
         /// The receiver.
         to: NodeId,
@@ -101,14 +105,16 @@ pub enum Effect<M> {
         /// Which message.
         transfer: Transfer,
     },
-    /// Nobody will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as gone.
+    /// Nobody will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as
+    /// gone.
     Lost {
         /// The receiver.
         to: NodeId,
         /// The content.
         message: M,
     },
-    /// It is not known whether this message arrived, and as it carries no permits nobody has to know. For counts and traces.
+    /// It is not known whether this message arrived, and as it carries no permits nobody has to know. For counts and
+    /// traces.
     Dropped {
         /// The receiver.
         to: NodeId,
@@ -142,8 +148,8 @@ pub struct Link<M> {
 }
 
 impl<M: Clone> Link<M> {
-    /// A node that begins at `now`, in the life `boot`, and remembers nothing. `carries_permits` tells which messages must
-    /// not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
+    /// A node that begins at `now`, in the life `boot`, and remembers nothing. `carries_permits` tells which messages
+    /// must not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, carries_permits: fn(&M) -> bool) -> Self {
         let nothing = Durable { since: boot, floor: Incarnation(0), peers: Vec::new() };
         Self::restore(now, me, boot, settings, carries_permits, nothing)
@@ -274,8 +280,8 @@ impl<M: Clone> Link<M> {
         (u32::try_from(heard().count()).unwrap_or(u32::MAX), heard().map(|hearing| hearing.crowd).max().unwrap_or(0))
     }
 
-    /// Whether others make up for a link to this neighbour: enough of them, each linked to it and heard here, and both pairs
-    /// ranked better.
+    /// Whether others make up for a link to this neighbour: enough of them, each linked to it and heard here, and both
+    /// pairs ranked better.
     fn spares(&self, now: Time, id: NodeId) -> bool {
         let (enough, rank) = (self.own.settings.spare_witnesses as usize, Rank::of(self.own.me, id));
         let Some(peer) = self.peers.get(&id).filter(|_| enough > 0) else { return false };
@@ -318,7 +324,8 @@ impl<M: Clone> Link<M> {
         self.note_changes(to);
     }
 
-    /// Sends the same message over the links to all of these: as [`Self::send`] to each, but in one frame if that is better.
+    /// Sends the same message over the links to all of these: as [`Self::send`] to each, but in one frame if that is
+    /// better.
     pub fn send_to_all(&mut self, now: Time, to: &[NodeId], message: &M, out: &mut Vec<Effect<M>>) {
         if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
             for &to in to {
@@ -335,7 +342,8 @@ impl<M: Clone> Link<M> {
             self.note_changes(to);
         }
         if parts.len() >= TOGETHER_MIN {
-            // No radio repeats it if it collides, and those who have heard the same message react to it at the same time.
+            // No radio repeats it if it collides, and those who have heard the same message react to it at the same
+            // time.
             let delay = self.own.patience.part_of(from_ms(self.own.settings.share_jitter_ms));
             out.push(Effect::Transmit { to: None, frame: Frame::Shared { parts, message: message.clone() }, delay });
         } else {
@@ -415,7 +423,8 @@ impl<M: Clone> Link<M> {
         self.note_changes(from);
     }
 
-    /// Follows what has changed about a peer: whom the hellos list, when to look at it again, whether to remember it at all.
+    /// Follows what has changed about a peer: whom the hellos list, when to look at it again, whether to remember it at
+    /// all.
     fn note_changes(&mut self, id: NodeId) {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         if peer.acknowledge_at().is_some() {

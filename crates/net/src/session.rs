@@ -9,19 +9,19 @@
 //!    | <----------- Ack { session, boot, 2}|   all below 2 are delivered
 //! ```
 //!
-//! Each direction between two nodes is a session of its own. A session is named by the boot of its sender and a counter, so of
-//! two sessions the later is the greater one; it is bound to one boot of the receiver. Boots are numbers that grow whenever a
-//! node starts: the caller keeps them.
+//! Each direction between two nodes is a session of its own. A session is named by the boot of its sender and a
+//! counter, so of two sessions the later is the greater one; it is bound to one boot of the receiver. Boots are numbers
+//! that grow whenever a node starts: the caller keeps them.
 //!
-//! A session breaks when its receiver has rebooted, or when nothing was acknowledged for too long. Every message has exactly
-//! one outcome, under the [`Transfer`] that `send` returned: [`Effect::Delivered`]; [`Effect::Undelivered`], which means that it
-//! never was and never will be; or [`Effect::Doubt`], which means that nobody can tell. Whatever the outcomes, the messages
-//! that are delivered are delivered in the order in which they were sent, each once.
+//! A session breaks when its receiver has rebooted, or when nothing was acknowledged for too long. Every message has
+//! exactly one outcome, under the [`Transfer`] that `send` returned: [`Effect::Delivered`]; [`Effect::Undelivered`],
+//! which means that it never was and never will be; or [`Effect::Doubt`], which means that nobody can tell. Whatever
+//! the outcomes, the messages that are delivered are delivered in the order in which they were sent, each once.
 //!
-//! A message that must not be lost (`keep`) has no outcome but delivery. It is sent again in the sessions that follow, before
-//! everything else and under the same transfer. Kept messages are delivered in the order of their transfers, so the receiver
-//! knows a repeated one from a new one by the last it has delivered: one number for each sender. For a kept message to survive
-//! the reboot of either end, that end must restore its [`Durable`] state.
+//! A message that must not be lost (`keep`) has no outcome but delivery. It is sent again in the sessions that follow,
+//! before everything else and under the same transfer. Kept messages are delivered in the order of their transfers, so
+//! the receiver knows a repeated one from a new one by the last it has delivered: one number for each sender. For a
+//! kept message to survive the reboot of either end, that end must restore its [`Durable`] state.
 
 mod incoming;
 mod outgoing;
@@ -191,8 +191,8 @@ pub enum Effect<M> {
     },
 }
 
-/// What must survive a reboot, so that a kept message is neither lost nor delivered twice. To be stored before the effects of a
-/// step are carried out.
+/// What must survive a reboot, so that a kept message is neither lost nor delivered twice. To be stored before the
+/// effects of a step are carried out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Durable<M> {
     /// Kept messages that are not known to be delivered, by receiver and in order.
@@ -275,7 +275,8 @@ impl<M: Clone> Sessions<M> {
         transfer
     }
 
-    /// Sends a message to each of the members but this node itself: one session message each, each with an outcome of its own.
+    /// Sends a message to each of the members but this node itself: one session message each, each with an outcome of
+    /// its own.
     pub fn multicast(
         &mut self,
         now: Time,
@@ -313,8 +314,8 @@ impl<M: Clone> Sessions<M> {
         });
     }
 
-    /// A hint of the layer below: it could not reach a node. What waits for an acknowledgement is sent once more at once, but
-    /// only once until there is one: who can not be reached is not called the more often.
+    /// A hint of the layer below: it could not reach a node. What waits for an acknowledgement is sent once more at
+    /// once, but only once until there is one: who can not be reached is not called the more often.
     pub fn unreachable(&mut self, now: Time, to: NodeId, out: &mut Vec<Effect<M>>) {
         if self.peers.contains_key(&to) {
             self.with_peer(to, |peer, context| peer.outgoing.unreachable(now, context, out));

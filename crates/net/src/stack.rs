@@ -176,14 +176,16 @@ impl<M: Clone> Stack<M> {
         Self::over(Top::Links(Box::new(link)), now, me, boot, settings)
     }
 
-    /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by `keep`.
+    /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by
+    /// `keep`.
     pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
         Self::over(Top::Sessions { sessions, keep }, now, me, boot, settings)
     }
 
-    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had stored, and nothing else: no link
-    /// is up, which is for the world to tell the algorithm, and routes have to be found again.
+    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had
+    /// stored, and nothing else: no link is up, which is for the world to tell the algorithm, and routes have to be
+    /// found again.
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let top = match &self.top {

@@ -1,8 +1,8 @@
 //! Who seems to be gone, and what speaks for it.
 //!
-//! A suspicion is never known to be right. A node that has crashed, one that is cut off and one that is slow look the same; a
-//! node that is trusted may have crashed a moment ago, and a node that is suspected may be at work. Whoever acts on a suspicion
-//! must be safe if it is wrong. Any message of a node clears it.
+//! A suspicion is never known to be right. A node that has crashed, one that is cut off and one that is slow look the
+//! same; a node that is trusted may have crashed a moment ago, and a node that is suspected may be at work. Whoever
+//! acts on a suspicion must be safe if it is wrong. Any message of a node clears it.
 
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Sub};
 
-/// An instant, or a span of time, in nanoseconds: since the start of a simulation, or by a node's own clock. A time unit of the
-/// papers is a second.
+/// An instant, or a span of time, in nanoseconds: since the start of a simulation, or by a node's own clock. A time
+/// unit of the papers is a second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
 

@@ -1,4 +1,5 @@
-//! Sessions over AODV over links that come and go: how the layers are put together, and that together they keep their word.
+//! Sessions over AODV over links that come and go: how the layers are put together, and that together they keep their
+//! word.
 
 use std::collections::BTreeMap;
 

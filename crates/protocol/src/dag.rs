@@ -1,8 +1,9 @@
 //! The link-reversal DAG as one node of it sees it: its own height, its neighbours, and how it turns links round.
 //!
-//! This is what the algorithms that descend from RL (Walter, Welch, Vaidya: "A mutual exclusion algorithm for ad hoc mobile
-//! networks", 2001) have in common: *N*, the heights of its members, *receivedLI* and *forming*, the partial reversal, and
-//! our own rule for reversals that lead nowhere ([`pacing`]). What they ask of one another along the links is their own.
+//! This is what the algorithms that descend from RL (Walter, Welch, Vaidya: "A mutual exclusion algorithm for ad hoc
+//! mobile networks", 2001) have in common: *N*, the heights of its members, *receivedLI* and *forming*, the partial
+//! reversal, and our own rule for reversals that lead nowhere ([`pacing`]). What they ask of one another along the
+//! links is their own.
 
 use alloc::vec::Vec;
 
@@ -103,8 +104,8 @@ impl Dag {
         self.neighbours.retain(|neighbour| neighbour.id != id);
     }
 
-    /// A token goes to the neighbour, which will be lower than this node then. What it says of its height does not count
-    /// until it has acknowledged the token.
+    /// A token goes to the neighbour, which will be lower than this node then. What it says of its height does not
+    /// count until it has acknowledged the token.
     pub(crate) fn hand_down(&mut self, at: usize) {
         let neighbour = &mut self.neighbours[at];
         neighbour.height = self.my_height.just_below(neighbour.id);

@@ -91,9 +91,9 @@ impl From<Height> for (i64, i64, NodeId) {
 /// as far as the links allow.
 ///
 /// A non-holder stands as high as it is far from the nearest holder; a holder as low as it is far from the nearest
-/// non-holder. So node 0 starts at (0, 0, 0) unless it is surrounded by other holders. Nodes that have links but no path to
-/// a holder start level, and one of them without a lower neighbour: the paper starts connected, and so should a deployment,
-/// or else without links.
+/// non-holder. So node 0 starts at (0, 0, 0) unless it is surrounded by other holders. Nodes that have links but no
+/// path to a holder start level, and one of them without a lower neighbour: the paper starts connected, and so should a
+/// deployment, or else without links.
 pub fn initial(deployment: &Deployment, is_holder: impl Fn(NodeId) -> bool) -> Vec<Height> {
     let adjacency = deployment.adjacency();
     let to_holder = distances(&adjacency, &is_holder);

@@ -1,21 +1,21 @@
 //! Prioritized h-out-of-k: many units at once, the most urgent request first.
 //!
-//! J.-R. Jiang: "A prioritized h-out of-k mutual exclusion algorithm with maximum degree of concurrency for mobile ad hoc
-//! networks and distributed systems", PDCAT 2003. The paper has no pseudocode; this file follows its event-driven procedures
-//! and the procedures that they call, in their order and with their names. A mark such as `recv-request.4` is the fourth
-//! sentence of that paragraph, as docs/papers/hok.md numbers and quotes them.
+//! J.-R. Jiang: "A prioritized h-out of-k mutual exclusion algorithm with maximum degree of concurrency for mobile ad
+//! hoc networks and distributed systems", PDCAT 2003. The paper has no pseudocode; this file follows its event-driven
+//! procedures and the procedures that they call, in their order and with their names. A mark such as `recv-request.4`
+//! is the fourth sentence of that paragraph, as docs/papers/hok.md numbers and quotes them.
 //!
-//! One token goes round on a link-reversal DAG ([`crate::dag`]) and carries the units that are free. Whoever wants h of them
-//! sends a REQUEST downhill; every node keeps the requests that came through it in a priority queue, and tells `next` when the
-//! front of its queue changes. The holder sends the token towards the front of its queue; whoever is at the front itself waits
-//! with the token until h units are free, takes them, and passes the token on at once, so that others enter too. A RELEASE
-//! follows the token downhill.
+//! One token goes round on a link-reversal DAG ([`crate::dag`]) and carries the units that are free. Whoever wants h of
+//! them sends a REQUEST downhill; every node keeps the requests that came through it in a priority queue, and tells
+//! `next` when the front of its queue changes. The holder sends the token towards the front of its queue; whoever is at
+//! the front itself waits with the token until h units are free, takes them, and passes the token on at once, so that
+//! others enter too. A RELEASE follows the token downhill.
 //!
-//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). Units in flight on a link that fails come
-//! back to their sender, or arrive over another way from who is no neighbour any more (the paper excludes both).
+//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). Units in flight on a link that fails
+//! come back to their sender, or arrive over another way from who is no neighbour any more (the paper excludes both).
 //!
-//! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the paper's prose read
-//! literally, and charitably where it is undefined: without neighbours there is nobody to send to, and "calls
+//! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the paper's prose
+//! read literally, and charitably where it is undefined: without neighbours there is nobody to send to, and "calls
 //! `giveTokenToFrontOfQ()` if |Q| = 0" of the token's receipt means "if |Q| > 0".
 
 use alloc::string::String;
@@ -69,8 +69,8 @@ impl Charter<Variant> {
 /// What a node stores.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Durable {
-    /// Of the node in the DAG: one that came back far above or below the others would have them all move. An older one does
-    /// as well.
+    /// Of the node in the DAG: one that came back far above or below the others would have them all move. An older one
+    /// does as well.
     pub height: Height,
     /// The token, if it has it: nobody else does.
     pub token: Option<Token>,
@@ -78,8 +78,8 @@ pub struct Durable {
     pub in_use: Permits,
     /// The units that are on their way back, and have no way yet.
     pub released: Permits,
-    /// How many grants it had heard of: requests that it makes with less would go before older ones. An older count does as
-    /// well, as that of a node that has heard little.
+    /// How many grants it had heard of: requests that it makes with less would go before older ones. An older count
+    /// does as well, as that of a node that has heard little.
     pub grants: Grants,
 }
 
@@ -501,10 +501,10 @@ impl Hok {
         }
     }
 
-    /// Not in the paper, which assumes that it does not happen: the link failed under the token or a release, which turns up at one
-    /// of the two. The height that it was sent under says nothing about any neighbour, and whoever sent it can ask no more. A receiver to
-    /// which the token comes late may be far above its neighbours, as it was not led to; unless it goes below them, everybody would
-    /// have to climb over it.
+    /// Not in the paper, which assumes that it does not happen: the link failed under the token or a release, which
+    /// turns up at one of the two. The height that it was sent under says nothing about any neighbour, and whoever sent
+    /// it can ask no more. A receiver to which the token comes late may be far above its neighbours, as it was not led
+    /// to; unless it goes below them, everybody would have to climb over it.
     fn on_units_astray(&mut self, is_late: bool, message: &Message, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
             return;
@@ -526,7 +526,8 @@ impl Hok {
 
 /// The procedures that they call, in the paper's order.
 impl Hok {
-    /// Procedure `giveTokenToFrontOfQ()`. With [`repair::KEEP_OWN`] the front is dequeued when it is served, not before.
+    /// Procedure `giveTokenToFrontOfQ()`. With [`repair::KEEP_OWN`] the front is dequeued when it is served, not
+    /// before.
     fn give_token_to_front(&mut self, out: &mut Out<Self>) {
         let Some(front) = self.queue.front() else { return };
         out.clause("give-token.1");
@@ -618,8 +619,8 @@ impl Hok {
         }
     }
 
-    /// Procedure `forwardRequest()`. With [`repair::PENDING_REQUEST`] only downhill: a higher neighbour would not listen, and
-    /// the reversal that is due will send it then.
+    /// Procedure `forwardRequest()`. With [`repair::PENDING_REQUEST`] only downhill: a higher neighbour would not
+    /// listen, and the reversal that is due will send it then.
     fn forward_request(&mut self, out: &mut Out<Self>) {
         let lowest = self.lowest_neighbour(self.repairs.has(repair::PENDING_REQUEST));
         let (Some(lowest), Some(front)) = (lowest, self.queue.front()) else {
@@ -748,8 +749,8 @@ impl Hok {
         out.multicast(self.dag.tell(height, |_| true), &Message::Link { height, grants, acknowledges });
     }
 
-    /// Sends a message with this node's height, which counts for the receiver unless it is a RELEASE or an UPDATE, and with how
-    /// many grants this node has heard of.
+    /// Sends a message with this node's height, which counts for the receiver unless it is a RELEASE or an UPDATE, and
+    /// with how many grants this node has heard of.
     fn send(&mut self, at: usize, message: impl FnOnce(Height, Grants) -> Message, out: &mut Out<Self>) {
         let message = message(self.dag.my_height, self.grants);
         let neighbour = &mut self.dag.neighbours[at];

@@ -1,20 +1,23 @@
 //! k-local mutual exclusion: k units in every neighbourhood, whose members come and go.
 //!
-//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", JISE 30(5),
-//! 2014. The paper's clauses A to L and its section 7, in their order and with their names. A mark such as `C` is the clause,
-//! `C.stale` a branch of it; docs/papers/klme.md quotes them.
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", JISE
+//! 30(5),
+//! 2014. The paper's clauses A to L and its section 7, in their order and with their names. A mark such as `C` is the
+//! clause, `C.stale` a branch of it; docs/papers/klme.md quotes them.
 //!
-//! One token goes round in a neighbourhood. Whoever has it is the leader: it lists who may use a unit (`T_alloc_id`), counts
-//! those that are free (`Kfree`) and queues the requests beyond (`R_Queue`). An idle leader sends the token itself to
-//! whoever asks; a leader in its CS permits others to enter while units are free, and passes the token on when it leaves
-//! its CS. Every move of the token is told to all, so that requests and releases that came too late are sent again.
+//! One token goes round in a neighbourhood. Whoever has it is the leader: it lists who may use a unit (`T_alloc_id`),
+//! counts those that are free (`Kfree`) and queues the requests beyond (`R_Queue`). An idle leader sends the token
+//! itself to whoever asks; a leader in its CS permits others to enter while units are free, and passes the token on
+//! when it leaves its CS. Every move of the token is told to all, so that requests and releases that came too late are
+//! sent again.
 //!
-//! Assumed below: a neighbourhood in which everybody reaches everybody, reliably and in order ([`crate::neighbourhood`]).
+//! Assumed below: a neighbourhood in which everybody reaches everybody, reliably and in order
+//! ([`crate::neighbourhood`]).
 //!
-//! Deviations are the [`repair`]s, each of which can be switched off. Without any of them this is the paper's text, read
-//! charitably where it can not run: whoever is served from `R_Queue` is taken out of it, every grant is listed and counted,
-//! the leader's own and that of the node which the token is sent to included (as in the paper's illustration), and a node
-//! that believes itself leader without the token acts on the copy that it kept.
+//! Deviations are the [`repair`]s, each of which can be switched off. Without any of them this is the paper's text,
+//! read charitably where it can not run: whoever is served from `R_Queue` is taken out of it, every grant is listed and
+//! counted, the leader's own and that of the node which the token is sent to included (as in the paper's illustration),
+//! and a node that believes itself leader without the token acts on the copy that it kept.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -125,7 +128,8 @@ impl Protocol for Klme {
     ];
     const REPAIRS: &'static [Repair] = repair::LIST;
 
-    /// *Initialization* and *`GenerateToken()`*: the first member is the leader, and all have received its `Leader_info`.
+    /// *Initialization* and *`GenerateToken()`*: the first member is the leader, and all have received its
+    /// `Leader_info`.
     fn deploy(deployment: &Deployment, (): (), repairs: Repairs) -> Vec<Self> {
         let k = deployment.k;
         let mut everybody: Vec<(_, Life)> = deployment.lives().map(|(id, life)| (id, life.into())).collect();
@@ -156,7 +160,8 @@ impl Protocol for Klme {
         place.token = Some(Token::generate(k, generation));
     }
 
-    /// It claims to stand no restart: what is on its way to a node that is killed is lost, and here nothing is said twice.
+    /// It claims to stand no restart: what is on its way to a node that is killed is lost, and here nothing is said
+    /// twice.
     fn durable(&self) {}
 
     fn restore(me: NodeId, charter: &Charter<()>, (): (), _out: &mut Out<Self>) -> Self {
@@ -341,7 +346,8 @@ impl Klme {
         RequestNo { life: if self.has(repair::STAYS) { life } else { Life::default() }, number }
     }
 
-    /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by the copy.
+    /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by
+    /// the copy.
     fn leads(&mut self) -> bool {
         let (id, by_possession) = (self.id, self.has(repair::POSSESSION));
         let Some(place) = &mut self.place else { return false };
@@ -476,8 +482,8 @@ impl Klme {
         token.queue.push((node, number));
     }
 
-    /// What a leader does about `R_Queue`: a leader in its CS permits the front to enter as long as units are free, one in its
-    /// remainder section sends the token to the front, and one that is about to leave hands it over.
+    /// What a leader does about `R_Queue`: a leader in its CS permits the front to enter as long as units are free, one
+    /// in its remainder section sends the token to the front, and one that is about to leave hands it over.
     fn serve(&mut self, out: &mut Out<Self>) {
         if self.here().leaving {
             self.hand_over(out);
@@ -634,8 +640,8 @@ impl Klme {
         }
     }
 
-    /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know; takes
-    /// the releases. As published those who asked are not told, and ask every new leader until they are served.
+    /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know;
+    /// takes the releases. As published those who asked are not told, and ask every new leader until they are served.
     fn take_stored(&mut self, out: &mut Out<Self>) {
         let (id, acknowledges) = (self.id, self.has(repair::ACK_STORED));
         let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();

@@ -1,12 +1,12 @@
 //! KRL and KRLF: k tokens on a link-reversal DAG.
 //!
-//! J. E. Walter, G. Cao, M. Mohanty: "A K-Mutual Exclusion Algorithm for Wireless Ad Hoc Networks", POMC 2001. This file
-//! reads beside the paper's appendix: the same modules in the same order, with the same names; a mark such as
+//! J. E. Walter, G. Cao, M. Mohanty: "A K-Mutual Exclusion Algorithm for Wireless Ad Hoc Networks", POMC 2001. This
+//! file reads beside the paper's appendix: the same modules in the same order, with the same names; a mark such as
 //! `recv-token.5` is line 5 of "When Token(h) received". The forwarding modules are in [`mod@forwarding`].
 //!
-//! Every node has a [`Height`]; a link is directed from the higher to the lower end. A node that wants the resource asks
-//! its lowest neighbour, which asks its lowest neighbour, and so on down to a token holder; the tokens come back along
-//! the queues that the requests left behind, and whoever receives one goes below its sender:
+//! Every node has a [`Height`]; a link is directed from the higher to the lower end. A node that wants the resource
+//! asks its lowest neighbour, which asks its lowest neighbour, and so on down to a token holder; the tokens come back
+//! along the queues that the requests left behind, and whoever receives one goes below its sender:
 //!
 //! ```text
 //!      2 ──Request──▶ 1 ──Request──▶ 0 (token)        heights: 2 > 1 > 0
@@ -17,8 +17,8 @@
 //! A node without token that has no lower neighbour raises its height, a holder that has no higher neighbour lowers it;
 //! `LinkInfo` tells the neighbours.
 //!
-//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A token in flight on a link that fails comes
-//! back to its sender, or arrives over another way from who is no neighbour any more (the paper excludes both).
+//! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A token in flight on a link that fails
+//! comes back to its sender, or arrives over another way from who is no neighbour any more (the paper excludes both).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the appendix as
 //! published, in the most charitable reading where it is undefined: without neighbours, `RaiseHeight`, `LowerHeight`,
@@ -78,7 +78,8 @@ impl Charter<Variant> {
 /// What a node stores.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Durable {
-    /// *myHeight*: a holder that came back far above the others would have them all climb over it. An older one does as well.
+    /// *myHeight*: a holder that came back far above the others would have them all climb over it. An older one does as
+    /// well.
     pub height: Height,
     /// The tokens that it holds: nobody else has them.
     pub idle: Vec<Token>,
@@ -95,7 +96,8 @@ pub struct Krl {
     status: Section,
     /// *N*, *myHeight*, *height*, *receivedLI*, *forming*, *formHeight* and *visited*.
     dag: Dag,
-    /// The tokens held and not in use. *numTokens* counts these and the one in use, *tokenHolder* says that there is one.
+    /// The tokens held and not in use. *numTokens* counts these and the one in use, *tokenHolder* says that there is
+    /// one.
     idle: Vec<Token>,
     /// The token under which the application is in the CS: it can not be given away.
     in_use: Option<Token>,
@@ -465,9 +467,10 @@ impl Krl {
         }
     }
 
-    /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one of the two.
-    /// The height that it was sent under says nothing about any neighbour. A receiver to which it comes late may be far above
-    /// its neighbours, as it was not led to; unless it goes below them, everybody would have to climb over it.
+    /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one
+    /// of the two. The height that it was sent under says nothing about any neighbour. A receiver to which it comes
+    /// late may be far above its neighbours, as it was not led to; unless it goes below them, everybody would have to
+    /// climb over it.
     fn on_token_astray(&mut self, is_late: bool, token: Token, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
             return;

@@ -6,7 +6,8 @@
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
 //! - [`life`]: how a node begins, what it stores, and how it comes back; what algorithms claim to stand.
-//! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of them.
+//! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of
+//!   them.
 //! - [`constants`]: the numbers that an algorithm goes by, and that its users may set.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.

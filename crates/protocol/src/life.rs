@@ -1,11 +1,11 @@
 //! A node's life: how it begins, what it stores, and how it comes back after it was killed.
 //!
-//! A node begins [blank](crate::Protocol::blank): it takes part, knows nothing and holds nothing. Somebody who knows that the
-//! resource is new tells one node to [mint](crate::Protocol::mint) its units; no node ever does so because it hears nobody.
-//! Whoever drives a node writes down what it says is [durable](crate::Protocol::durable), whenever that changes, before
-//! anything that the node did meanwhile takes effect. A node that was killed at any instruction is
-//! [restored](crate::Protocol::restore) from that and nothing else. docs/lives.md says what each algorithm stores, and why
-//! that is enough.
+//! A node begins [blank](crate::Protocol::blank): it takes part, knows nothing and holds nothing. Somebody who knows
+//! that the resource is new tells one node to [mint](crate::Protocol::mint) its units; no node ever does so because it
+//! hears nobody. Whoever drives a node writes down what it says is [durable](crate::Protocol::durable), whenever that
+//! changes, before anything that the node did meanwhile takes effect. A node that was killed at any instruction is
+//! [restored](crate::Protocol::restore) from that and nothing else. docs/lives.md says what each algorithm stores, and
+//! why that is enough.
 
 use crate::Repairs;
 
@@ -42,7 +42,8 @@ pub enum Harm {
     DiskLoss,
 }
 
-/// What an algorithm claims to stand. The worlds draw and explore what is claimed, so that a claim is tested or not made.
+/// What an algorithm claims to stand. The worlds draw and explore what is claimed, so that a claim is tested or not
+/// made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Claims(&'static [Harm]);
 

@@ -2,8 +2,9 @@
 //!
 //! The contract, which ideal and real link layers keep alike: `Up` precedes every message of its incarnation, messages
 //! between two neighbours arrive in the order in which they were sent, and nothing of an incarnation arrives after its
-//! `Down`. What was accepted for a link that then failed may be reported as undelivered after the `Down`. Permits may instead
-//! arrive late, over another way: then as a message from who is no neighbour any more, before there is a link to it again.
+//! `Down`. What was accepted for a link that then failed may be reported as undelivered after the `Down`. Permits may
+//! instead arrive late, over another way: then as a message from who is no neighbour any more, before there is a link
+//! to it again.
 
 use core::hash::{Hash, Hasher};
 

@@ -11,8 +11,8 @@
 //! Who else is there is a *hint*: [`Crossing::Entered`], [`Crossing::Met`] and [`Crossing::Parted`] tell what the layer
 //! has gathered. In a real network a member may be missing from it or come up late, one that has crashed is in it for
 //! long, and one that is merely unheard for a while is said to have parted. An algorithm that claims to stand crashes
-//! must be safe whatever it is told of others, as klme-ft is; klme, which claims nothing, counts on hints that are right,
-//! and on `Met` before every message of that life, as the ideal layer has it.
+//! must be safe whatever it is told of others, as klme-ft is; klme, which claims nothing, counts on hints that are
+//! right, and on `Met` before every message of that life, as the ideal layer has it.
 
 use core::hash::{Hash, Hasher};
 

@@ -207,8 +207,8 @@ impl<P: Protocol> Node<P> {
         Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), reach }
     }
 
-    /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links is up;
-    /// in a neighbourhood it is in the same life as before.
+    /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links
+    /// is up; in a neighbourhood it is in the same life as before.
     #[must_use]
     pub fn restarted(&self, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
         self.restarted_with(self.durable(), charter, out)
@@ -225,7 +225,8 @@ impl<P: Protocol> Node<P> {
         Self::restore(self.id, charter, stored, reach, out)
     }
 
-    /// This node after it was killed, and what it had stored was lost: nobody may speak to it before it is told anew where it is.
+    /// This node after it was killed, and what it had stored was lost: nobody may speak to it before it is told anew
+    /// where it is.
     #[must_use]
     pub fn wiped(&self, charter: &Charter<P::Variant>) -> Self {
         let reach = if let Reach::Links(_) = self.reach { Reach::links([]) } else { Reach::Outside };

@@ -38,8 +38,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     const KINDS: &'static [&'static str];
     /// The repairs that can be switched off.
     const REPAIRS: &'static [Repair];
-    /// The rules of an algorithm of our own, which tests and searches switch off to see what each is for. They are not listed
-    /// to users, and nothing that grants for real takes them. Their bits differ from those of the repairs.
+    /// The rules of an algorithm of our own, which tests and searches switch off to see what each is for. They are not
+    /// listed to users, and nothing that grants for real takes them. Their bits differ from those of the repairs.
     const GUARDS: &'static [Repair] = &[];
 
     /// What it claims to stand beyond what its paper assumes.
@@ -67,8 +67,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
         None
     }
 
-    /// An application that was granted this in an earlier life is still there, and its lease has so long to go: tells whether
-    /// the grant is this node's again. Without leases a restored node knows by itself what was in use.
+    /// An application that was granted this in an earlier life is still there, and its lease has so long to go: tells
+    /// whether the grant is this node's again. Without leases a restored node knows by itself what was in use.
     fn resume(&mut self, _grant: Grant, _left: Duration, _out: &mut Out<Self>) -> bool {
         false
     }
@@ -88,13 +88,14 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
         Ok(())
     }
 
-    /// The same algorithm with its constants as small as they can be, so that a search meets in a few steps what otherwise
-    /// takes many. By default there is nothing to shrink.
+    /// The same algorithm with its constants as small as they can be, so that a search meets in a few steps what
+    /// otherwise takes many. By default there is nothing to shrink.
     fn at_small_scale(variant: Self::Variant) -> Self::Variant {
         variant
     }
 
-    /// The same algorithm where radios carry its messages, and each costs time that all share. By default nothing differs.
+    /// The same algorithm where radios carry its messages, and each costs time that all share. By default nothing
+    /// differs.
     fn over_radios(variant: Self::Variant) -> Self::Variant {
         variant
     }
@@ -134,14 +135,14 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// The index of a message's kind in [`Self::KINDS`].
     fn kind(message: &Self::Message) -> usize;
 
-    /// The permits that no node holds and no message carries, because their return is still being reported to whoever has
-    /// them in its books. Usually there are none.
+    /// The permits that no node holds and no message carries, because their return is still being reported to whoever
+    /// has them in its books. Usually there are none.
     fn returning(_moment: &Moment<'_, Self>) -> Permits {
         Permits::NONE
     }
 
-    /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By default it
-    /// either always does or never.
+    /// Whether it claims to survive the crash of any one node now: it may need some time to get ready for it. By
+    /// default it either always does or never.
     fn is_ready_for_crash(_moment: &Moment<'_, Self>) -> bool {
         Self::CLAIMS.stand(Harm::Crash)
     }
@@ -168,7 +169,8 @@ pub struct Deployment {
     /// Each link once, as a pair, for an algorithm that stands on links.
     #[serde(default)]
     pub links: Vec<(NodeId, NodeId)>,
-    /// Who is in the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this order.
+    /// Who is in the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this
+    /// order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<NodeId>,
     /// The stay of each of them. If there are none, they are 0, 1 and so on.

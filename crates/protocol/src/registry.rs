@@ -152,8 +152,8 @@ impl Algorithm {
         without(self.repairs(), &[], names)
     }
 
-    /// Likewise, where rules of our own may be switched off as well: in searches and tests, never where anything is granted
-    /// for real.
+    /// Likewise, where rules of our own may be switched off as well: in searches and tests, never where anything is
+    /// granted for real.
     pub fn rules_without<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Repairs, &'a str> {
         without(self.repairs(), self.guards(), names)
     }

@@ -1,9 +1,9 @@
 //! Numbers that mean something only beside others of their kind.
 //!
-//! A height counts for being above or below another one, a fence for being later than the one before, a permit for being
-//! the same as another. A checker that takes two states for one when they differ in nothing else has far fewer of them to
-//! look at. So these types hash as a mark and a value: to an ordinary hasher that is just more to hash, and a checker's
-//! hasher recognises the mark and replaces the value by what it means.
+//! A height counts for being above or below another one, a fence for being later than the one before, a permit for
+//! being the same as another. A checker that takes two states for one when they differ in nothing else has far fewer of
+//! them to look at. So these types hash as a mark and a value: to an ordinary hasher that is just more to hash, and a
+//! checker's hasher recognises the mark and replaces the value by what it means.
 
 use core::hash::Hasher;
 
@@ -14,10 +14,11 @@ pub enum Kind {
     Level,
     /// *h2* of a height: likewise.
     Order,
-    /// The fence of the latest grant, from which the next is made: it counts by how far it is behind the last grant that was
-    /// used, if it is. The permits that it is for were hashed just before.
+    /// The fence of the latest grant, from which the next is made: it counts by how far it is behind the last grant
+    /// that was used, if it is. The permits that it is for were hashed just before.
     Fence,
-    /// The fence of a grant: only its order among the fences of the same permit counts. The permits were hashed just before.
+    /// The fence of a grant: only its order among the fences of the same permit counts. The permits were hashed just
+    /// before.
     Granted,
     /// A set of permits: which is which does not matter.
     Permits,
@@ -32,8 +33,8 @@ pub enum Kind {
     /// greater than all of its series that it could ever be compared with; stays are drawn, and a checker says how new
     /// ones lie.
     Stamp,
-    /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was hashed just
-    /// before.
+    /// A round of a leader: a stamp of a series of the leader's own. The leader's number, a level and a stay, was
+    /// hashed just before.
     Round,
     /// A version of the set of copy holders: likewise, in a series of its own.
     Version,

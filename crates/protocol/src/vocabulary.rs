@@ -62,8 +62,8 @@ impl Units {
 #[serde(transparent)]
 pub struct Priority(pub u32);
 
-/// By when a request should be granted: the smaller number is the earlier. Algorithms compare deadlines with one another and
-/// never with a clock, so the unit of time is the application's own.
+/// By when a request should be granted: the smaller number is the earlier. Algorithms compare deadlines with one
+/// another and never with a clock, so the unit of time is the application's own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Deadline(pub u64);

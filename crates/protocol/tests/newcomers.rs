@@ -1,5 +1,5 @@
-//! Nodes that were never told that the resource is new: alone or with others like them, whatever they are told and whatever
-//! becomes of their messages, none of them ever makes a unit.
+//! Nodes that were never told that the resource is new: alone or with others like them, whatever they are told and
+//! whatever becomes of their messages, none of them ever makes a unit.
 
 use std::collections::BTreeSet;
 

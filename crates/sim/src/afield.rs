@@ -1,7 +1,7 @@
 //! Nodes that move about with radios: what a world stands on instead of ideal links.
 //!
-//! Below every algorithm is the node's own [`Stack`]; the stacks are connected by a [`Medium`]. What they tell their algorithms is
-//! handed out one by one, so that the world carries out each before it hears of the next.
+//! Below every algorithm is the node's own [`Stack`]; the stacks are connected by a [`Medium`]. What they tell their
+//! algorithms is handed out one by one, so that the world carries out each before it hears of the next.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -192,8 +192,8 @@ pub struct Afield<M> {
 }
 
 impl<M: Clone + Eq + Serialize> Afield<M> {
-    /// Stacks that `life` makes, all switched on when the first node is there. Where nodes are not `forgetful`, every crash leaves
-    /// them their memory.
+    /// Stacks that `life` makes, all switched on when the first node is there. Where nodes are not `forgetful`, every
+    /// crash leaves them their memory.
     fn new(
         nodes: u32,
         medium: Medium<Rc<Packet<M>>>,
@@ -458,8 +458,8 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         self.news.pop_front()
     }
 
-    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It goes
-    /// out with [`Self::dispatch`] at the latest.
+    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It
+    /// goes out with [`Self::dispatch`] at the latest.
     pub fn send(&mut self, now: Time, from: NodeId, to: (NodeId, Incarnation), message: M, shared: bool) {
         self.flights.push((from, to.0, message.clone()));
         match &mut self.letter {

@@ -9,7 +9,8 @@ use crate::config::Config;
 use crate::demand::{Demands, Numbers};
 use crate::random::{Duration, Stream, Subject, exponential, stream};
 
-/// All applications of one replication. Each of the three is drawn from a stream of its own, so that two algorithms meet the same ones.
+/// All applications of one replication. Each of the three is drawn from a stream of its own, so that two algorithms
+/// meet the same ones.
 pub(crate) struct Applications {
     load: f64,
     load_of: BTreeMap<u32, f64>,

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::Spelling;
 
-/// How often each node leaves the neighbourhood it is in, per time unit. Written `light`, `medium`, `heavy`, `none`, or as a
-/// number.
+/// How often each node leaves the neighbourhood it is in, per time unit. Written `light`, `medium`, `heavy`, `none`, or
+/// as a number.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Spelling", into = "String")]
 pub struct Churn(f64);
 
-/// The rates that have names. The paper that measures under light, medium and heavy mobility does not say what these are. Ours
-/// are mean stays of 200, 40 and 10 critical sections of its 500 ms.
+/// The rates that have names. The paper that measures under light, medium and heavy mobility does not say what these
+/// are. Ours are mean stays of 200, 40 and 10 critical sections of its 500 ms.
 const NAMED: [(&str, Churn); 4] =
     [("none", Churn::NONE), ("light", Churn::LIGHT), ("medium", Churn::MEDIUM), ("heavy", Churn::HEAVY)];
 

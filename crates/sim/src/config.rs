@@ -87,8 +87,8 @@ pub struct Config {
     /// The same of single nodes, by their numbers; the others go by `load`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
     pub load_of: BTreeMap<u32, f64>,
-    /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it. Another way
-    /// to say `load`.
+    /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it.
+    /// Another way to say `load`.
     pub contention: Option<f64>,
     /// The load of all nodes together, of which each has the same part. Another way to say `load`.
     #[serde(skip_serializing_if = "Option::is_none")]

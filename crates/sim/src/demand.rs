@@ -13,8 +13,8 @@ use crate::random::{self, Duration, Stream};
 /// The most numbers that are told apart.
 const NUMBERS_MAX: usize = 64;
 
-/// Whole numbers, each as likely as it is listed often. Written `2`, `1..4` (both included) or `0,50,100`; in `1,1,2` the
-/// first is drawn twice as often as the second.
+/// Whole numbers, each as likely as it is listed often. Written `2`, `1..4` (both included) or `0,50,100`; in `1,1,2`
+/// the first is drawn twice as often as the second.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Spelling", into = "String")]
 pub struct Numbers {

@@ -1,4 +1,5 @@
-//! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as radios have it.
+//! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as
+//! radios have it.
 //!
 //! - [`afield`]: what a world stands on if its nodes move about with radios.
 //! - `applications`: when they ask, for what, and how long they use what they get.

@@ -104,8 +104,8 @@ pub fn trace_header(plan: &Plan) -> Header {
     Header { constants: plan.config.constants.clone(), field, ..header }
 }
 
-/// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is asked no more. Fails only if the trace can
-/// not be written.
+/// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is
+/// asked no more. Fails only if the trace can not be written.
 ///
 /// # Panics
 /// If the plan has no field.

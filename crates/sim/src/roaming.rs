@@ -31,8 +31,8 @@ struct Rates {
 }
 
 impl Roaming {
-    /// Nodes that are dealt out evenly, leave at a rate, if at all, are in no neighbourhood for a while, and enter another one, or the same if there is only
-    /// one.
+    /// Nodes that are dealt out evenly, leave at a rate, if at all, are in no neighbourhood for a while, and enter
+    /// another one, or the same if there is only one.
     pub fn churn(nodes: u32, neighbourhoods: u32, churn: Churn, absence: Duration, stream: Stream) -> Self {
         let left: Vec<_> = dealt_out(nodes, neighbourhoods).collect();
         let sites = left.iter().copied().map(Some).collect();

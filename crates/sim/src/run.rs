@@ -247,8 +247,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         self.until(self.plan.config.entries, Time::ZERO)
     }
 
-    /// Goes on until there were so many more entries, and at least until then; but not beyond the end of movements that a
-    /// file tells of.
+    /// Goes on until there were so many more entries, and at least until then; but not beyond the end of movements that
+    /// a file tells of.
     fn until(&mut self, entries: u64, time: Time) -> Step<()> {
         let patience = patience(&self.plan.config);
         let (mut counted, mut events_at_entry) = (0, self.world.meter().events());
@@ -400,8 +400,8 @@ mod tests {
 
     const SETTLED: f64 = 200.0;
 
-    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first rate,
-    /// and those who waited then have been served. Since then it asks at the second rate.
+    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first
+    /// rate, and those who waited then have been served. Since then it asks at the second rate.
     struct Waits<'a> {
         stormy: &'a Plan,
         calm: &'a Plan,

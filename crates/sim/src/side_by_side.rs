@@ -1,13 +1,13 @@
 //! One replication over neighbourhoods side by side: the same workload as in [`crate::run`], while nodes come and go.
 //!
-//! Each neighbourhood is a [`World`] of its own. Their events are merged by time, and of those at the same time the lower
-//! neighbourhood goes first. A node's instance of the algorithm is in one of the worlds at a time, or in none; it moves with
-//! the node.
+//! Each neighbourhood is a [`World`] of its own. Their events are merged by time, and of those at the same time the
+//! lower neighbourhood goes first. A node's instance of the algorithm is in one of the worlds at a time, or in none; it
+//! moves with the node.
 //!
-//! A border is crossed in two steps, as no algorithm can let go at once of what it has promised. When the node is across, the
-//! algorithm is told that it is leaving: what was in use is taken away, and the application waits again. When it has said
-//! farewell it departs, and enters where the node is by then, hungry if its application waits. What was left of its time in
-//! the CS is served there.
+//! A border is crossed in two steps, as no algorithm can let go at once of what it has promised. When the node is
+//! across, the algorithm is told that it is leaving: what was in use is taken away, and the application waits again.
+//! When it has said farewell it departs, and enters where the node is by then, hungry if its application waits. What
+//! was left of its time in the CS is served there.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -206,7 +206,8 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         Ok(())
     }
 
-    /// The next event of all; whether there was one. What is due in a world goes before what applications do, as timers must.
+    /// The next event of all; whether there was one. What is due in a world goes before what applications do, as timers
+    /// must.
     fn step(&mut self) -> Step<bool> {
         let in_worlds =
             (0..).map(Site).zip(&mut self.worlds).filter_map(|(site, world)| Some((world.next_time()?, site)));

@@ -1,12 +1,12 @@
 //! Fault-and-heal: a random network under random changes, then a quiet one that must serve everybody.
 //!
 //! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
-//! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays as
-//! it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives crashes and
-//! lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while their
-//! applications go on; and one that stands overtaking meets messages that overtake one another and are late by
-//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it follows
-//! from a seed, the size of the network included unless it is given.
+//! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays
+//! as it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives
+//! crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while
+//! their applications go on; and one that stands overtaking meets messages that overtake one another and are late by
+//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it
+//! follows from a seed, the size of the network included unless it is given.
 
 mod changes;
 mod injected;
@@ -59,8 +59,8 @@ pub enum Crowd {
     FewerNodesThanUnits,
     /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
     Afield,
-    /// So many nodes, and else as usual or as on the field, where half of the runs take place in a hall in which all hear
-    /// all.
+    /// So many nodes, and else as usual or as on the field, where half of the runs take place in a hall in which all
+    /// hear all.
     Exactly {
         /// How many.
         nodes: u32,
@@ -211,8 +211,8 @@ impl Case {
         }
     }
 
-    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with members
-    /// out of reach, so that leaders rest, are missed, and are elected, again and again.
+    /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with
+    /// members out of reach, so that leaders rest, are missed, and are elected, again and again.
     fn disordered(self, algorithm: &Algorithm, draw: &mut Stream) -> Self {
         let case = Self { disorder: disorder(draw), ..self };
         if draw.random_bool(0.5) {
@@ -552,8 +552,8 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Whoever was granted units leaves its CS in time. Whoever lost them waits already, and whoever departed comes back with
-    /// some change to come.
+    /// Whoever was granted units leaves its CS in time. Whoever lost them waits already, and whoever departed comes
+    /// back with some change to come.
     fn welcome(&mut self) {
         while self.world.next_revoked().is_some() {}
         while self.world.next_departed().is_some() {}
@@ -570,8 +570,8 @@ impl<P: Protocol> Soak<'_, P> {
         P::View::LAYER == Layer::Neighbourhood && self.world.neighbourhood().is_crashed(node)
     }
 
-    /// Whether a node is up, and its application neither waits nor uses anything: one that came back after a crash may be due to
-    /// ask twice.
+    /// Whether a node is up, and its application neither waits nor uses anything: one that came back after a crash may
+    /// be due to ask twice.
     fn may_ask(&self, node: NodeId) -> bool {
         !self.is_down(node) && !self.world.is_busy(node)
     }

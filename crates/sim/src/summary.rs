@@ -16,8 +16,8 @@ mod outdoors;
 
 pub use outdoors::{Connectedness, Links, Radio};
 
-/// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there is
-/// nothing to take the mean of.
+/// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there
+/// is nothing to take the mean of.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Estimate {
     /// The mean of the replications' values.
@@ -175,7 +175,8 @@ pub struct Synchronisation {
     pub p95: f64,
     /// The longest.
     pub max: f64,
-    /// The share of them that took longer than two messages can, T each, if there is a longest time T that a message takes.
+    /// The share of them that took longer than two messages can, T each, if there is a longest time T that a message
+    /// takes.
     pub above_2t: Option<f64>,
     /// Half width of its 95% confidence interval.
     pub above_2t_ci95: Option<f64>,
@@ -192,7 +193,8 @@ pub struct Crossings {
     pub handovers: f64,
     /// From there to its next entry, in time units.
     pub interruption: Estimate,
-    /// What a request waited in all, in time units: before its first entry, and whenever its time in the CS was interrupted.
+    /// What a request waited in all, in time units: before its first entry, and whenever its time in the CS was
+    /// interrupted.
     pub wait_per_request: Estimate,
 }
 

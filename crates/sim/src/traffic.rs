@@ -1,4 +1,5 @@
-//! Requests and replies over routes on a moving field, with no algorithm on top: what radio and routing are worth by themselves.
+//! Requests and replies over routes on a moving field, with no algorithm on top: what radio and routing are worth by
+//! themselves.
 //!
 //! ```text
 //! application   a request to somebody now and then, a reply to each
@@ -334,8 +335,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Reads what the routers are going to need for what they have heard. Among thousands of nodes it is in main memory; in a short
-    /// loop of its own the processor fetches it for all of them at once, and below it would wait for each.
+    /// Reads what the routers are going to need for what they have heard. Among thousands of nodes it is in main
+    /// memory; in a short loop of its own the processor fetches it for all of them at once, and below it would wait for
+    /// each.
     fn look_ahead(&self, effects: &[radio::Effect<Rc<Packet>>]) {
         let heard = effects.iter().filter_map(|effect| match effect {
             radio::Effect::Heard { at, from, frame } => Some(self.nodes[at.index()].router.look_ahead(*from, frame)),

@@ -321,7 +321,8 @@ impl<P: Protocol> World<P> {
         self.lives.has_killed() && next().is_some_and(|next| next.arrives > self.now)
     }
 
-    /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by themselves.
+    /// From now on messages may overtake one another: in a neighbourhood by decree, as on a field they do so by
+    /// themselves.
     pub fn disorder(&mut self, disorder: Disorder) {
         self.disorder = Some(disorder);
     }
@@ -679,8 +680,8 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already, unless there
-    /// is disorder.
+    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already, unless
+    /// there is disorder.
     fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
         if let Some(Disorder { late, by }) = self.disorder {
             let usual = self.now + self.delay.sample(&mut self.delays);

@@ -1,5 +1,5 @@
-//! What docs/link-layer.md promises of crowds, at sizes that tests have time for; `driftlock reproduce crowd` measures it at
-//! length.
+//! What docs/link-layer.md promises of crowds, at sizes that tests have time for; `driftlock reproduce crowd` measures
+//! it at length.
 
 use driftlock_net::Time;
 use driftlock_protocol::{NodeId, Section};
@@ -146,8 +146,8 @@ fn who_asks_without_end_is_served_as_often_after_a_minute_as_ever() {
     }
 }
 
-/// How many seconds all who wait need to be served when everybody has asked without end for a while and then nobody does,
-/// and how long a node waits that asks a while later.
+/// How many seconds all who wait need to be served when everybody has asked without end for a while and then nobody
+/// does, and how long a node waits that asks a while later.
 fn recovery(tag: &str, nodes: u32, loss: f64) -> (f64, f64) {
     let (calm_at, over_at) = (Time::from_units(SETTLED + 15.0), Time::from_units(SETTLED + 60.0));
     let (mut recovered, mut asked, mut waits_until) = (None, false, over_at);

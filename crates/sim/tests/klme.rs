@@ -1,6 +1,8 @@
-//! What measured runs of k-local mutual exclusion must show: the paper's section 5, and that coming and going loses nobody.
+//! What measured runs of k-local mutual exclusion must show: the paper's section 5, and that coming and going loses
+//! nobody.
 //!
-//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014.
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs",
+//! 2014.
 
 use driftlock_protocol::Repairs;
 use driftlock_protocol::klme::{Klme, repair};

@@ -1,5 +1,5 @@
-//! What klme-ft's rules are for, beside those that a search shows (`crates/check/tests/klme_ft_guards.rs`): runs with faults that
-//! are not served afterwards, or break, without one of them; and are, with all.
+//! What klme-ft's rules are for, beside those that a search shows (`crates/check/tests/klme_ft_guards.rs`): runs with
+//! faults that are not served afterwards, or break, without one of them; and are, with all.
 
 use driftlock_protocol::klme_ft::guard;
 use driftlock_protocol::registry::Algorithm;

@@ -223,8 +223,8 @@ fn the_lowest_priority_is_served_within_the_bound_if_grants_age() {
         let run = replicate(&plan, 0, Records::default()).expect("nothing is recorded");
         let entries: Vec<_> = run.tally.classes.iter().map(|class| class.priority).collect();
         let overtaken = entries.split(|&priority| priority == 0).map(<[u32]>::len).max();
-        // Once its request is known at the holder, p_max - p + n - 1 others come first at most (docs/papers/hok.md). Until
-        // it is, it travels three hops, and no grant takes less than the CS, which is as long as a hop.
+        // Once its request is known at the holder, p_max - p + n - 1 others come first at most (docs/papers/hok.md).
+        // Until it is, it travels three hops, and no grant takes less than the CS, which is as long as a hop.
         let most = (others + 3) as usize + 3;
         assert!(overtaken.is_some_and(|times| times <= most), "others ask with {others}: {overtaken:?} of {most}");
     }

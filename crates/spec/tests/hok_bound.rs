@@ -1,5 +1,5 @@
-//! How often a request is overtaken, in random orders of events on random graphs that do not change: never more often than
-//! docs/papers/hok.md derives, and sometimes exactly as often.
+//! How often a request is overtaken, in random orders of events on random graphs that do not change: never more often
+//! than docs/papers/hok.md derives, and sometimes exactly as often.
 
 mod stage;
 
@@ -140,9 +140,9 @@ fn token_asks_a_request_behind_the_token_comes_too_late_for_the_bound() {
     assert!(excess > Some(0), "{excess:?}");
 }
 
-/// Node 0 waits at the front of its own queue, with the token, when an older and more urgent request takes the token away. From
-/// then on nothing from node 0 to node 1 arrives but the token. How often nodes 1 and 2, which are less urgent, are granted
-/// before node 0; at most so many are waited for.
+/// Node 0 waits at the front of its own queue, with the token, when an older and more urgent request takes the token
+/// away. From then on nothing from node 0 to node 1 arrives but the token. How often nodes 1 and 2, which are less
+/// urgent, are granted before node 0; at most so many are waited for.
 fn overtaken_while_a_message_is_slow(repairs: Repairs, most: u32) -> u32 {
     let urgent = Demand { priority: Priority(1), ..Demand::ONE };
     let mut stage = Stage::new(3, 1, &[(0, 1), (1, 2)], Variant::new(Policy::Priority), repairs);

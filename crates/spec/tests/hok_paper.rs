@@ -49,7 +49,8 @@ fn order_of_entry(stage: &mut Stage) -> Vec<u32> {
     order
 }
 
-/// Section 1: 5 resources, 2 of them occupied (by node 3). Node 0 holds the token and wants 4, nodes 1 and 2 want 2 and 1.
+/// Section 1: 5 resources, 2 of them occupied (by node 3). Node 0 holds the token and wants 4, nodes 1 and 2 want 2 and
+/// 1.
 fn introduction(policy: Policy) -> Stage {
     let mut stage = staged(5, STAR_4, policy);
     stage.ask(3, units(2));
@@ -160,8 +161,8 @@ fn theorem_2_an_update_reaches_a_holder_that_waits() {
     assert_eq!(stage.violation, None);
 }
 
-/// Leaves 1 and 2 of a star use the one unit in turns, each asking again with priority 5 as soon as it has left. How many
-/// times leaf 3, which asks once with priority 0, is overtaken; at most so many are waited for.
+/// Leaves 1 and 2 of a star use the one unit in turns, each asking again with priority 5 as soon as it has left. How
+/// many times leaf 3, which asks once with priority 0, is overtaken; at most so many are waited for.
 fn times_overtaken(policy: Policy, repairs: Repairs, most: usize) -> usize {
     let mut stage = staged_with(1, STAR_4, policy, repairs);
     for node in [1, 2] {
@@ -253,8 +254,8 @@ fn theorem_4_is_false_nobody_is_thrown_out_for_two_who_would_fit_in_its_place() 
     assert_eq!(stage.violation, None);
 }
 
-/// Leaves 1 and 2 use a unit each in turns, of 3; leaf 3 wants all of them. How many turns there are before it is served,
-/// at most so many, and whether units were ever free that a leaf waited for.
+/// Leaves 1 and 2 use a unit each in turns, of 3; leaf 3 wants all of them. How many turns there are before it is
+/// served, at most so many, and whether units were ever free that a leaf waited for.
 fn turns_before_the_largest(policy: Policy, most: usize) -> (usize, bool) {
     let mut stage = staged(3, STAR_4, policy);
     let mut kept_free = false;

@@ -1,6 +1,7 @@
 //! The paper's illustration, its claims about messages, and what happens to those who leave.
 //!
-//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs", 2014.
+//! A. Khanna, A. K. Singh, A. Swaroop: "A Leader-Based k-Local Mutual Exclusion Algorithm Using Token for MANETs",
+//! 2014.
 
 mod stage;
 
@@ -12,7 +13,8 @@ fn stage(nodes: u32, k: u32, members: &[u32]) -> Stage<Klme> {
     Stage::inside(nodes, k, members, (), Repairs::ALL)
 }
 
-/// A row of Table 1: the event as a script, then the columns in the paper's order. `T_alloc_id` without its empty places.
+/// A row of Table 1: the event as a script, then the columns in the paper's order. `T_alloc_id` without its empty
+/// places.
 struct Row {
     event: char,
     script: &'static str,
@@ -122,8 +124,8 @@ fn section_5_1_2_the_best_case_of_another_node_takes_four_messages_and_not_three
     );
 }
 
-/// Section 5.1.3 says n + 2: a request is sent at most n - 1 times. But as long as it has not arrived anywhere, it is sent
-/// again with every move of the token.
+/// Section 5.1.3 says n + 2: a request is sent at most n - 1 times. But as long as it has not arrived anywhere, it is
+/// sent again with every move of the token.
 #[test]
 fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
     let mut stage = stage(3, 1, &[0, 1, 2]);
@@ -144,8 +146,8 @@ fn section_5_1_3_the_worst_case_is_not_bounded_by_n_plus_2() {
     assert_eq!(stage.violation, None);
 }
 
-/// How often node 3 has asked when it is told of a second leader. Its request came to the first one before the token did,
-/// behind that of node 2, was stored and then queued.
+/// How often node 3 has asked when it is told of a second leader. Its request came to the first one before the token
+/// did, behind that of node 2, was stored and then queued.
 fn requests_of_who_asked_before_the_token_came(repairs: Repairs) -> usize {
     let mut stage = Stage::<Klme>::inside(4, 1, &[0, 1, 2, 3], (), repairs);
     stage.play("req 1; msg 1>0; msg 0>2; msg 0>3; req 2; req 3; msg 2>1; msg 3>1");

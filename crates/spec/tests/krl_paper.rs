@@ -56,8 +56,8 @@ fn section_4_2_figure_2_static_operation() {
         // (d) Node 4 asks again; its lowest neighbour is now node 2.
         stage.request(4);
         assert_eq!(stage.waits_on(4), Some(2));
-        // (e), (f) Node 2 sends it the token. Node 1, which holds the other, sees that it has no incoming link left, and
-        // lowers its height below all its neighbours.
+        // (e), (f) Node 2 sends it the token. Node 1, which holds the other, sees that it has no incoming link left,
+        // and lowers its height below all its neighbours.
         stage.drive(100);
         assert!(stage.is_critical(4));
         assert_eq!(stage.holders(), [1, 4]);

@@ -2,7 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What every answer says: run nothing but the page's own script, speak to nobody but this server, tell nobody the address, keep nothing.
+/// What every answer says: run nothing but the page's own script, speak to nobody but this server, tell nobody the
+/// address, keep nothing.
 pub(crate) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -36,8 +37,8 @@ impl Guard {
         given.len() == own.len() && given.iter().zip(own).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
     }
 
-    /// Whether a request names this host, and comes from its own page or from no page at all. A name that somebody else has made to
-    /// lead to this machine is not its name.
+    /// Whether a request names this host, and comes from its own page or from no page at all. A name that somebody else
+    /// has made to lead to this machine is not its name.
     pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
         let is_own = |host: &str| ["127.0.0.1", "localhost"].iter().any(|own| host == format!("{own}:{}", self.port));

@@ -122,7 +122,10 @@ function permitsIn(value: Json | undefined): readonly number[] {
   return Array.isArray(value) ? value.slice(0, 4096).filter((permit): permit is number => typeof permit === "number") : [];
 }
 
-/** A node was killed, and is back where it was: its links are not, and nothing that was on its way to it arrives, but for units that come late. */
+/**
+ * A node was killed, and is back where it was: its links are not, and nothing that was on its way to it arrives, but
+ * for units that come late.
+ */
 function restart(state: State, id: number, table: LinkTable, watch: Watch): void {
   state.links.forEach((ends, slot) => {
     if (table.from[slot] === id) state.links[slot] = ends & ~LOWER_END;
@@ -238,7 +241,10 @@ function bothWays(a: number, b: number): readonly number[] {
   return [pairOf(a, b), pairOf(b, a)];
 }
 
-/** Nothing is expected to arrive over a link that has failed; what arrives or is returned all the same is found among what was cut off. */
+/**
+ * Nothing is expected to arrive over a link that has failed; what arrives or is returned all the same is found among
+ * what was cut off.
+ */
 function cut(state: State, a: number, b: number, watch: Watch): void {
   for (const pair of bothWays(a, b)) cutOff(state, pair, watch);
 }

@@ -1,5 +1,5 @@
-// What is so at one instant of a run. The arrays and maps change from line to line; what is in them never does, so that a
-// copy of a state is a copy of references and keyframes cost little.
+// What is so at one instant of a run. The arrays and maps change from line to line; what is in them never does, so that
+// a copy of a state is a copy of references and keyframes cost little.
 import type { Fault, Header, Point, Presence, Section } from "../trace/record";
 import type { Content } from "./message";
 

@@ -44,7 +44,9 @@ export function timeWords(t: number): string {
   return SECONDS.format(t / 1e9);
 }
 
-/** A line; of the end of a fault, also which one it was; of a member that is inside, also whether it was killed there. */
+/**
+ * A line; of the end of a fault, also which one it was; of a member that is inside, also whether it was killed there.
+ */
 export function tell(line: Line, over: Fault | null = null, isBack = false): Told {
   const plain = (what: string): Told => ({ what, deeds: [], refused: null });
   switch (line.kind) {

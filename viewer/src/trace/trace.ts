@@ -1,5 +1,5 @@
-// A whole run: its lines, and the state after any of them. Lines are kept as bytes and parsed again when they are needed;
-// states are kept at some lines and made from there.
+// A whole run: its lines, and the state after any of them. Lines are kept as bytes and parsed again when they are
+// needed; states are kept at some lines and made from there.
 import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
 import { type Flight, LinkTable, State, isBack } from "../model/state";
 import { counts, kinds, times } from "./columns";

@@ -247,7 +247,10 @@ export class App {
     });
   }
 
-  /** From a node to its first or last link, from there to the next one of the same node, and from the last one back to the node. */
+  /**
+   * From a node to its first or last link, from there to the next one of the same node, and from the last one back to
+   * the node.
+   */
   #selectNextLink(direction: 1 | -1): void {
     const from = this.#selectedLink?.[0] ?? this.#selected;
     if (!this.#trace || from === null) return;

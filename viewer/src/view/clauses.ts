@@ -36,7 +36,9 @@ export class Clauses {
     return names.map((name) => this.#pages[name]).filter(isFields);
   }
 
-  /** The text of a clause; `recv-token.5` is line 5 of what `recv-token` names, or begins there and says where it ends. */
+  /**
+   * The text of a clause; `recv-token.5` is line 5 of what `recv-token` names, or begins there and says where it ends.
+   */
   find(algorithm: string, mark: string): ClauseText | null {
     const [, whole, line] = /^(.*)\.(\d+)$/.exec(mark) ?? [];
     for (const page of this.#pagesOf(algorithm)) {

@@ -36,8 +36,9 @@ export function svg(tag: string, attrs: Readonly<Record<string, string | number>
 }
 
 /**
- * Puts these in place of what is there, but leaves alone what is the same: a button that is being pressed, or has the focus, is not
- * taken away under the finger. Two that look the same have to mean the same; `data-for` tells them apart where they do not.
+ * Puts these in place of what is there, but leaves alone what is the same: a button that is being pressed, or has the
+ * focus, is not taken away under the finger. Two that look the same have to mean the same; `data-for` tells them apart
+ * where they do not.
  */
 export function renew(parent: Element, ...children: readonly Node[]): void {
   const before = [...parent.childNodes];

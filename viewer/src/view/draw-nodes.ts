@@ -45,7 +45,10 @@ function drawHalos(pen: Pen, ids: readonly number[], scene: Scene, palette: Pale
   pen.globalAlpha = 1;
 }
 
-/** Remainder: a circle; waiting: a diamond; critical: a square, of an earlier life an empty and dashed one; crashed or down: a cross; outside or absent: a dotted ring. */
+/**
+ * Remainder: a circle; waiting: a diamond; critical: a square, of an earlier life an empty and dashed one; crashed or
+ * down: a cross; outside or absent: a dotted ring.
+ */
 function drawGroup(pen: Pen, look: Look, ids: readonly number[], scene: Scene, palette: Palette): void {
   const r = scene.radius;
   pen.lineWidth = look === "crashed" ? Math.max(2, r * 0.3) : look === "left" ? Math.max(1.6, r * 0.2) : Math.max(1, Math.min(2, r * 0.16));

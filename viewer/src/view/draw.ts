@@ -13,7 +13,9 @@ const FLIGHTS_DRAWN_MAX = 4000;
 const LINKS_DRAWN_MAX = 30_000;
 /** Shorter links than this, in pixels, have no room for an arrow. */
 const ARROW_MIN = 26;
-/** Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart. */
+/**
+ * Of more links than this only those of the node that is pointed at have arrows: the others could not be told apart.
+ */
 const ARROWS_MAX = 1200;
 /** Of more than these the arrows are small: one looks at nodes and tokens first. */
 const MANY = 30;

@@ -157,7 +157,9 @@ export class Timeline {
     this.#drawHandle(pen, x(now), height);
   }
 
-  /** What stays while time passes, drawn once. Every grant is a tick; where there are more than pixels, a darker one. */
+  /**
+   * What stays while time passes, drawn once. Every grant is a tick; where there are more than pixels, a darker one.
+   */
   #drawMarks(trace: Trace, span: number, height: number, ratio: number): void {
     this.#isStale = false;
     [this.#marks.width, this.#marks.height] = [this.#track.width, this.#track.height];

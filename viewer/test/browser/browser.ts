@@ -18,7 +18,9 @@ export interface Look {
   readonly scheme?: "light" | "dark";
 }
 
-/** Runs with a fresh browser, and ends the server whatever happens: one that goes on would keep the tests from ending. */
+/**
+ * Runs with a fresh browser, and ends the server whatever happens: one that goes on would keep the tests from ending.
+ */
 export async function withPage(served: Served, look: Look, run: (page: Page) => Promise<void>): Promise<void> {
   const profile = mkdtempSync(join(tmpdir(), "viewer-"));
   const context: BrowserContext = await chromium.launchPersistentContext(profile, {

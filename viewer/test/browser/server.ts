@@ -1,5 +1,5 @@
-// The page with something to show: by `driftlock view` if the variable DRIFTLOCK names the program, else by the smallest server
-// that speaks as it does.
+// The page with something to show: by `driftlock view` if the variable DRIFTLOCK names the program, else by the
+// smallest server that speaks as it does.
 import { execFileSync, spawn } from "node:child_process";
 import { createReadStream, existsSync } from "node:fs";
 import { createServer } from "node:http";

@@ -15,8 +15,8 @@ use crate::parts::EMPTY;
 use crate::state::{Common, State};
 
 impl<P: Protocol> Model<P> {
-    /// The fingerprint, and how far relative numbers lie apart. While links may still form, all count from the lowest of all;
-    /// afterwards each part of the network is for itself.
+    /// The fingerprint, and how far relative numbers lie apart. While links may still form, all count from the lowest
+    /// of all; afterwards each part of the network is for itself.
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);
         let ledger = parts.ledgers.get(layout.ledger(state));
@@ -39,7 +39,8 @@ impl<P: Protocol> Model<P> {
         (fingerprint.finish(), spread)
     }
 
-    /// What was done wrong, if anything was. Nothing comes after it, so that by whom and to which units does not matter.
+    /// What was done wrong, if anything was. Nothing comes after it, so that by whom and to which units does not
+    /// matter.
     fn kind_of_fault(&self, state: &State) -> u64 {
         let Some(at) = self.layout.fault(state) else { return 0 };
         let mut hasher = FxHasher::default();

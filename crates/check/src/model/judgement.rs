@@ -14,8 +14,8 @@ use crate::state::{AWAKE, Own, State, WIPED};
 impl<P: Protocol> Model<P> {
     /// The nodes that wait and must be served in time, as a set of bits.
     ///
-    /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has, the
-    /// others may have to wait behind that: an algorithm that serves in some order can not know that it is in vain.
+    /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has,
+    /// the others may have to wait behind that: an algorithm that serves in some order can not know that it is in vain.
     pub(crate) fn owed(&self, state: &State) -> u8 {
         self.owed_if(state, true)
     }
@@ -101,8 +101,8 @@ impl<P: Protocol> Model<P> {
         Ok(())
     }
 
-    /// A node with a due timer has done nothing since it was due, and will do nothing before it is told: it may have slept
-    /// through the end of a lease.
+    /// A node with a due timer has done nothing since it was due, and will do nothing before it is told: it may have
+    /// slept through the end of a lease.
     fn units_in_use(&self, state: &State) -> Result<(), Violation> {
         let mut in_use = Permits::NONE;
         for node in self.layout.ids() {

@@ -84,8 +84,8 @@ pub(crate) struct Args {
     /// How many times a node may pause
     #[arg(long, default_value_t = 0, requires = "timed", value_parser = clap::value_parser!(u8).range(..=250))]
     pub(super) pauses: u8,
-    /// How far heights, or counts of grants, may lie apart, or any; what would take them further is counted, not followed.
-    /// Without it, three for each hop if links change or requests have no end, and any otherwise
+    /// How far heights, or counts of grants, may lie apart, or any; what would take them further is counted, not
+    /// followed. Without it, three for each hop if links change or requests have no end, and any otherwise
     #[arg(long, value_name = "NUMBER", value_parser = spread)]
     spread: Option<u64>,
     /// Keep the algorithm's own constants as they are in use, instead of as small as possible

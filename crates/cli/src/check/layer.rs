@@ -61,8 +61,8 @@ pub(super) struct NeighbourhoodFlags {
     /// How often in all a message may overtake another on its way from one node to another [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     overtakes: Option<Bound>,
-    /// With --timed, how often in all a tick may pass while a message is on its way from one node to another: a number, or any
-    /// [default: any]
+    /// With --timed, how often in all a tick may pass while a message is on its way from one node to another: a number,
+    /// or any [default: any]
     #[arg(long, value_name = "NUMBER", value_parser = bound, requires = "timed")]
     lateness: Option<Bound>,
 }
@@ -71,7 +71,8 @@ pub(super) struct NeighbourhoodFlags {
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Lives, for algorithms that claim to stand this (`driftlock list ALGORITHM`)")]
 pub(super) struct LifeFlags {
-    /// Nodes that are killed, at any instant, and come back with what they had stored; their applications go on [default: 0]
+    /// Nodes that are killed, at any instant, and come back with what they had stored; their applications go on
+    /// [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     restarts: Option<Bound>,
     /// Nodes that are killed, and may come back with nothing; their applications go on [default: 0]

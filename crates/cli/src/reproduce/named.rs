@@ -59,8 +59,8 @@ impl Named {
         Self(union)
     }
 
-    /// The number of this name, which is not a number if nothing was counted, and its interval: `ci95` beside `mean`, else
-    /// the name with `_ci95`.
+    /// The number of this name, which is not a number if nothing was counted, and its interval: `ci95` beside `mean`,
+    /// else the name with `_ci95`.
     pub(crate) fn number(&self, name: &str) -> Option<Number> {
         let beside = name.strip_suffix(".mean");
         let interval = beside.map_or_else(|| format!("{name}_ci95"), |stem| format!("{stem}.ci95"));

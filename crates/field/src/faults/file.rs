@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::area::{Divide, Shape, not_negative, positive};
 use super::{Area, Border, Chance, Fault, FaultError, Kind, Memory, Nonsense, Schedule};
 
-/// A file of nothing but faults, each of them a table `[[fault]]`. A file that has other things besides has a [`Schedule`] as one of its
-/// fields.
+/// A file of nothing but faults, each of them a table `[[fault]]`. A file that has other things besides has a
+/// [`Schedule`] as one of its fields.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct File {

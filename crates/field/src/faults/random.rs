@@ -74,8 +74,9 @@ impl Default for Ranges {
 }
 
 impl Schedule {
-    /// Faults of the nodes 0 to `nodes` - 1 and of this area by chance, in the order of time, all of them over at [`Ranges::heals_at`]:
-    /// what would last longer ends then. Each kind has numbers of its own, so that more faults of one kind change nothing about the others.
+    /// Faults of the nodes 0 to `nodes` - 1 and of this area by chance, in the order of time, all of them over at
+    /// [`Ranges::heals_at`]: what would last longer ends then. Each kind has numbers of its own, so that more faults of
+    /// one kind change nothing about the others.
     pub fn random(seed: u64, nodes: u32, area: mobility::Area, ranges: &Ranges) -> Result<Self, Nonsense> {
         ranges.check()?;
         positive("width", area.width)?;

@@ -30,7 +30,8 @@ pub struct Faults {
     cuts: BTreeMap<(NodeId, NodeId), u32>,
     /// As it was told last.
     loss: f64,
-    /// The group of those who are inside of these partitions and outside of all others. Numbers are never used for others.
+    /// The group of those who are inside of these partitions and outside of all others. Numbers are never used for
+    /// others.
     groups: BTreeMap<Box<[usize]>, u32>,
     /// A buffer: inside of which partitions a node is.
     inside: Vec<usize>,
@@ -61,8 +62,8 @@ impl Faults {
     /// How often one looks who is in an area, if nothing else is said.
     pub const STEP: Time = Time(500_000_000);
 
-    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, one looks who is in it when it begins and at all
-    /// multiples of `step`.
+    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, one looks who is in it when it begins
+    /// and at all multiples of `step`.
     pub fn new(schedule: &Schedule, nodes: u32, step: Time) -> Result<Self, FaultError> {
         let mut edges = Vec::new();
         for (fault, what) in schedule.faults().iter().enumerate() {

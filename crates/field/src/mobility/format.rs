@@ -208,7 +208,8 @@ impl Format {
     }
 
     /// The trace in this format, if it is one that we write. Only ns-2 [knows absence](Self::knows_absence): in the
-    /// others a node stands where it will appear, or where it was last. The ONE gets a place of every node at every step; the others need no steps.
+    /// others a node stands where it will appear, or where it was last. The ONE gets a place of every node at every
+    /// step; the others need no steps.
     pub fn write(self, tracks: &Tracks, step: Time) -> Option<String> {
         match self {
             Self::Ns2 => Some(ns2::write(tracks)),

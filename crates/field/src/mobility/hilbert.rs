@@ -1,13 +1,13 @@
-//! A curve through a square (Hilbert, 1891): what is close together on it is close together on the plane, and mostly the other
-//! way round.
+//! A curve through a square (Hilbert, 1891): what is close together on it is close together on the plane, and mostly
+//! the other way round.
 
 use driftlock_net::neighbourhood::Point;
 
 /// The square is cut into two to the power of this in both directions.
 const BITS: u32 = 16;
 
-/// How far along the curve a point is, in the square with this corner and side. A point outside counts as the nearest one
-/// inside.
+/// How far along the curve a point is, in the square with this corner and side. A point outside counts as the nearest
+/// one inside.
 pub(super) fn place(point: Point, corner: Point, side: f64) -> u32 {
     let cells = f64::from(1 << BITS);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as it should
@@ -15,8 +15,8 @@ pub(super) fn place(point: Point, corner: Point, side: f64) -> u32 {
     along(cell(point.x - corner.x), cell(point.y - corner.y))
 }
 
-/// How far along the curve a cell is: which quarter of the square, then which quarter of that, and so on. The curve runs through
-/// each quarter as through the whole, turned and mirrored so that the ends meet.
+/// How far along the curve a cell is: which quarter of the square, then which quarter of that, and so on. The curve
+/// runs through each quarter as through the whole, turned and mirrored so that the ends meet.
 fn along(mut x: u32, mut y: u32) -> u32 {
     let mut along = 0;
     for bit in (0..BITS).rev() {

@@ -17,7 +17,8 @@ use crate::random::{Subject, stream};
 /// double does not tell millimetres apart any more.
 pub(super) const FAR: f64 = 1e9;
 
-/// The least that the fastest legs may take, in seconds. Whoever turns more often is computed for ever, and shows nothing new.
+/// The least that the fastest legs may take, in seconds. Whoever turns more often is computed for ever, and shows
+/// nothing new.
 const LEG_MIN: f64 = 1e-3;
 
 /// A rectangle with a corner in the origin, in metres.

@@ -153,9 +153,10 @@ impl Movement {
         Self { courses, walkers, turns, area, bounds, begins: Time::ZERO, ends: None }
     }
 
-    /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who start close
-    /// together mostly have numbers that are. Whoever keeps things of nodes in the order of their numbers then has those of
-    /// neighbours close together in memory. Among nodes that all move by the same rule, it is only a matter of names.
+    /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who
+    /// start close together mostly have numbers that are. Whoever keeps things of nodes in the order of their numbers
+    /// then has those of neighbours close together in memory. Among nodes that all move by the same rule, it is only a
+    /// matter of names.
     #[must_use]
     pub fn in_order_of_place(self) -> Self {
         let (low, high) = self.bounds;

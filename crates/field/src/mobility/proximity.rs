@@ -159,7 +159,8 @@ impl Proximity {
         self.set_out.is_some()
     }
 
-    /// Who has set out since one last asked, and on which course, in their order; a node may have done so more than once.
+    /// Who has set out since one last asked, and on which course, in their order; a node may have done so more than
+    /// once.
     pub fn take_set_out(&mut self) -> Vec<(NodeId, Course)> {
         self.set_out.as_mut().map(std::mem::take).unwrap_or_default()
     }

@@ -11,8 +11,9 @@ use super::station::Phase;
 use super::{Air, Effect, Event};
 
 impl<F: Clone> Air<F> {
-    /// The station has a frame to send. If the medium has been idle for long enough and the backoff after its last frame is over, it
-    /// sends at once; otherwise it waits for a random number of slots, so that those who waited for the same do not collide.
+    /// The station has a frame to send. If the medium has been idle for long enough and the backoff after its last
+    /// frame is over, it sends at once; otherwise it waits for a random number of slots, so that those who waited for
+    /// the same do not collide.
     pub(super) fn contend(&mut self, now: Time, node: NodeId, out: &mut Vec<Effect<F>>) {
         let station = &mut self.stations[node.index()];
         station.phase = Phase::Contending;
@@ -252,7 +253,8 @@ impl<F: Clone> Air<F> {
             && station.queue.front().and_then(|&job| self.jobs.get(job)).is_some_and(|job| job.serial == serial)
     }
 
-    /// There will be no acknowledgement, which the sender finds out at its deadline. Only then is an event needed for it.
+    /// There will be no acknowledgement, which the sender finds out at its deadline. Only then is an event needed for
+    /// it.
     fn no_ack(&self, node: NodeId, serial: u64, out: &mut Vec<Effect<F>>) {
         if self.awaits(node, serial) {
             let station = &self.stations[node.index()];
@@ -277,7 +279,8 @@ impl<F: Clone> Air<F> {
         self.contend(now, node, out);
     }
 
-    /// The first frame of the queue is done with. The station waits for some slots before its next, if it has one or not.
+    /// The first frame of the queue is done with. The station waits for some slots before its next, if it has one or
+    /// not.
     fn finish(&mut self, now: Time, node: NodeId, sent: bool, out: &mut Vec<Effect<F>>) {
         let station = &mut self.stations[node.index()];
         station.phase = Phase::Quiet;

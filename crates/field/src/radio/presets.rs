@@ -7,8 +7,8 @@ use super::settings::{Access, Csma, Delay, JammedSenses, Power, Propagation, Set
 /// The names of all presets.
 pub const NAMES: [&str; 7] = ["ideal", "wifi-2mbps", "wifi-11mbps", "ns-3", "klme", "cluster", "nfk"];
 
-/// The disk of ns-2's standard radio, a `WaveLAN` card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250 m from a sender
-/// another must be 1.78 times as far away for the ten decibels that its capture asks for.
+/// The disk of ns-2's standard radio, a `WaveLAN` card at 914 MHz: received up to 250 m, sensed up to 550 m, and at 250
+/// m from a sender another must be 1.78 times as far away for the ten decibels that its capture asks for.
 fn wavelan(range_m: f64) -> Propagation {
     Propagation::UnitDisk { range_m, sense: wavelan_sense(), interference: wavelan_interference() }
 }

@@ -12,7 +12,8 @@ pub(super) enum Medium {
     LogDistance(LogDistance),
 }
 
-/// Power falls with a power of the distance. Powers are in milliwatts where they are added, in dBm where they are drawn.
+/// Power falls with a power of the distance. Powers are in milliwatts where they are added, in dBm where they are
+/// drawn.
 #[derive(Clone, Debug)]
 pub(super) struct LogDistance {
     exponent: f64,
@@ -217,7 +218,8 @@ mod tests {
         let errors = (-10..20).map(|db| error(f64::from(db), 500)).collect::<Vec<_>>();
         assert!(errors.windows(2).all(|pair| pair[1] <= pair[0]), "{errors:?}");
         assert!(errors[0] > 0.999 && errors[29] < 1e-9, "{errors:?}");
-        // By hand at 6 dB: 3.981 * 2 = 7.962, half of e^-7.962 is 1.743e-4; over 4000 bits 1 - (1 - 1.743e-4)^4000 = 0.502.
+        // By hand at 6 dB: 3.981 * 2 = 7.962, half of e^-7.962 is 1.743e-4; over 4000 bits 1 - (1 - 1.743e-4)^4000 =
+        // 0.502.
         let by_hand = error(6.0, 500);
         assert!((by_hand - 0.502).abs() < 0.002, "{by_hand}");
         assert!(error(6.0, 50) < by_hand);

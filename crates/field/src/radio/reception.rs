@@ -18,8 +18,8 @@ pub(super) struct Job<F> {
     pub serial: u64,
     /// How often it has been sent.
     pub transmissions: u32,
-    /// The life of the receiver in which it has been handed over. A MAC remembers the last sequence number of every sender
-    /// for this; as senders finish one frame before the next, remembering it with the frame is the same.
+    /// The life of the receiver in which it has been handed over. A MAC remembers the last sequence number of every
+    /// sender for this; as senders finish one frame before the next, remembering it with the frame is the same.
     pub handed_over: Option<u32>,
 }
 
@@ -101,8 +101,8 @@ impl<F: Clone> Air<F> {
         if collided || cut_off || faded { Outcome::Garbled } else { Outcome::Received }
     }
 
-    /// Whether weather or noise take the frame. One number of luck is held against all dangers together, so that with more danger the
-    /// same frames are lost and others besides.
+    /// Whether weather or noise take the frame. One number of luck is held against all dangers together, so that with
+    /// more danger the same frames are lost and others besides.
     pub(super) fn fades(&self, head: &Head, node: NodeId, power: f64, interference: f64) -> bool {
         let safe = (1.0 - self.rules.loss)
             * (1.0 - self.extra_loss)

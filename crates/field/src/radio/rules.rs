@@ -76,8 +76,9 @@ impl CsmaRules {
         self.preamble + bits(u64::from(self.ack_bytes), self.basic_bit)
     }
 
-    /// How long those wait who could not decode what they heard: an acknowledgement that they may not hear passes meanwhile.
-    /// It is also how long a sender waits for one, so that all begin to count slots at the same moment after a collision.
+    /// How long those wait who could not decode what they heard: an acknowledgement that they may not hear passes
+    /// meanwhile. It is also how long a sender waits for one, so that all begin to count slots at the same moment after
+    /// a collision.
     pub(super) fn eifs(&self) -> Time {
         self.sifs + self.ack_airtime() + self.difs
     }

@@ -1,6 +1,7 @@
 //! What the radio is like, as a person writes it down.
 //!
-//! The numbers carry their unit in the name and may be nonsense. [`Settings::rules`] makes [`Rules`] of them, which are not.
+//! The numbers carry their unit in the name and may be nonsense. [`Settings::rules`] makes [`Rules`] of them, which are
+//! not.
 
 use driftlock_net::Time;
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,8 @@ pub enum Propagation {
         sense_dbm: f64,
         /// A frame must be so much stronger than all that overlaps it.
         capture_db: f64,
-        /// The bandwidth over which the noise is counted: the energy of a bit is the power times bandwidth over bit rate.
+        /// The bandwidth over which the noise is counted: the energy of a bit is the power times bandwidth over bit
+        /// rate.
         bandwidth_hz: f64,
         /// The standard deviation of the shadowing of a pair of nodes.
         #[serde(default)]

@@ -8,8 +8,8 @@ use super::meter::{Meter, Mode, Spans};
 use super::propagation::Path;
 use super::rules::CsmaRules;
 
-/// The radio of one node. A transmission visits all who sense it twice, and among thousands of nodes each visit is a walk to main memory:
-/// what every visit needs comes first, in two cache lines.
+/// The radio of one node. A transmission visits all who sense it twice, and among thousands of nodes each visit is a
+/// walk to main memory: what every visit needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Station {
@@ -55,7 +55,8 @@ pub(super) enum Phase {
     AwaitingAck,
 }
 
-/// The signals at a receiver. Mostly there is one at a time, which is kept here; for others memory is allocated elsewhere.
+/// The signals at a receiver. Mostly there is one at a time, which is kept here; for others memory is allocated
+/// elsewhere.
 #[derive(Clone, Debug, Default)]
 struct Arriving {
     one: Option<Arrival>,
@@ -75,8 +76,8 @@ pub(super) struct Arrival {
     pub deaf: bool,
 }
 
-/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the same medium
-/// share it.
+/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the
+/// same medium share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backoff {
     /// From when slots count, while the medium is idle.
@@ -108,8 +109,8 @@ impl Station {
         }
     }
 
-    /// Reads what a visit is going to need, for a loop over many stations that has the processor fetch all of them at once. The answer
-    /// is of no use otherwise.
+    /// Reads what a visit is going to need, for a loop over many stations that has the processor fetch all of them at
+    /// once. The answer is of no use otherwise.
     pub(super) fn look_ahead(&self) -> u64 {
         u64::from(self.busy) + self.spans.idle_ns + u64::from(self.arriving.one.is_some())
     }
@@ -182,8 +183,8 @@ impl Station {
         self.busy == 0
     }
 
-    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. Who is about to begin does not
-    /// notice.
+    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. Who is about to begin
+    /// does not notice.
     fn freeze(&mut self, now: Time, csma: &CsmaRules) {
         if self.phase == Phase::Contending {
             if self.backoff.due(csma.slot) <= now + csma.turnaround {

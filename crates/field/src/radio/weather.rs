@@ -1,8 +1,8 @@
 //! Chance without memory: every draw is a hash of the seed, its subject and what it is about.
 //!
-//! Nothing is consumed, so no draw disturbs another, and the order in which anybody asks does not matter. What the air between two
-//! nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed meet the same weather,
-//! whatever and however much they send.
+//! Nothing is consumed, so no draw disturbs another, and the order in which anybody asks does not matter. What the air
+//! between two nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed
+//! meet the same weather, whatever and however much they send.
 
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;
@@ -57,9 +57,10 @@ impl Weather {
         }
     }
 
-    /// The two-state process as a function of time. Renewals are a Poisson process; at each the state is drawn anew from the
-    /// long-run shares, and in between it stays. That is the two-state Markov process exactly, and to know the state at an
-    /// instant it is enough to find the last renewal before it: in the instant's own cell, or in one of the few before.
+    /// The two-state process as a function of time. Renewals are a Poisson process; at each the state is drawn anew
+    /// from the long-run shares, and in between it stays. That is the two-state Markov process exactly, and to know the
+    /// state at an instant it is enough to find the last renewal before it: in the instant's own cell, or in one of the
+    /// few before.
     fn is_bad(&self, bursts: &Bursts, pair: u64, at: Time) -> bool {
         let mut cell = at.0 / bursts.cell.0;
         let mut before = (at.0 % bursts.cell.0) as f64 / bursts.cell.0 as f64;

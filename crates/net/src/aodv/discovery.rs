@@ -1,4 +1,5 @@
-//! Looking for a route: RFC 3561, sections 6.3 and 6.4. Rings that grow, then the whole network with waiting times that double.
+//! Looking for a route: RFC 3561, sections 6.3 and 6.4. Rings that grow, then the whole network with waiting times that
+//! double.
 
 use std::collections::{BTreeMap, VecDeque};
 

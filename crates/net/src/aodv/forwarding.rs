@@ -45,16 +45,17 @@ impl<A: Clone, D> Router<A, D> {
         Self::unicast(next_hop, Packet::Data(packet), out);
     }
 
-    /// The route to a neighbour is in use too, if it is the direct one. The RFC asks for the same for the route back to the
-    /// originator of data; but that is not used, and its next hop may have had the data from elsewhere and forget it.
+    /// The route to a neighbour is in use too, if it is the direct one. The RFC asks for the same for the route back to
+    /// the originator of data; but that is not used, and its next hop may have had the data from elsewhere and forget
+    /// it.
     fn in_touch(&mut self, now: Time, neighbour: NodeId, out: &mut Vec<Effect<A, D>>) {
         if self.way(now, neighbour, out).is_some_and(|(next_hop, _)| next_hop == neighbour) {
             self.table.refresh(neighbour, now + self.settings.active_route_timeout);
         }
     }
 
-    /// Section 6.13: somebody routes through a node that has forgotten all routes. It tells everybody, and waits once more
-    /// until nobody does.
+    /// Section 6.13: somebody routes through a node that has forgotten all routes. It tells everybody, and waits once
+    /// more until nobody does.
     fn stay_silent(&mut self, now: Time, destination: NodeId, out: &mut Vec<Effect<A, D>>) {
         self.silent_until = Some(now + self.settings.delete_period());
         if self.errors.take(now).is_ok() {

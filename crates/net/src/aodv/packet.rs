@@ -14,8 +14,8 @@ use driftlock_protocol::NodeId;
 
 use crate::Time;
 
-/// A destination's sequence number: how fresh what is said about the way to it is. Numbers roll over, so they have no order;
-/// of two of them one is [newer](Seq::newer).
+/// A destination's sequence number: how fresh what is said about the way to it is. Numbers roll over, so they have no
+/// order; of two of them one is [newer](Seq::newer).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Seq(pub u32);
 
@@ -144,9 +144,9 @@ pub enum Packet<A, D> {
 }
 
 impl<A, D> Packet<A, D> {
-    /// How many bytes the RFC's format takes, given the length of an advert's content and of data. An advert is an extension
-    /// (type, length, version, content), and so are numbers of an error that are unknown (type, length, a bit for each); data has an
-    /// IP header. The IP and UDP headers of control messages are not counted.
+    /// How many bytes the RFC's format takes, given the length of an advert's content and of data. An advert is an
+    /// extension (type, length, version, content), and so are numbers of an error that are unknown (type, length, a bit
+    /// for each); data has an IP header. The IP and UDP headers of control messages are not counted.
     #[allow(clippy::len_without_is_empty)] // no packet is empty
     pub fn len(&self, advert: impl Fn(&A) -> usize, data: impl Fn(&D) -> usize) -> usize {
         let extension = |carried: &Option<Advert<A>>| carried.as_ref().map_or(0, |it| 2 + 8 + advert(&it.content));

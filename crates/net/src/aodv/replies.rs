@@ -31,14 +31,15 @@ impl<A: Clone, D> Router<A, D> {
         if self.way(now, reply.originator, out).is_none() {
             return self.no_way(now, from, reply.originator, out);
         }
-        // The RFC passes on only what has changed its own table, so a reply that tells nothing new here never reaches those
-        // who wait for it. What this node knows by now is as fresh, so it tells that.
+        // The RFC passes on only what has changed its own table, so a reply that tells nothing new here never reaches
+        // those who wait for it. What this node knows by now is as fresh, so it tells that.
         if let Some(reply) = self.reply_about(now, reply.destination, reply.originator) {
             self.send_reply(now, reply, out);
         }
     }
 
-    /// What this node can tell `originator` about a way it knows, if its number is known and it is valid for long enough.
+    /// What this node can tell `originator` about a way it knows, if its number is known and it is valid for long
+    /// enough.
     pub(super) fn reply_about(&self, now: Time, destination: NodeId, originator: NodeId) -> Option<Reply<A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
         let lifetime =

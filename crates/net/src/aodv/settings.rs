@@ -18,13 +18,13 @@ pub enum Hello {
     Always,
 }
 
-/// Every constant of the router. The defaults are the RFC's; what the RFC derives from other constants is derived unless it
-/// is given. Spans are in seconds in a file.
+/// Every constant of the router. The defaults are the RFC's; what the RFC derives from other constants is derived
+/// unless it is given. Spans are in seconds in a file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Settings {
-    /// `ACTIVE_ROUTE_TIMEOUT`: how long a route is valid after it was used. The RFC wants 10 s or more where the link layer
-    /// tells what it could not send.
+    /// `ACTIVE_ROUTE_TIMEOUT`: how long a route is valid after it was used. The RFC wants 10 s or more where the link
+    /// layer tells what it could not send.
     #[serde(with = "seconds")]
     pub active_route_timeout: Time,
     /// `ALLOWED_HELLO_LOSS`: how many hellos a neighbour may miss.
@@ -57,8 +57,8 @@ pub struct Settings {
     pub destination_only: bool,
     /// The `G` flag: an intermediate node that answers tells the destination as well.
     pub gratuitous: bool,
-    /// The `A` flag: a reply is to be acknowledged, and who does not is put on the blacklist. For links that may be one-sided
-    /// where the layer below does not tell what it could not send.
+    /// The `A` flag: a reply is to be acknowledged, and who does not is put on the blacklist. For links that may be
+    /// one-sided where the layer below does not tell what it could not send.
     pub acknowledge_replies: bool,
     /// `MY_ROUTE_TIMEOUT`: how long a route to this node is valid at first.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
@@ -86,8 +86,8 @@ pub struct Settings {
     /// Broadcasts are put off by up to this, so that neighbours do not all repeat a request at once. Not in the RFC.
     #[serde(with = "seconds")]
     pub jitter: Time,
-    /// How late the layer above may hear that a route has expired: a router goes through its table as often. Not in the RFC; the
-    /// route is not used any more in any case. If nobody listens, [`Time::END`] saves the work.
+    /// How late the layer above may hear that a route has expired: a router goes through its table as often. Not in the
+    /// RFC; the route is not used any more in any case. If nobody listens, [`Time::END`] saves the work.
     #[serde(with = "seconds")]
     pub sweep_interval: Time,
 }
@@ -127,8 +127,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The constants of ns-3 3.37 where they differ from the RFC's: everybody always says hello, routes to a node itself are
-    /// valid for longer, and intermediate nodes that answer tell the destination.
+    /// The constants of ns-3 3.37 where they differ from the RFC's: everybody always says hello, routes to a node
+    /// itself are valid for longer, and intermediate nodes that answer tell the destination.
     pub fn ns3() -> Self {
         let standard = Self::default();
         let my_route_timeout = Some(times(standard.path_discovery_time(), 2));

@@ -1,15 +1,16 @@
 //! The routing table: RFC 3561, sections 6.1, 6.2 and 6.11.
 //!
-//! Why there is no loop: along valid routes to a destination, the sequence number never falls, and while it stays the same
-//! the number of hops falls. So nobody's number may ever fall while others route through it: it is raised when a route ends,
-//! and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop that is the
-//! destination itself closes no loop, whatever its number.
+//! Why there is no loop: along valid routes to a destination, the sequence number never falls, and while it stays the
+//! same the number of hops falls. So nobody's number may ever fall while others route through it: it is raised when a
+//! route ends, and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop
+//! that is the destination itself closes no loop, whatever its number.
 //!
-//! A number is raised once: it is one more than the destination has given itself, and stays so until it has given itself that.
-//! Nobody routes through this node with it, so it need not be raised again, and what the destination says next is as fresh.
+//! A number is raised once: it is one more than the destination has given itself, and stays so until it has given
+//! itself that. Nobody routes through this node with it, so it need not be raised again, and what the destination says
+//! next is as fresh.
 //!
-//! Why data does not get stuck: who routes through this node forgets the route before this node does. So a lifetime shrinks from
-//! hop to hop, and a route lives on only if it is used, or its next hop says so.
+//! Why data does not get stuck: who routes through this node forgets the route before this node does. So a lifetime
+//! shrinks from hop to hop, and a route lives on only if it is used, or its next hop says so.
 
 use std::mem;
 
@@ -146,7 +147,8 @@ impl<A> Table<A> {
         down.sort_unstable();
     }
 
-    /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in [`sweep`](Self::sweep).
+    /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in
+    /// [`sweep`](Self::sweep).
     pub(super) fn make_room(&mut self, now: Time, down: &mut Vec<NodeId>) {
         let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
         self.entries.make_room(settle);
@@ -233,8 +235,8 @@ impl<A> Table<A> {
         destinations
     }
 
-    /// Ends a valid route. `reported` is the number that the next hop has told; without it the link to the next hop is broken.
-    /// Gives what to tell its precursors, who are added to `affected`.
+    /// Ends a valid route. `reported` is the number that the next hop has told; without it the link to the next hop is
+    /// broken. Gives what to tell its precursors, who are added to `affected`.
     pub(super) fn invalidate(
         &mut self,
         now: Time,

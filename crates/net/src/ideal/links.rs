@@ -14,8 +14,8 @@ pub enum Fate {
     Drained,
     /// They are returned to their senders as undelivered, after the failure was indicated.
     Returned,
-    /// Those that carry permits arrive later, from who is no neighbour any more, before there is a link between the two again. All
-    /// others are lost.
+    /// Those that carry permits arrive later, from who is no neighbour any more, before there is a link between the two
+    /// again. All others are lost.
     Settled,
     /// They are lost, and nobody is told.
     Lost,
@@ -158,8 +158,9 @@ impl<M> Links<M> {
         Ok(LinkFailed { incarnation: incarnation?, undelivered })
     }
 
-    /// A node is killed: it has no links in its next life. The other ends are loose until they miss it. What it has sent is
-    /// on its way still; of what was on its way to it only that goes on which `outlives` it. The rest is returned.
+    /// A node is killed: it has no links in its next life. The other ends are loose until they miss it. What it has
+    /// sent is on its way still; of what was on its way to it only that goes on which `outlives` it. The rest is
+    /// returned.
     pub fn kill(&mut self, node: NodeId, outlives: impl Fn(&M) -> bool) -> Vec<M> {
         self.loose.retain(|loose| loose.node != node);
         let mut dropped: Vec<M> = Vec::new();
@@ -193,8 +194,8 @@ impl<M> Links<M> {
         self.loose.iter().map(|loose| (loose.node, loose.peer))
     }
 
-    /// `node` notices that `peer` was killed. Of what that one had sent before only that goes on which `outlives` the link. The
-    /// rest is returned, with the incarnation of the link.
+    /// `node` notices that `peer` was killed. Of what that one had sent before only that goes on which `outlives` the
+    /// link. The rest is returned, with the incarnation of the link.
     pub fn miss(&mut self, node: NodeId, peer: NodeId, outlives: impl Fn(&M) -> bool) -> Option<(Incarnation, Vec<M>)> {
         let at = self.loose.iter().position(|loose| (loose.node, loose.peer) == (node, peer))?;
         let incarnation = self.loose.remove(at).incarnation;
@@ -214,7 +215,8 @@ impl<M> Links<M> {
         self.late.iter().filter(move |late| (late.from, late.to) == (from, to)).map(|late| &late.message)
     }
 
-    /// Takes the first of these, with the incarnation of its link. No link between the two may form before all have arrived.
+    /// Takes the first of these, with the incarnation of its link. No link between the two may form before all have
+    /// arrived.
     pub fn arrive_late(&mut self, from: NodeId, to: NodeId) -> Option<(Incarnation, M)> {
         let at = self.late.iter().position(|late| (late.from, late.to) == (from, to))?;
         let Late { incarnation, message, .. } = self.late.remove(at);

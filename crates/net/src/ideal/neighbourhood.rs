@@ -1,5 +1,5 @@
-//! A neighbourhood that nodes enter and leave by decree, with reliable channels between its members: first in, first out,
-//! unless whoever drives it lets a message overtake others.
+//! A neighbourhood that nodes enter and leave by decree, with reliable channels between its members: first in, first
+//! out, unless whoever drives it lets a message overtake others.
 
 use std::collections::VecDeque;
 
@@ -140,8 +140,8 @@ impl<M> Neighbourhood<M> {
         to_node.flat_map(|channel| channel.messages).collect()
     }
 
-    /// Puts a message on its way, behind what is in flight from `from` to `to` already. It is dropped if `to` is not there, or
-    /// is the sender itself: nobody hears itself.
+    /// Puts a message on its way, behind what is in flight from `from` to `to` already. It is dropped if `to` is not
+    /// there, or is the sender itself: nobody hears itself.
     pub fn send(&mut self, from: NodeId, to: NodeId, message: M) -> Option<Incarnation> {
         let life = self.presence.get(to.index()).filter(|_| from != to).and_then(|_| self.life(to))?;
         let channels = &mut self.channels[from.index()];

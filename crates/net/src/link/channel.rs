@@ -1,8 +1,8 @@
 //! The reliable exchange over one incarnation of a link: in order, each message once.
 //!
-//! Messages are numbered, acknowledged cumulatively, and transmitted again until they are, ever more rarely; that nothing
-//! gets through is not for the channel to conclude. At most a window of them is on the way at a time; the rest waits,
-//! untouched by the radio.
+//! Messages are numbered, acknowledged cumulatively, and transmitted again until they are, ever more rarely; that
+//! nothing gets through is not for the channel to conclude. At most a window of them is on the way at a time; the rest
+//! waits, untouched by the radio.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -96,7 +96,8 @@ impl<M: Clone> Channel<M> {
         self.fill_window(now, own, out);
     }
 
-    /// Puts a message without permits behind the others. If it can be transmitted now, that is for the caller to do, with this.
+    /// Puts a message without permits behind the others. If it can be transmitted now, that is for the caller to do,
+    /// with this.
     pub(super) fn share(&mut self, now: Time, message: M, own: &mut Own<M>) -> Option<Part> {
         let at = self.outgoing.len();
         self.outgoing.push_back(Outgoing { message, transfer: None, tries: 0, sent_at: now });
@@ -159,8 +160,8 @@ impl<M: Clone> Channel<M> {
         self.fill_window(now, own, out);
     }
 
-    /// The peer has had something later than what it waits for, which seems to be lost: that is transmitted again soon, unless it
-    /// has only been overtaken; the more rarely the more often it was.
+    /// The peer has had something later than what it waits for, which seems to be lost: that is transmitted again soon,
+    /// unless it has only been overtaken; the more rarely the more often it was.
     pub(super) fn is_missing(&mut self, now: Time, count: u64) {
         if count == self.first
             && let Some((oldest, resend_at)) = self.outgoing.front().zip(self.resend_at.as_mut())
@@ -231,8 +232,8 @@ impl<M: Clone> Channel<M> {
         out.push(Effect::now(Some(self.peer), frame));
     }
 
-    /// The oldest message is transmitted again if that is due, and when it has arrived it will be the next one's turn. Tells
-    /// whether it was.
+    /// The oldest message is transmitted again if that is due, and when it has arrived it will be the next one's turn.
+    /// Tells whether it was.
     pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> bool {
         if self.resend_at.is_none_or(|at| at > now) {
             return false;

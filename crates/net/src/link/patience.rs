@@ -1,8 +1,8 @@
 //! How long a node waits for an acknowledgement: one measure for all its links, because they share the air.
 //!
-//! Jacobson's estimator (RFC 6298), in nanoseconds. When an acknowledgement is late, all waits are doubled, at most once in the
-//! time of one wait, and stay so until an acknowledgement tells how long one takes now: in a crowd everybody is
-//! late at once, and who is impatient then makes all the others later.
+//! Jacobson's estimator (RFC 6298), in nanoseconds. When an acknowledgement is late, all waits are doubled, at most
+//! once in the time of one wait, and stay so until an acknowledgement tells how long one takes now: in a crowd
+//! everybody is late at once, and who is impatient then makes all the others later.
 
 use super::Settings;
 use super::settings::from_ms;
@@ -30,8 +30,8 @@ impl Patience {
         Self { measured: None, doublings: 0, doubled_until: Time::ZERO, dice: Dice::new(seed) }
     }
 
-    /// A message that was transmitted once was acknowledged after this long. One that was transmitted again tells nothing
-    /// (Karn's rule): nobody knows which transmission was acknowledged.
+    /// A message that was transmitted once was acknowledged after this long. One that was transmitted again tells
+    /// nothing (Karn's rule): nobody knows which transmission was acknowledged.
     pub(super) fn sample(&mut self, took: Time) {
         self.doublings = 0;
         self.measured = Some(match self.measured {

@@ -13,7 +13,8 @@ use crate::Time;
 use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
 
-/// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link came up.
+/// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
+/// came up.
 const HELLOS_UNNAMED: u32 = 2;
 /// A link that is given up has carried nothing for so long, at first.
 const QUIET_MS: u32 = 1_000;
@@ -260,8 +261,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment: the longer it is not needed,
-    /// the shorter that may be, as under load none is long.
+    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment: the longer it is not
+    /// needed, the shorter that may be, as under load none is long.
     pub(super) fn spare(&mut self, now: Time, spared: bool, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let State::Up(channel) = &self.state else { return };
         if !spared {
@@ -419,7 +420,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// The peer has left this incarnation, and offers what this end may not have had. So it is over here too, before anything is taken.
+    /// The peer has left this incarnation, and offers what this end may not have had. So it is over here too, before
+    /// anything is taken.
     pub(super) fn offered(
         &mut self,
         now: Time,
@@ -455,7 +457,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// A message of this node without permits that goes to others too: its part of the frame, if it is to be transmitted now.
+    /// A message of this node without permits that goes to others too: its part of the frame, if it is to be
+    /// transmitted now.
     pub(super) fn share(&mut self, now: Time, message: &M, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> Option<Part> {
         if let State::Up(channel) = &mut self.state {
             return channel.share(now, message.clone(), own);

@@ -1,8 +1,9 @@
 //! Which of several pairs of nodes is to be linked first: an order of all pairs that every node computes alike.
 //!
-//! Each node has a place in a space of four dimensions, a hash of its id, and a pair ranks better the nearer its two places
-//! are. As in any such space only so many others can be the nearest in their direction, few pairs are left when those are
-//! spared that two better ones make up for; and as there are four dimensions and not two, ways between far places are short.
+//! Each node has a place in a space of four dimensions, a hash of its id, and a pair ranks better the nearer its two
+//! places are. As in any such space only so many others can be the nearest in their direction, few pairs are left when
+//! those are spared that two better ones make up for; and as there are four dimensions and not two, ways between far
+//! places are short.
 
 use driftlock_protocol::NodeId;
 

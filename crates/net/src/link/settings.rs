@@ -16,8 +16,8 @@ pub struct Settings {
     pub hellos_up: u32,
     /// How many hellos of a neighbour are looked back at: at most 32.
     pub hellos_window: u32,
-    /// A neighbour that is silent for so many of its intervals is gone; or for so many of the shortest, [`Self::hello_ms`],
-    /// after it was asked something [`Self::questions_min`] times.
+    /// A neighbour that is silent for so many of its intervals is gone; or for so many of the shortest,
+    /// [`Self::hello_ms`], after it was asked something [`Self::questions_min`] times.
     pub hellos_down: u32,
     /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely.
     pub questions_min: u32,

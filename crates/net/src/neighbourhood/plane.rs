@@ -28,7 +28,8 @@ impl Point {
     }
 }
 
-/// A node's movement between two turns: along a straight line, at a constant speed. Times are time units since its start.
+/// A node's movement between two turns: along a straight line, at a constant speed. Times are time units since its
+/// start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Leg {
     /// Where it starts.
@@ -45,8 +46,8 @@ impl Leg {
         Point { x: self.from.x + self.velocity.x * time, y: self.from.y + self.velocity.y * time }
     }
 
-    /// When the node is in the disc: from the first time to the second, which may lie before the start or after the end of
-    /// the leg. None if it passes by, if it only touches the circle, or if it stands still outside.
+    /// When the node is in the disc: from the first time to the second, which may lie before the start or after the end
+    /// of the leg. None if it passes by, if it only touches the circle, or if it stands still outside.
     pub fn within(&self, centre: Point, radius: f64) -> Option<(f64, f64)> {
         let (x, y) = (centre.x - self.from.x, centre.y - self.from.y);
         let Velocity { x: vx, y: vy } = self.velocity;

@@ -2,13 +2,13 @@
 //!
 //! What the format has no place for rides in extensions (section 9):
 //!
-//! | type | in | content |
-//! | --- | --- | --- |
-//! | 100 | RREQ, RREP | an advert: its version in eight bytes, then what it says. Its owner is whom the message is about. |
-//! | 200 | RERR | which of the sequence numbers are unknown, a bit for each destination, the first one lowest. Only if there are such. |
+//! - 100, in RREQ and RREP: an advert: its version in eight bytes, then what it says. Its owner is whom the message is
+//!   about.
+//! - 200, in RERR: which of the sequence numbers are unknown, a bit for each destination, the first one lowest. Only if
+//!   there are such.
 //!
-//! Who does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route may end earlier than was
-//! said, but never later. Data is an IP packet from its originator to its destination.
+//! Who does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route may end
+//! earlier than was said, but never later. Data is an IP packet from its originator to its destination.
 
 use std::net::Ipv4Addr;
 

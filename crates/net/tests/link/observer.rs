@@ -293,8 +293,8 @@ impl Observer {
         }
     }
 
-    /// Long after everything has healed, where these hear each other: there are the links that there are to be, and all is
-    /// settled.
+    /// Long after everything has healed, where these hear each other: there are the links that there are to be, and all
+    /// is settled.
     pub(crate) fn check_calm(&self, links: &[Link<Message>], witnesses: usize, hear: impl Fn(NodeId, NodeId) -> bool) {
         let needed = needed(u32::try_from(links.len()).unwrap(), witnesses, hear);
         let ids = || (0u32..).map(NodeId).take(links.len());

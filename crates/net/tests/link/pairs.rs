@@ -121,7 +121,8 @@ fn a_neighbour_that_restarts_is_met_again_under_a_greater_number() {
     assert_eq!(crowd.observer.link(A, B), crowd.observer.link(B, A));
 }
 
-/// Breaks the link under the token of A, with the frame lost or only its acknowledgements, and comes back when both ends know.
+/// Breaks the link under the token of A, with the frame lost or only its acknowledgements, and comes back when both
+/// ends know.
 fn token_in_doubt(arrives: bool) -> Crowd {
     let mut crowd = pair(6);
     crowd.deal(0);

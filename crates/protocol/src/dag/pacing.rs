@@ -1,15 +1,15 @@
 //! What a node does when its reversals lead nowhere.
 //!
-//! Where the network is partitioned, everybody in a part without a token raises its height over everybody else for ever, and
-//! in a part where all hold tokens everybody lowers it for ever; both as fast as messages travel. So it is in a network
-//! that is connected by a new link, until the heights of its ends have arrived. The papers do not say what to do about
-//! it. When the parts meet again, their heights may be thousands of levels apart, and partial reversal, which climbs
-//! one level above the lowest neighbour, takes as many steps.
+//! Where the network is partitioned, everybody in a part without a token raises its height over everybody else for
+//! ever, and in a part where all hold tokens everybody lowers it for ever; both as fast as messages travel. So it is in
+//! a network that is connected by a new link, until the heights of its ends have arrived. The papers do not say what to
+//! do about it. When the parts meet again, their heights may be thousands of levels apart, and partial reversal, which
+//! climbs one level above the lowest neighbour, takes as many steps.
 //!
-//! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own links changed,
-//! reverses *all* its links at once, which takes it over whatever its neighbours have climbed to; after as many of those it pauses
-//! before each further one. The pauses do not grow: a neighbour whose links have just changed begins with partial reversals, and
-//! may have to wait for a pause of this node before each of them.
+//! Here a node that has reversed links [`Limits::patience`] times, while no token came or went and none of its own
+//! links changed, reverses *all* its links at once, which takes it over whatever its neighbours have climbed to; after
+//! as many of those it pauses before each further one. The pauses do not grow: a neighbour whose links have just
+//! changed begins with partial reversals, and may have to wait for a pause of this node before each of them.
 
 use alloc::vec::Vec;
 use core::time::Duration;

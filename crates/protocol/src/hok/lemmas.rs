@@ -91,9 +91,9 @@ fn units_are_kept_only_without_a_way(node: &Hok) -> Verdict {
     Ok(())
 }
 
-/// With nothing in flight, a node without the token that has anybody in its queue is in the queue of its `next`, a lower
-/// neighbour, with the rank of its own front. So every chain of requests ends at the holder, whose front is the most urgent
-/// request of all.
+/// With nothing in flight, a node without the token that has anybody in its queue is in the queue of its `next`, a
+/// lower neighbour, with the rank of its own front. So every chain of requests ends at the holder, whose front is the
+/// most urgent request of all.
 fn next_knows_the_front(moment: &Moment<'_, Hok>, node: &Hok) -> Verdict {
     let Some(front) = node.queue.front().filter(|_| !node.token_holder()) else { return Ok(()) };
     let id = node.id;

@@ -10,17 +10,20 @@ use crate::{Demand, Urgency};
 /// What a node goes by when it puts requests in order. Requests of equal rank are served first come, first served.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Policy {
-    /// The highest priority first. Every grant makes all requests that wait as much more urgent as one step of priority.
+    /// The highest priority first. Every grant makes all requests that wait as much more urgent as one step of
+    /// priority.
     Priority,
     /// The highest priority first, however long the others have waited.
     Strict,
-    /// The fewest units first: the paper's setting for much concurrency. A unit less is worth so many grants of waiting.
+    /// The fewest units first: the paper's setting for much concurrency. A unit less is worth so many grants of
+    /// waiting.
     FewestUnits {
         /// How many.
         unit: u16,
     },
-    /// The earliest deadline first. Deadlines that lie in the future when they are set need no aging: whoever waits will have the
-    /// earliest. A request without a deadline may wait for ever, and so may anybody if others set theirs ever earlier.
+    /// The earliest deadline first. Deadlines that lie in the future when they are set need no aging: whoever waits
+    /// will have the earliest. A request without a deadline may wait for ever, and so may anybody if others set theirs
+    /// ever earlier.
     EarliestDeadline,
     /// All alike: the algorithm that the paper sets out to improve on.
     FirstCome,
@@ -69,8 +72,8 @@ impl Policy {
 /// How many grants a node has heard of: the clock by which requests age. It stands still where nothing ages.
 ///
 /// That a request becomes more urgent by one step with every grant is the same as that a request which is made a grant
-/// later is less urgent by one step. So a rank that contains the count at the time of the request never has to change, and all
-/// copies of it agree.
+/// later is less urgent by one step. So a rank that contains the count at the time of the request never has to change,
+/// and all copies of it agree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grants(i64);

@@ -35,8 +35,8 @@ impl Klme {
         }
     }
 
-    /// I, when the token has come to a node that is about to leave, or somebody to give it to: as soon as it is given away,
-    /// the new leader is told.
+    /// I, when the token has come to a node that is about to leave, or somebody to give it to: as soon as it is given
+    /// away, the new leader is told.
     pub(super) fn hand_over(&mut self, out: &mut Out<Self>) {
         let place = self.here();
         if !place.leaving || place.token.is_none() {
@@ -49,8 +49,8 @@ impl Klme {
         }
     }
 
-    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who stay. If
-    /// all others are about to leave, too, it is kept until they have; the last node takes it to its end.
+    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who
+    /// stay. If all others are about to leave, too, it is kept until they have; the last node takes it to its end.
     fn give_away(&mut self, out: &mut Out<Self>) {
         if let Some((front, number)) = self.dequeue() {
             out.clause("I.front");

@@ -89,7 +89,8 @@ fn whoever_is_in_cs_is_allocated(node: &Klme, token: &Token) -> Verdict {
     if in_cs && !is_listed { Err(format!("node {} is in its CS and not in T_alloc_id", node.id)) } else { Ok(()) }
 }
 
-/// A leader in its remainder section has an empty queue and a free unit; one in its CS a free unit or a queue, not both.
+/// A leader in its remainder section has an empty queue and a free unit; one in its CS a free unit or a queue, not
+/// both.
 fn nobody_waits_who_could_be_served(node: &Klme, token: &Token) -> Verdict {
     let (free, queued) = (token.free.count(), token.queue.len());
     match node.state {

@@ -70,8 +70,8 @@ impl Numbers {
         }
     }
 
-    /// Notes all of them. They come by node, so that both lists are gone through once: every member does this whenever one
-    /// leaves.
+    /// Notes all of them. They come by node, so that both lists are gone through once: every member does this whenever
+    /// one leaves.
     pub fn note_all(&mut self, others: impl IntoIterator<Item = (NodeId, RequestNo)>) {
         let mut at = 0;
         for (node, number) in others {

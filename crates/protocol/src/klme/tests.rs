@@ -1,5 +1,5 @@
-//! One node at a time: what it says and does about what it hears, clause by clause. Here clauses A to H; and what the tests
-//! of the others have in common.
+//! One node at a time: what it says and does about what it hears, clause by clause. Here clauses A to H; and what the
+//! tests of the others have in common.
 
 use alloc::format;
 use alloc::vec;

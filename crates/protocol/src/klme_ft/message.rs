@@ -20,7 +20,7 @@ use crate::{Fence, Permit, Stay};
 ///   1 ──STAND──▶ copy holders                nothing was heard of 0 for too long
 ///   1 ◀──VOTE─── 2                           by a majority: 1 leads, under a greater number, and sends a BEAT
 ///
-///   0 ◀──AHEAD── 2                           2 has voted for somebody else meanwhile: 0 stands again, under a greater number
+///   0 ◀──AHEAD── 2                           2 has voted for another one: 0 stands again, under a greater number
 ///
 ///   0 ──TOKEN──▶ 1                           0 is about to leave: 1 stands at once
 ///   0 ──DISMISS▶ 2                           2 is about to leave, and as of this round nobody counts on its copy

@@ -23,15 +23,15 @@ pub enum Forwarding {
     Adaptive,
 }
 
-/// How long a token rests at each node where radios carry it: each hop costs several frames, and a token that never rests has
-/// the air to itself.
+/// How long a token rests at each node where radios carry it: each hop costs several frames, and a token that never
+/// rests has the air to itself.
 pub(super) const REST: Duration = Duration::from_millis(250);
 
 /// How far a token is sent when somebody has waited every time lately.
 const REACH_MAX: u32 = 16;
 
-/// How busy the system looks from here: the share, lately, of the tokens that became free at this node or were forwarded
-/// to it for which somebody was waiting in its queue. In 256ths.
+/// How busy the system looks from here: the share, lately, of the tokens that became free at this node or were
+/// forwarded to it for which somebody was waiting in its queue. In 256ths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct PerceivedLoad(u8);
 

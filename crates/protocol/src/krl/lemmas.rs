@@ -61,8 +61,9 @@ fn section_agrees_with_state(node: &Krl) -> Verdict {
     Ok(())
 }
 
-/// A holder with neighbours has a higher one, as far as it knows, unless it waits for an acknowledgement and will see to
-/// it then. The paper assumes k < n: where everybody holds a token, the topmost node can not have a higher neighbour.
+/// A holder with neighbours has a higher one, as far as it knows, unless it waits for an acknowledgement and will see
+/// to it then. The paper assumes k < n: where everybody holds a token, the topmost node can not have a higher
+/// neighbour.
 fn requests_have_a_way_in(node: &Krl) -> Verdict {
     let acknowledged = node.dag.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
     if node.dag.is_settled() && acknowledged && node.token_holder() && node.dag.has_no_higher_neighbour() {

@@ -1,5 +1,5 @@
-//! What a trace tells of the field, besides the steps of nodes: where they go, what fails, which tokens are in doubt, which way
-//! messages take.
+//! What a trace tells of the field, besides the steps of nodes: where they go, what fails, which tokens are in doubt,
+//! which way messages take.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,8 @@ impl Scenery {
         }
     }
 
-    /// What is to be told, in the order in which it happened: that a node has turned is noticed only when somebody looks.
+    /// What is to be told, in the order in which it happened: that a node has turned is noticed only when somebody
+    /// looks.
     pub(super) fn take(&mut self) -> Vec<Scene> {
         self.scenes.sort_by_key(Scene::time);
         std::mem::take(&mut self.scenes)

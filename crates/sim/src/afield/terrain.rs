@@ -266,8 +266,8 @@ impl Terrain {
         Plane { origin: Some([low.x, low.y]), width, height, range, ..Plane::default() }
     }
 
-    /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing else, and so is the
-    /// same for every algorithm.
+    /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing
+    /// else, and so is the same for every algorithm.
     pub fn schedule(&self, nodes: u32, seed: u64) -> Result<Schedule, TerrainError> {
         // Those that were written down are refused by their own numbers.
         Faults::new(&self.fault, nodes, Faults::STEP)?;

@@ -3,8 +3,8 @@
 use super::{Config, ConfigError};
 
 impl Config {
-    /// The load, which the contention may stand for (time in the CS by that and the pause after it, of which the load is the
-    /// inverse), or the load of all nodes together.
+    /// The load, which the contention may stand for (time in the CS by that and the pause after it, of which the load
+    /// is the inverse), or the load of all nodes together.
     pub(super) fn load_in_other_words(&self) -> Result<f64, ConfigError> {
         let cs_time = self.cs_time.mean();
         let (words, means) = match (self.contention, self.load_of_all) {

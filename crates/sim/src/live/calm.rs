@@ -13,7 +13,8 @@ const LOOKS_APART: Time = Time(1_000_000_000);
 /// So long nobody has to wait whom all others can reach: far longer than it takes to serve everybody once.
 const PATIENCE: Time = Time(600_000_000_000);
 
-/// Since when everybody has been reachable by everybody, with all nodes awake and the air undisturbed. Nobody is owed anything before.
+/// Since when everybody has been reachable by everybody, with all nodes awake and the air undisturbed. Nobody is owed
+/// anything before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calm {
     /// How far radios are heard, if that is a distance: otherwise nobody knows who is reachable.

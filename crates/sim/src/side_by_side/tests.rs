@@ -160,8 +160,8 @@ fn whoever_crosses_a_border_in_the_cs_goes_on_with_it_on_the_other_side() {
     // It was away for exactly three time units, and is served the moment it comes in.
     assert_eq!(tally.interruption, Time(3_000_000_000 * tally.resumptions));
     assert!(tally.waits_inside.iter().all(|wait| *wait == Time::ZERO));
-    // What was left of the four time units is served, and nothing else: apart from what goes on at the ends, every request
-    // that was not cut short takes four.
+    // What was left of the four time units is served, and nothing else: apart from what goes on at the ends, every
+    // request that was not cut short takes four.
     let requests = 2_000 - tally.resumptions;
     let served = tally.use_nanos as f64 / 1e9;
     assert!((served - 4.0 * requests as f64).abs() < 4.0 * 12.0, "{served} for {requests} requests");

@@ -84,8 +84,8 @@ impl<P: Protocol> Soak<'_, P> {
         self.injected.seclusions += u64::from(!self.secluded.is_empty());
     }
 
-    /// A member is told to leave, or a node enters, as often as not; now and then a member crashes, if the algorithm claims to
-    /// survive that.
+    /// A member is told to leave, or a node enters, as often as not; now and then a member crashes, if the algorithm
+    /// claims to survive that.
     fn cross_border(&mut self) -> Step<()> {
         let (members, outside) = self.whereabouts();
         if self.case.crashes && P::is_ready_for_crash(&self.world.moment()) && self.mobility.random_bool(0.2) {
@@ -132,9 +132,9 @@ impl<P: Protocol> Soak<'_, P> {
         self.case.deployment.ids().any(|node| self.is_down(node))
     }
 
-    /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the end, and
-    /// counts as crashed: on the field, where it may be unheard for long, and where others are down already. If it
-    /// may be unheard for long, it leaves only so shortly before all is healed that it will be heard.
+    /// One fault at a time is what can be survived. A leaver that is not heard in time goes without a farewell in the
+    /// end, and counts as crashed: on the field, where it may be unheard for long, and where others are down already.
+    /// If it may be unheard for long, it leaves only so shortly before all is healed that it will be heard.
     fn may_leave(&self) -> bool {
         let is_soon_healed = self.world.now() + Time::from_units(FAREWELL_UNITS) >= self.case.fault_span;
         if self.case.is_patchy() && !is_soon_healed {
@@ -146,8 +146,8 @@ impl<P: Protocol> Soak<'_, P> {
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }
 
-    /// Who is inside and lives, and who could come in: those that are outside, and, by decree, those that have crashed. A node
-    /// that pauses is neither.
+    /// Who is inside and lives, and who could come in: those that are outside, and, by decree, those that have crashed.
+    /// A node that pauses is neither.
     fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let neighbourhood = self.world.neighbourhood();
         let returns = self.case.terrain.is_none();

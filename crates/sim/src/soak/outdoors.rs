@@ -19,8 +19,8 @@ const HALL_MAX: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// The share of frames that are lost at each receiver.
 const LOSS: f64 = 0.1;
 
-/// How wide the field is. Usually so many nodes are now connected on it and now are not; of the runs with a given number
-/// of nodes, half take place in a hall in which no two are ever out of reach.
+/// How wide the field is. Usually so many nodes are now connected on it and now are not; of the runs with a given
+/// number of nodes, half take place in a hall in which no two are ever out of reach.
 pub(super) fn side(crowd: Crowd, nodes: u32, draw: &mut Stream) -> f64 {
     if matches!(crowd, Crowd::Exactly { .. }) && draw.random_bool(0.5) {
         return RANGE * draw.random_range(0.2..HALL_MAX);

@@ -21,8 +21,8 @@ pub struct Radio {
     pub airtime: f64,
     /// What they spent, in joules; most of it goes into listening.
     pub joules: f64,
-    /// Not for an entry: how many of them sent at once, on average over time. In one cell, how much of the time the air was
-    /// in use.
+    /// Not for an entry: how many of them sent at once, on average over time. In one cell, how much of the time the air
+    /// was in use.
     pub sending: f64,
 }
 

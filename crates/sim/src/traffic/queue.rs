@@ -48,8 +48,8 @@ struct Scheduled<E> {
     event: E,
 }
 
-/// All that is to come. Radios want something within microseconds, routers and applications within seconds. So there are two heaps:
-/// the one that most events go through stays small, and in the caches, and the other has small entries.
+/// All that is to come. Radios want something within microseconds, routers and applications within seconds. So there
+/// are two heaps: the one that most events go through stays small, and in the caches, and the other has small entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     soon: BinaryHeap<Scheduled<Soon>>,

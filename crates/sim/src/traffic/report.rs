@@ -20,7 +20,8 @@ pub struct Report {
     pub absent: u64,
     /// From when to when requests were sent, in seconds.
     pub sent: [f64; 2],
-    /// When the movements of a file were over, if that was before the end: nothing was sent or received any more. In seconds.
+    /// When the movements of a file were over, if that was before the end: nothing was sent or received any more. In
+    /// seconds.
     pub over: Option<f64>,
     /// Requests that arrived. Each is answered.
     pub requests_received: u64,

@@ -1,5 +1,5 @@
-//! A stage for paper tests: nodes and an ideal layer below them, where the test decides what happens next. Everything that
-//! must hold is checked after every step.
+//! A stage for paper tests: nodes and an ideal layer below them, where the test decides what happens next. Everything
+//! that must hold is checked after every step.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -218,8 +218,9 @@ impl<P: Protocol> Stage<P> {
         self.nodes[node as usize].protocol()
     }
 
-    /// Plays a script: `req 2`, `req 2.1` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to 2, `up 0-2` and
-    /// `down 0-2` are the link's, `join 3` and `leave 3` cross the border, and `timer 1` is the first timer of node 1.
+    /// Plays a script: `req 2`, `req 2.1` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to
+    /// 2, `up 0-2` and `down 0-2` are the link's, `join 3` and `leave 3` cross the border, and `timer 1` is the first
+    /// timer of node 1.
     pub(crate) fn play(&mut self, script: &str) {
         for action in script.split(';').map(str::trim).filter(|action| !action.is_empty()) {
             let (verb, object) = action.split_once(' ').expect("a verb and an object");

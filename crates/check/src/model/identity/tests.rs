@@ -1,6 +1,6 @@
-//! States that count as one have futures that count as one: what may happen in one may happen in the other, and leads to
-//! states that count as one again. All that a search says rests on it, and that it says the same every time: which of such
-//! states it meets first is a matter of chance.
+//! States that count as one have futures that count as one: what may happen in one may happen in the other, and leads
+//! to states that count as one again. All that a search says rests on it, and that it says the same every time: which
+//! of such states it meets first is a matter of chance.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{Discriminant, discriminant};

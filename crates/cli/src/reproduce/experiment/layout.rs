@@ -5,7 +5,8 @@ use toml::{Table, Value};
 
 use crate::reproduce::figure::Style;
 
-/// How a figure is drawn. What it draws is one of three: the result `y`, the results of a split, or results by their keys.
+/// How a figure is drawn. What it draws is one of three: the result `y`, the results of a split, or results by their
+/// keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Layout {

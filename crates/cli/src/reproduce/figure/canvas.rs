@@ -1,7 +1,7 @@
 //! Lines, marks and texts, in pixels.
 //!
-//! The SVG backend of plotters puts everything on whole units, so the canvas is drawn in tenths of a pixel. No font is at
-//! hand to measure with, so every text hangs on an anchor and the room for it comes from an estimate of its width.
+//! The SVG backend of plotters puts everything on whole units, so the canvas is drawn in tenths of a pixel. No font is
+//! at hand to measure with, so every text hangs on an anchor and the room for it comes from an estimate of its width.
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;

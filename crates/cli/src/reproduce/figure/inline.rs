@@ -1,5 +1,5 @@
-//! A figure within a page: each panel apart, so that they fit side by side or below each other, and every point one that
-//! the pointer finds. Title and legend are left to the page.
+//! A figure within a page: each panel apart, so that they fit side by side or below each other, and every point one
+//! that the pointer finds. Title and legend are left to the page.
 
 use std::fmt::Write as _;
 

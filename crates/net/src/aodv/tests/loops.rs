@@ -7,7 +7,8 @@ use crate::Time;
 
 const STEPS_PER_HISTORY: u64 = 5_000;
 
-/// A random history; the settings are random too. Returns how many packets arrived over more than one hop, or the first loop.
+/// A random history; the settings are random too. Returns how many packets arrived over more than one hop, or the first
+/// loop.
 fn history(seed: u64, rules: Rules, steps: u64) -> Result<usize, Cycle> {
     let mut world = random_world(seed, rules);
     let nodes = world.routers.len() as u64;

@@ -55,7 +55,8 @@ fn sent(effects: &[Effect<u32, u64>]) -> Vec<&'static str> {
     kinds.collect()
 }
 
-/// Node 1 routes to 9 through 2, node 3 through 1; a late error of 2 about former times reaches 1, and 1 asks 3 for a way.
+/// Node 1 routes to 9 through 2, node 3 through 1; a late error of 2 about former times reaches 1, and 1 asks 3 for a
+/// way.
 fn next_hop_after_a_late_error(rules: Rules) -> Option<usize> {
     let (mut one, mut three) = (router(1, rules), router(3, rules));
     receive(&mut one, 2, reply(9, 10, 1, 1));

@@ -35,8 +35,8 @@ impl Discs {
     }
 
     /// The nearest site but one in whose range the node is from this time on. Told by the times at which it enters and
-    /// leaves the discs rather than by distances, which are rounded otherwise: so nobody enters what it leaves in the same
-    /// moment.
+    /// leaves the discs rather than by distances, which are rounded otherwise: so nobody enters what it leaves in the
+    /// same moment.
     fn reachable(&self, leg: &Leg, time: f64, but: Option<Site>) -> Option<Site> {
         let inside = |site: Site| {
             let stay = leg.within(self.centres[site.index()], self.range);

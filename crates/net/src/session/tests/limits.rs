@@ -4,8 +4,8 @@ use super::{Effect, Segment, Sessions, Settings, id, millis};
 use crate::Time;
 use crate::session::Session;
 
-/// Sends one message to a node that never answers, and wakes the sender whenever it wants to be woken. Returns the sessions that it
-/// tried to open, and when it gave the message up.
+/// Sends one message to a node that never answers, and wakes the sender whenever it wants to be woken. Returns the
+/// sessions that it tried to open, and when it gave the message up.
 fn unanswered(keep: bool, settings: &Settings) -> (Vec<u32>, Option<Time>) {
     let mut sessions: Sessions<u8> = Sessions::new(id(0), 0, settings.clone());
     let (mut out, mut given_up) = (Vec::new(), None);

@@ -17,8 +17,8 @@ fn unit(number: u8) -> Permits {
     Permits::single(number.try_into().unwrap())
 }
 
-/// Three nodes in a line share two units. Node 0 has the token with one of them and waits for both; node 1 waits as well, less
-/// urgently; node 2 uses the other unit.
+/// Three nodes in a line share two units. Node 0 has the token with one of them and waits for both; node 1 waits as
+/// well, less urgently; node 2 uses the other unit.
 fn busy() -> [Hok; 3] {
     let links = vec![(NodeId(0), NodeId(1)), (NodeId(1), NodeId(2))];
     let deployment = Deployment { nodes: 3, k: 2, links, ..Deployment::default() };
