@@ -225,7 +225,7 @@ impl<P: Protocol> Model<P> {
                 if left(Common::Crashes) {
                     actions.push(Action::Crash(node));
                 }
-            } else if is_newcomer(node) && all_may_be_told {
+            } else if is_newcomer(node) && all_may_be_told && !self.founds_too_early(state, node) {
                 actions.push(Action::Join(node));
             }
         }

@@ -413,7 +413,7 @@ impl<P: Protocol> Parts<P> {
             after.timers.remove(usize::from(at));
         }
         let mut out = Outbox::new();
-        let waited = before.node.demand().or(match stimulus {
+        let mut waited = before.node.demand().or(match stimulus {
             Stimulus::Request(demand) => Some(self.demands[usize::from(demand)]),
             _ => None,
         });
@@ -432,6 +432,7 @@ impl<P: Protocol> Parts<P> {
         let fault = refused.map(|refusal| Violation::Lemma(format!("node {id} refuses {stimulus:?}: {refusal}")));
         let mut reaction = Reaction { seat, sends: Box::default(), grant: None, departed: false, fault };
         let mut sends = Vec::new();
+        let mut uses = before.node.grant().is_some();
         for effect in out.drain() {
             match effect {
                 Effect::Send { to, message, .. } => sends.push((Some(to), self.message(message))),
@@ -441,16 +442,17 @@ impl<P: Protocol> Parts<P> {
                 Effect::Disarm { timer } => after.disarm(timer),
                 Effect::Grant(grant) => {
                     let (asked, granted) = (waited.map_or(0, |demand| demand.units.count()), grant.permits.count());
-                    if before.node.grant().is_some() || reaction.grant.is_some() {
+                    if uses {
                         reaction.fault = Some(Violation::DoubleGrant { node: id });
                     } else if waited.is_none() {
                         reaction.fault = Some(Violation::Unasked { node: id });
                     } else if asked != granted {
                         reaction.fault = Some(Violation::PartialGrant { node: id, asked, granted });
                     }
-                    reaction.grant = Some(grant);
+                    (uses, reaction.grant) = (true, Some(grant));
                 }
-                Effect::Revoke(_) | Effect::Clause(_) => {}
+                Effect::Revoke(demand) => (uses, waited) = (false, Some(demand)),
+                Effect::Clause(_) => {}
             }
         }
         Reaction { seat: self.seat(after), sends: sends.into(), ..reaction }

@@ -85,3 +85,25 @@ fn the_bond_begins_anew() {
 fn who_comes_back_claims_nothing_for_a_lease() {
     needs(guard::QUIET, &setup(2));
 }
+
+/// So few members that one is a majority: when it is back after a pause, all its timers are due at once, and it may take
+/// its unit from itself and grant it anew in one step.
+#[test]
+fn who_is_its_own_majority_may_take_back_and_grant_in_one_step() {
+    let members = (0..2).map(NodeId).collect();
+    let deployment = Deployment { nodes: 2, k: 1, members, ..Deployment::default() };
+    let timing = Timing::Timed { tick: TICK, drift: 0, pauses: 1 };
+    assert_eq!(holds(&Setup { deployment, timing, requests: ONCE, ..setup(2) }), 52_435);
+}
+
+/// The only member loses its disk while its application is inside: nobody has units made before that has ended.
+#[test]
+fn nobody_founds_while_an_application_of_an_earlier_life_is_inside() {
+    let members = vec![NodeId(0)];
+    let deployment = Deployment { nodes: 2, k: 1, members, ..Deployment::default() };
+    let mut setup = Setup { deployment, restarts: Bound::Most(0), disk_losses: ONCE, joins: ONCE, ..setup(2) };
+    setup.requests = TWICE;
+    let report = explored(&setup, Repairs::ALL);
+    assert_eq!(report.violation, None);
+    assert!(report.exhaustive && report.states > 1_000, "{} states", report.states);
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use driftlock_protocol::{ALGORITHMS, Algorithm};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Harm};
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
@@ -11,8 +11,8 @@ use crate::results::print;
 /// The flags of `driftlock list`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Show this algorithm: its paper, the repairs of the paper's text that can be switched off, and the constants that
-    /// can be set
+    /// Show this algorithm: its paper, the repairs of the paper's text that can be switched off, what it claims to
+    /// stand, and the constants that can be set
     algorithm: Option<String>,
 }
 
@@ -51,7 +51,24 @@ fn details(algorithm: &Algorithm) -> String {
     for repair in algorithm.repairs() {
         let _ = writeln!(text, "  {:width$}  {}", repair.name, repair.summary);
     }
-    text + &constants(algorithm)
+    text + &claims(algorithm) + &constants(algorithm)
+}
+
+/// What may befall nodes and messages beyond what its paper assumes.
+fn claims(algorithm: &Algorithm) -> String {
+    let harms = [
+        (Harm::Crash, "a node that stops for good"),
+        (Harm::Restart, "a node that is killed and comes back with what it had stored, as often as one likes"),
+        (Harm::DiskLoss, "a node that has lost its disk"),
+        (Harm::Loss, "lost messages, and late ones"),
+        (Harm::Overtaking, "messages that overtake one another"),
+    ];
+    let claimed: Vec<_> = harms.into_iter().filter(|(harm, _)| algorithm.claims().stand(*harm)).collect();
+    if claimed.is_empty() {
+        return "\nIt claims to stand nothing beyond what its paper assumes.\n".into();
+    }
+    let start = "\nIt claims to stand, which soak draws and check searches:\n".to_owned();
+    claimed.into_iter().fold(start, |text, (_, says)| text + "  " + says + "\n")
 }
 
 /// The numbers that can be set, as they usually are.

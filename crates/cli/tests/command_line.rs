@@ -26,6 +26,10 @@ fn list_names_every_algorithm_and_shows_one() {
     assert!(said.out.contains("Walter") && said.out.contains("pending-request"));
     let said = driftlock(&["list", "klme-ft"]);
     assert!(said.out.contains("Khanna") && !said.out.contains("late-dismissals"), "{}", said.out);
+    assert!(said.out.contains("lost messages") && said.out.contains("lost its disk"), "{}", said.out);
+    let [krl, klme] = ["krl", "klme"].map(|tag| driftlock(&["list", tag]).out);
+    assert!(krl.contains("killed and comes back") && !krl.contains("lost messages"), "{krl}");
+    assert!(klme.contains("It claims to stand nothing beyond what its paper assumes"), "{klme}");
     assert_eq!(driftlock(&["list", "paxos"]).code, 2);
 }
 
@@ -757,6 +761,7 @@ fn check_turns_bad_input_away() {
         (&["krl", "--over-radios"], "krl is the same over radios: leave --over-radios out"),
         (&["klme", "--lateness", "0"], "--timed"),
         (&["klme-ft", "--as-published"], "klme-ft is not from a paper"),
+        (&["klme-ft", "--crossings", "0"], "Give --timed"),
         (&["krl", "--link-changes", "0", "--link-failure", "lost"], "no link fails"),
         (&["krl", "--failures", "0", "--connected"], "no link fails"),
         (&["krl", "--link-changes", "1", "--failures", "1", "--formations", "1"], "leave it out"),

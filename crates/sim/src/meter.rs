@@ -242,6 +242,11 @@ impl Meter {
     /// Since when an application waits that goes elsewhere; meaningful while it waits.
     pub fn departed(&mut self, node: NodeId) -> Waiter {
         self.no_longer_waits(node);
+        self.waiter(node)
+    }
+
+    /// Since when an application waits; meaningful while it does.
+    pub fn waiter(&self, node: NodeId) -> Waiter {
         Waiter { since: self.requested_at[node.index()], resumes: self.resumes[node.index()] }
     }
 
@@ -256,9 +261,11 @@ impl Meter {
         self.no_longer_waits(node);
     }
 
-    /// What an application uses is taken away from it, and it waits again.
-    pub fn revoked(&mut self, node: NodeId, demand: Demand, permits: Permits) {
-        self.released(permits);
+    /// What an application uses is taken away from it, if it has not been before, and it waits again.
+    pub fn revoked(&mut self, node: NodeId, demand: Demand, permits: Option<Permits>) {
+        if let Some(permits) = permits {
+            self.released(permits);
+        }
         self.tally.handovers += 1;
         self.arrived(node, demand, Waiter { since: self.now, resumes: true });
     }
@@ -452,7 +459,7 @@ mod tests {
         meter.advance(Time(13));
         meter.granted(node, Permits::first(1));
         meter.advance(Time(20));
-        meter.revoked(node, Demand::ONE, Permits::first(1));
+        meter.revoked(node, Demand::ONE, Some(Permits::first(1)));
         meter.advance(Time(22));
         let waiter = meter.departed(node);
         assert_eq!(waiter, Waiter { since: Time(20), resumes: true });

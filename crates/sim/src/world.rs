@@ -278,7 +278,8 @@ impl<P: Protocol> World<P> {
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
             }
-            Event::Timer { node, .. } if self.is_paused(node) => {
+            Event::Timer { node, arming } if self.is_paused(node) => {
+                self.note_lapse(node, arming);
                 self.put_off(node, event);
                 Ok(())
             }
@@ -332,9 +333,11 @@ impl<P: Protocol> World<P> {
         self.overtakings
     }
 
-    /// The application at `node` asks for this.
+    /// The application at `node` asks for this; or for what it waited for when its node was killed.
     pub fn request(&mut self, node: NodeId, demand: Demand) -> Step<()> {
-        self.request_since(node, demand, Waiter { since: self.now, resumes: false })
+        let new = (demand, Waiter { since: self.now, resumes: false });
+        let (demand, waiter) = self.lives.take_wait(node).unwrap_or(new);
+        self.request_since(node, demand, waiter)
     }
 
     /// The application at `node` has wanted this since before.
@@ -613,8 +616,9 @@ impl<P: Protocol> World<P> {
 
     /// The application at `id` waits again.
     fn revoked(&mut self, id: NodeId, demand: Demand) {
+        let has_lapsed = self.oracle.has_lapsed(id);
         if let Some(permits) = self.oracle.revoked(id, demand) {
-            self.meter.revoked(id, demand, permits);
+            self.meter.revoked(id, demand, Some(permits).filter(|_| !has_lapsed));
             self.revoked.push(id);
         }
     }

@@ -1,7 +1,8 @@
 //! Nodes that are killed and come back, one at a time, and what becomes of their applications.
 
+use driftlock_net::Time;
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Repairs};
+use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Priority, Repairs};
 use driftlock_sim::config::Config;
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Stays, Subject, stream};
@@ -114,6 +115,50 @@ fn a_token_that_is_under_way_when_an_end_is_killed_arrives() {
         settle(&mut world);
         assert_eq!(world.next_granted(), Some(B), "{killed} was killed");
     }
+}
+
+#[test]
+fn who_waits_when_its_node_is_killed_goes_on_waiting_for_the_same() {
+    let mut world = pair(5);
+    let urgent = Demand { priority: Priority(7), ..Demand::ONE };
+    world.request(A, Demand::ONE).expect("it holds");
+    world.request(B, urgent).expect("it holds");
+    assert_eq!(world.next_granted(), Some(A));
+    world.schedule(Time::from_units(10.0), Event::Change);
+    settle(&mut world);
+    world.restart(B).expect("it holds");
+    settle(&mut world);
+    assert_eq!((world.meter().waiter(B).since, world.oracle().owed_count()), (Time::ZERO, 1));
+    let entry = world.entry(A);
+    world.release(A, entry).expect("it holds");
+    settle(&mut world);
+    assert_eq!(world.next_granted(), Some(B));
+}
+
+/// Each of three nodes pauses once, in the CS or not, for longer than a lease of 30 s.
+#[test]
+fn a_lease_is_over_at_a_node_that_pauses_although_the_node_does_not_know() {
+    let terrain = "area = { width = 100, height = 100 }\n\
+                   fault = [\n\
+                   { at = 100.0, kind = \"pause\", node = 1, lasts = 100.0 },\n\
+                   { at = 400.0, kind = \"pause\", node = 0, lasts = 100.0 },\n\
+                   { at = 700.0, kind = \"pause\", node = 2, lasts = 100.0 }]";
+    let config = Config {
+        algorithm: "klme-ft".into(),
+        nodes: 3,
+        k: 1,
+        load: 0.5,
+        cs_time: Duration::Constant(60.0),
+        warmup: 0,
+        entries: 20,
+        replications: 4,
+        check: true,
+        field: Some(toml::from_str(terrain).expect("a field")),
+        ..Config::default()
+    };
+    let plan = config.plan().expect("it makes sense");
+    let summary = run_all(&[plan], 0, &|_| ()).remove(0);
+    assert_eq!((summary.violations, summary.entries), (0, 80), "{:?}", summary.violation_details);
 }
 
 #[test]

@@ -204,6 +204,20 @@ impl Oracle {
         Some(permits)
     }
 
+    /// What the application at `node` was granted has run out while its node does nothing: it does nothing either, and will be
+    /// told before it goes on. The units are returned.
+    pub fn lapsed(&mut self, node: NodeId) -> Option<Permits> {
+        let Claim::Using(permits) = self.claims[node.index()] else { return None };
+        self.in_use = self.in_use.without(permits);
+        self.claims[node.index()] = Claim::Using(Permits::NONE);
+        Some(permits)
+    }
+
+    /// Whether that is so.
+    pub fn has_lapsed(&self, node: NodeId) -> bool {
+        matches!(self.claims[node.index()], Claim::Using(permits) if permits.is_empty())
+    }
+
     /// The application at `node` is no more: it uses nothing and is owed nothing.
     pub fn vanished(&mut self, node: NodeId) {
         self.released(node);
@@ -221,6 +235,7 @@ impl Oracle {
                 self.owed -= 1;
                 None
             }
+            Claim::Using(permits) if permits.is_empty() => None,
             Claim::Using(permits) => {
                 self.outlived.push((node, permits));
                 Some(permits)

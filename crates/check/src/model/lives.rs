@@ -54,6 +54,14 @@ impl<P: Protocol> Model<P> {
         }
     }
 
+    /// Whether units would be made while an application of an earlier life may use others: whoever has them made knows
+    /// that none is.
+    pub(super) fn founds_too_early(&self, state: &State, node: NodeId) -> bool {
+        let seat = |of| self.parts.seats.get(self.layout.seat(state, of));
+        let is_alone = self.layout.ids().all(|other| other == node || self.life_of(state, other).is_none());
+        is_alone && self.layout.ids().any(|of| !seat(of).left.is_empty())
+    }
+
     /// Nothing reaches the earlier life of a node but permits, later. What it has sent may still arrive.
     pub(super) fn kill(&self, state: &mut State, node: NodeId) {
         let layout = self.layout;

@@ -4,7 +4,7 @@ use std::any::TypeId;
 
 use driftlock_check::{Properties, Property};
 use driftlock_protocol::klme::Never;
-use driftlock_protocol::{ALGORITHMS, Algorithm, Deployment, NodeId, Protocol, Repairs, Stay, Urgency, Visitor};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Deployment, Harm, NodeId, Protocol, Repairs, Stay, Urgency, Visitor};
 use driftlock_sim::config::ConfigError;
 
 use super::flags::Args;
@@ -48,6 +48,13 @@ fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String
     }
     if args.timed && !has_timers && args.pauses == 0 {
         return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
+    }
+    // Who stands crashes without being told does so by leases.
+    if algorithm.claims().stand(Harm::Crash) && !args.timed && !args.ignore.contains(&Property::Safety) {
+        return Some(format!(
+            "{tag} grants leases, and without a clock any lease may end too soon: what a search found then would be no \
+             flaw. Give --timed --lateness 0 --ignore service, or --ignore safety"
+        ));
     }
     None
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the binary said.
 pub(crate) struct Said {
@@ -23,7 +24,10 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("driftlock-{}-{name}", std::process::id()));
+        // Several tests of one program may give theirs the same name.
+        static FOLDERS: AtomicU32 = AtomicU32::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("driftlock-{}-{number}-{name}", std::process::id()));
         fs::create_dir_all(&path).expect("a folder");
         Self(path)
     }

@@ -39,7 +39,7 @@ pub enum ConfigError {
     #[error("the field: {0}")]
     Field(TerrainError),
     /// Decreed where the radios decide.
-    #[error("{name} has no meaning on a field: there it is a matter of movement, radio and faults")]
+    #[error("{name} has no meaning on a field: there {}", afield(name))]
     NotOnTheField {
         /// The parameter.
         name: &'static str,
@@ -85,7 +85,7 @@ pub enum ConfigError {
         units: Numbers,
     },
     /// A parameter of a layer that the algorithm does not stand on.
-    #[error("{algorithm} has no {name}: that is for algorithms that stand on {other}")]
+    #[error("{algorithm} has no {name}: that is for algorithms that stand on {other}{}", or_afield(name))]
     NotOfThisLayer {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -245,4 +245,17 @@ fn instead_of(name: &str, tag: &str) -> String {
         (true, true) => "it has none: leave it out".into(),
         (true, false) => format!("docs/papers/{tag}.md has its own rules, which check and soak can switch off"),
     }
+}
+
+/// What takes the place of a parameter on a field.
+fn afield(name: &str) -> &'static str {
+    match name {
+        "restarts" => "nodes restart by faults, as in [[fault]] with kind = \"restart\" and memory = \"kept\"",
+        _ => "it is a matter of movement, radio and faults",
+    }
+}
+
+/// Where a parameter is to be had all the same.
+fn or_afield(name: &str) -> &'static str {
+    if name == "restarts" { "; nodes of others restart on a field, by its faults" } else { "" }
 }

@@ -9,14 +9,15 @@ use std::time::Duration;
 
 use driftlock_net::Time;
 use driftlock_protocol::{
-    Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored, View,
-    carries_permits,
+    Demand, Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored,
+    View, carries_permits,
 };
 use driftlock_trace::Presence;
 use rand::RngExt;
 
 use super::outdoors::Held;
 use super::{Step, Timed, World};
+use crate::meter::Waiter;
 use crate::queue::Event;
 use crate::random::{Stream, exponential};
 
@@ -60,6 +61,8 @@ pub(super) struct Lives<P: Protocol> {
     down: Vec<(NodeId, Node<P>)>,
     outlived: Vec<Outlived>,
     toll: Toll,
+    /// What applications that waited when their nodes were killed will ask for again.
+    again: Vec<(NodeId, Demand, Waiter)>,
     /// What is taken away from what nodes have stored.
     forget: Option<fn(&mut Stored<P::Durable>)>,
 }
@@ -67,7 +70,7 @@ pub(super) struct Lives<P: Protocol> {
 impl<P: Protocol> Lives<P> {
     /// All are in their first one.
     pub(super) fn new(draws: Stream) -> Self {
-        Self { draws, down: Vec::new(), outlived: Vec::new(), toll: Toll::default(), forget: None }
+        Self { draws, down: Vec::new(), outlived: Vec::new(), toll: Toll::default(), again: Vec::new(), forget: None }
     }
 
     /// Whether a node was killed and is not back.
@@ -78,6 +81,13 @@ impl<P: Protocol> Lives<P> {
     /// Whether any node was.
     pub(super) fn has_killed(&self) -> bool {
         self.toll.restarts > 0
+    }
+
+    /// What the application at a node that was killed had asked for, if it waited then.
+    pub(super) fn take_wait(&mut self, node: NodeId) -> Option<(Demand, Waiter)> {
+        let at = self.again.iter().position(|(of, ..)| *of == node)?;
+        let (_, demand, waiter) = self.again.swap_remove(at);
+        Some((demand, waiter))
     }
 
     fn is_outlived(&self, node: NodeId, grant: Grant) -> bool {
@@ -133,7 +143,7 @@ impl<P: Protocol> World<P> {
             return;
         }
         self.lives.toll.restarts += 1;
-        let waited = self.nodes[node.index()].demand().is_some();
+        let waits = self.nodes[node.index()].demand().map(|demand| (node, demand, self.meter.waiter(node)));
         self.outlive(node);
         match P::View::LAYER {
             _ if self.field.is_some() => self.cut_off_afield(node),
@@ -141,8 +151,9 @@ impl<P: Protocol> World<P> {
             Layer::Neighbourhood => self.silence(node),
         }
         self.die(node);
-        if waited {
-            // When it is back, its application wants the same again.
+        if waits.is_some() {
+            // When it is back, its application wants the same again, and has wanted it since before.
+            self.lives.again.extend(waits);
             self.put_off(node, Event::Request { node });
         }
         // Whoever looks at it meanwhile sees what is on its disk.
@@ -196,6 +207,7 @@ impl<P: Protocol> World<P> {
     /// is not.
     pub(super) fn die(&mut self, node: NodeId) {
         self.lives.down.retain(|(down, _)| *down != node);
+        self.lives.again.retain(|(of, ..)| *of != node);
         self.armed[node.index()].clear();
         self.held.retain(|(of, held)| *of != node || matches!(held, Held::Event(_)));
     }
@@ -208,7 +220,9 @@ impl<P: Protocol> World<P> {
         }
         let shell = &self.nodes[node.index()];
         if let Some(Grant { permits, .. }) = shell.grant() {
-            self.meter.released(permits);
+            if !self.oracle.has_lapsed(node) {
+                self.meter.released(permits);
+            }
         } else if shell.demand().is_some() {
             self.meter.cancelled(node);
         }
@@ -231,7 +245,7 @@ impl<P: Protocol> World<P> {
         if shell.demand().is_some() {
             self.meter.cancelled(node);
         }
-        if let Some(grant) = shell.grant() {
+        if let Some(grant) = shell.grant().filter(|_| !self.oracle.has_lapsed(node)) {
             let lease = shell.protocol().lease();
             let until = lease.map(|timer| self.due(node, timer).unwrap_or(self.now).max(self.now));
             let entry = self.entry(node);

@@ -7,7 +7,7 @@ use driftlock_protocol::{
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
-use super::{Step, World};
+use super::{Armed, Step, World};
 use crate::afield::{Afield, Bonds, Effort, News};
 use crate::live::Glimpse;
 use crate::queue::Event;
@@ -88,6 +88,17 @@ impl<P: Protocol> World<P> {
             Event::Request { node } | Event::Cancel { node } => Some(node).filter(|&node| self.is_paused(node)),
             Event::Release { node, .. } => Some(node).filter(|&node| self.is_paused(node) && !self.is_down(node)),
             _ => None,
+        }
+    }
+
+    /// A grant that is a lease has run out if this was its timer, also where its node pauses and will know later.
+    pub(super) fn note_lapse(&mut self, node: NodeId, arming: u32) {
+        let lease = self.nodes[node.index()].protocol().lease();
+        let is_lease = |armed: &Armed<P::Timer>| armed.arming == arming && Some(armed.timer) == lease;
+        if self.armed[node.index()].iter().any(is_lease)
+            && let Some(permits) = self.oracle.lapsed(node)
+        {
+            self.meter.released(permits);
         }
     }
 
