@@ -86,8 +86,8 @@ fn who_comes_back_claims_nothing_for_a_lease() {
     needs(guard::QUIET, &setup(2));
 }
 
-/// So few members that one is a majority: when it is back after a pause, all its timers are due at once, and it may take
-/// its unit from itself and grant it anew in one step.
+/// So few members that one is a majority: when it is back after a pause, all its timers are due at once, and it may
+/// take its unit from itself and grant it anew in one step.
 #[test]
 fn who_is_its_own_majority_may_take_back_and_grant_in_one_step() {
     let members = (0..2).map(NodeId).collect();

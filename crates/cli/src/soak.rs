@@ -47,7 +47,7 @@ Examples:
   driftlock soak krl --without pending-request
   driftlock soak hok --field --runs 100     on the field: movement, radio, jamming, pauses, crashes
   driftlock soak krl --field --nodes 50     crowds, half of them in a hall
-  driftlock soak klme-ft --constant beat=1 --constant lease=4
+  driftlock soak klme-ft --constant beat=5 --constant lease=15
   driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
   driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
 

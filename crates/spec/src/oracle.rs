@@ -204,8 +204,8 @@ impl Oracle {
         Some(permits)
     }
 
-    /// What the application at `node` was granted has run out while its node does nothing: it does nothing either, and will be
-    /// told before it goes on. The units are returned.
+    /// What the application at `node` was granted has run out while its node does nothing: it does nothing either, and
+    /// will be told before it goes on. The units are returned.
     pub fn lapsed(&mut self, node: NodeId) -> Option<Permits> {
         let Claim::Using(permits) = self.claims[node.index()] else { return None };
         self.in_use = self.in_use.without(permits);

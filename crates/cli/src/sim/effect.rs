@@ -59,7 +59,8 @@ fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
         return Some(format!("--{name} speaks of node {node} twice: leave one out"));
     }
     if flags.link_failure.is_some() && config.mobility <= 0.0 {
-        return Some("--link-failure: no link fails without mobility; give --mobility as well".into());
+        let restarts = if config.restarts > 0.0 { ", and restarts lose all but permits, which settle" } else { "" };
+        return Some(format!("--link-failure: no link fails without mobility{restarts}; give --mobility as well"));
     }
     if flags.absence.is_some() && config.churn == Churn::NONE {
         return Some("--absence: nobody is away without churn; give --churn as well".into());
