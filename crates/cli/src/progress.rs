@@ -1,12 +1,50 @@
-//! A progress bar on standard error, which shows itself only to people.
+//! How far long work is, on standard error: a bar for people, and now and then a line for logs.
 
-use indicatif::{ProgressBar, ProgressStyle};
+// Who waits goes by the clock on the wall; no result does.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
-/// A bar of so many steps, with an estimate of the time left.
-pub(crate) fn bar(steps: u64, what: &'static str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(steps).with_style(style).with_message(what)
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+
+/// Where nobody sees a bar there is a line, no more often than this.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
+
+/// So many steps, with an estimate of the time left.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    what: &'static str,
+    line_at: Mutex<Instant>,
+}
+
+impl Progress {
+    pub(crate) fn new(steps: u64, what: &'static str) -> Self {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::new(steps).with_style(style).with_message(what);
+        Self { bar, what, line_at: Mutex::new(Instant::now()) }
+    }
+
+    /// A step is done.
+    pub(crate) fn step(&self) {
+        self.bar.inc(1);
+        if !self.bar.is_hidden() {
+            return;
+        }
+        if let Ok(mut line_at) = self.line_at.try_lock()
+            && line_at.elapsed() >= BETWEEN_LINES
+        {
+            *line_at = Instant::now();
+            let (done, of) = (self.bar.position(), self.bar.length().unwrap_or_default());
+            eprintln!("{done} of {of} {}, about {} left", self.what, HumanDuration(self.bar.eta()));
+        }
+    }
+
+    /// All is done.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// The number of threads that somebody asks for.

@@ -31,6 +31,7 @@ use driftlock_trace::{Header, Writer};
 use crate::constants::ConstantFlags;
 use crate::failure::{Failure, Outcome};
 use crate::field::{self, FieldFlags, Source};
+use crate::progress::Progress;
 use crate::results::{print, to_json, to_table, to_text};
 use crate::view::At;
 use crate::{movements, output, progress, shell};
@@ -376,9 +377,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let records = Records { trace: None, capture: args.afield.capture()? };
         replicate(&plan, recorded, records).map_err(Failure::write(path))?;
     }
-    let bar = progress::bar(u64::from(plan.config.replications), "replications");
-    let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| bar.inc(1)).remove(0);
-    bar.finish_and_clear();
+    let progress = Progress::new(u64::from(plan.config.replications), "replications");
+    let summary = run_all(std::slice::from_ref(&plan), args.threads, &|_| progress.step()).remove(0);
+    progress.finish();
     let over_early = movements_over(&plan, &summary);
     if let Some(note) = over_early.as_ref().filter(|_| summary.entries == 0) {
         return Err(Failure::Other(note.clone()));

@@ -13,6 +13,7 @@ use driftlock_trace::Writer;
 
 use crate::constants::ConstantFlags;
 use crate::failure::{Failure, Outcome};
+use crate::progress::Progress;
 use crate::results::print;
 use crate::{constants, list, progress};
 
@@ -109,13 +110,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let writer = Writer::create(path, &header).map_err(Failure::write(path))?;
         case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
     }
-    let bar = progress::bar(args.runs, "runs");
+    let progress = Progress::new(args.runs, "runs");
     let entries = AtomicU64::new(0);
     let vacuous = AtomicU64::new(0);
     let restless = AtomicU64::new(0);
     let injected = Mutex::new(Injected::default());
     let count = |report: &Report| {
-        bar.inc(1);
+        progress.step();
         let mut injected = injected.lock().unwrap_or_else(PoisonError::into_inner);
         *injected = *injected + report.injected;
         entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         restless.fetch_add(u64::from(!report.rested), Ordering::Relaxed);
     };
     let failed = soak(algorithm, repairs, &constants, crowd, args.seed..end, args.threads, &count);
-    bar.finish_and_clear();
+    progress.finish();
     if let Some((seed, violation)) = failed {
         let command = command(args, crowd, algorithm, seed);
         print(&format!("{}: violated with seed {seed}: {violation}\nto record it:\n  {command}\n", algorithm.tag))?;

@@ -21,6 +21,7 @@ use driftlock_sim::sweep::run_all;
 use toml::Value;
 
 use crate::failure::{Failure, Outcome};
+use crate::progress::Progress;
 use crate::results::{print, to_table};
 use crate::{output, progress};
 use experiment::{Experiment, Run};
@@ -165,9 +166,9 @@ fn simulate(studies: &[Study], threads: usize) -> Vec<(Config, Summary)> {
             plans.push(run.plan.clone());
         }
     }
-    let bar = progress::bar(plans.iter().map(|plan| u64::from(plan.config.replications)).sum(), "replications");
-    let summaries = run_all(&plans, threads, &|_| bar.inc(1));
-    bar.finish_and_clear();
+    let progress = Progress::new(plans.iter().map(|plan| u64::from(plan.config.replications)).sum(), "replications");
+    let summaries = run_all(&plans, threads, &|_| progress.step());
+    progress.finish();
     plans.into_iter().map(|plan| plan.config).zip(summaries).collect()
 }
 
