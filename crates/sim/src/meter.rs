@@ -261,9 +261,9 @@ impl Meter {
         self.no_longer_waits(node);
     }
 
-    /// What an application uses is taken away from it, if it has not been before, and it waits again.
-    pub fn revoked(&mut self, node: NodeId, demand: Demand, permits: Option<Permits>) {
-        if let Some(permits) = permits {
+    /// What an application uses, if it does still, is taken away from it, and it waits again.
+    pub fn revoked(&mut self, node: NodeId, demand: Demand, permits: Permits) {
+        if !permits.is_empty() {
             self.released(permits);
         }
         self.tally.handovers += 1;
@@ -459,7 +459,7 @@ mod tests {
         meter.advance(Time(13));
         meter.granted(node, Permits::first(1));
         meter.advance(Time(20));
-        meter.revoked(node, Demand::ONE, Some(Permits::first(1)));
+        meter.revoked(node, Demand::ONE, Permits::first(1));
         meter.advance(Time(22));
         let waiter = meter.departed(node);
         assert_eq!(waiter, Waiter { since: Time(20), resumes: true });

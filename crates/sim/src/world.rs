@@ -616,9 +616,8 @@ impl<P: Protocol> World<P> {
 
     /// The application at `id` waits again.
     fn revoked(&mut self, id: NodeId, demand: Demand) {
-        let has_lapsed = self.oracle.has_lapsed(id);
         if let Some(permits) = self.oracle.revoked(id, demand) {
-            self.meter.revoked(id, demand, Some(permits).filter(|_| !has_lapsed));
+            self.meter.revoked(id, demand, permits);
             self.revoked.push(id);
         }
     }

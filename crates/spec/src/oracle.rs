@@ -148,6 +148,8 @@ enum Claim {
     Nothing,
     Owed(Demand),
     Using(Permits),
+    /// What it used has run out, and it has not been told.
+    Lapsed,
 }
 
 /// Watches all applications at once.
@@ -190,15 +192,22 @@ impl Oracle {
 
     /// The application at `node` has returned what it used.
     pub fn released(&mut self, node: NodeId) {
-        if let Claim::Using(permits) = self.claims[node.index()] {
-            self.in_use = self.in_use.without(permits);
-            self.claims[node.index()] = Claim::Nothing;
+        match self.claims[node.index()] {
+            Claim::Using(permits) => self.in_use = self.in_use.without(permits),
+            Claim::Lapsed => {}
+            Claim::Nothing | Claim::Owed(_) => return,
         }
+        self.claims[node.index()] = Claim::Nothing;
     }
 
-    /// The algorithm takes away what the application at `node` uses; it is owed this instead. The units are returned.
+    /// The algorithm takes away what the application at `node` uses; it is owed this instead. The units are returned,
+    /// none if it had none any more.
     pub fn revoked(&mut self, node: NodeId, demand: Demand) -> Option<Permits> {
-        let Claim::Using(permits) = self.claims[node.index()] else { return None };
+        let permits = match self.claims[node.index()] {
+            Claim::Using(permits) => permits,
+            Claim::Lapsed => Permits::NONE,
+            Claim::Nothing | Claim::Owed(_) => return None,
+        };
         self.released(node);
         self.requested(node, demand);
         Some(permits)
@@ -209,13 +218,13 @@ impl Oracle {
     pub fn lapsed(&mut self, node: NodeId) -> Option<Permits> {
         let Claim::Using(permits) = self.claims[node.index()] else { return None };
         self.in_use = self.in_use.without(permits);
-        self.claims[node.index()] = Claim::Using(Permits::NONE);
+        self.claims[node.index()] = Claim::Lapsed;
         Some(permits)
     }
 
     /// Whether that is so.
     pub fn has_lapsed(&self, node: NodeId) -> bool {
-        matches!(self.claims[node.index()], Claim::Using(permits) if permits.is_empty())
+        matches!(self.claims[node.index()], Claim::Lapsed)
     }
 
     /// The application at `node` is no more: it uses nothing and is owed nothing.
@@ -230,12 +239,11 @@ impl Oracle {
     /// any more, as nobody knows that it has asked.
     pub fn killed(&mut self, node: NodeId) -> Option<Permits> {
         match std::mem::replace(&mut self.claims[node.index()], Claim::Nothing) {
-            Claim::Nothing => None,
+            Claim::Nothing | Claim::Lapsed => None,
             Claim::Owed(_) => {
                 self.owed -= 1;
                 None
             }
-            Claim::Using(permits) if permits.is_empty() => None,
             Claim::Using(permits) => {
                 self.outlived.push((node, permits));
                 Some(permits)
@@ -246,7 +254,7 @@ impl Oracle {
     /// An application that has outlived its node is one of that node again, which takes what it uses for granted.
     pub fn resumed(&mut self, node: NodeId, permits: Permits) -> Result<(), Violation> {
         match self.claims[node.index()] {
-            Claim::Using(_) => return Err(Violation::DoubleGrant { node }),
+            Claim::Using(_) | Claim::Lapsed => return Err(Violation::DoubleGrant { node }),
             Claim::Owed(_) => self.cancelled(node),
             Claim::Nothing => {}
         }
@@ -274,7 +282,7 @@ impl Oracle {
     pub fn granted(&mut self, node: NodeId, grant: Grant) -> Result<(), Violation> {
         match self.claims[node.index()] {
             Claim::Nothing => return Err(Violation::Unasked { node }),
-            Claim::Using(_) => return Err(Violation::DoubleGrant { node }),
+            Claim::Using(_) | Claim::Lapsed => return Err(Violation::DoubleGrant { node }),
             Claim::Owed(demand) => {
                 let (asked, granted) = (demand.units.count(), grant.permits.count());
                 if asked != granted {
@@ -361,6 +369,20 @@ mod tests {
             oracle.granted(B, grant(1, 2)),
             Err(Violation::PermitInUse { permits: Permits::single(permit(1)), node: B })
         );
+    }
+
+    #[test]
+    fn what_has_lapsed_may_be_used_by_another_one_and_not_again_before_it_is_taken_away() {
+        let mut oracle = Oracle::new(2, 1);
+        oracle.requested(A, Demand::ONE);
+        oracle.requested(B, Demand::ONE);
+        assert_eq!(oracle.granted(A, grant(0, 1)), Ok(()));
+        assert_eq!((oracle.lapsed(A), oracle.lapsed(A)), (Some(Permits::first(1)), None));
+        assert_eq!((oracle.has_lapsed(A), oracle.granted(B, grant(0, 2))), (true, Ok(())));
+        assert_eq!(oracle.granted(A, grant(0, 3)), Err(Violation::DoubleGrant { node: A }));
+        assert_eq!(oracle.revoked(A, Demand::ONE), Some(Permits::NONE));
+        assert_eq!((oracle.has_lapsed(A), oracle.owed().collect::<Vec<_>>()), (false, vec![A]));
+        assert_eq!(oracle.in_use(), Permits::first(1), "the other one's");
     }
 
     #[test]
