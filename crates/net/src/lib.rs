@@ -4,7 +4,8 @@
 //!   doubled.
 //! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
 //!   everybody.
-//! - [`wire`]: the bytes on the air.
+//! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
+//! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
@@ -22,6 +23,7 @@ pub mod flood;
 pub mod ideal;
 pub mod link;
 pub mod neighbourhood;
+pub mod parcel;
 mod seconds;
 pub mod session;
 pub mod stack;

@@ -1,24 +1,36 @@
-//! The layers of one node, put together: what an algorithm stands on, over a radio.
+//! All layers of one node, for all resources that it takes part in.
 //!
 //! ```text
-//! algorithm      klme                    krl, krlf, hok
-//!                sessions                links, custody
-//!                    \                    |      \ what is in doubt is offered over any path
-//!                     +------ AODV -------|-------+
-//! radio          broadcast and unicast frames
+//! residents      krl, hok             klme, klme-ft         one for each resource
+//!                  | links, custody     | sessions   | floods
+//!                  |        \ in doubt  |            |
+//!                  |         +------- AODV           |
+//! radio          broadcast and unicast frames, one hello for all
 //! ```
 //!
-//! Whatever world runs it, it is the same code: frames come in, frames go out, and the world says what time it is.
+//! A *resident* is the node of one resource. What residents send are [parcels](Parcel), and each says its [way](Way);
+//! what the layers tell is for one resident, and is an input of its node once it is [opened](Told::open). Whatever
+//! world runs a stack, it is the same code: frames come in, frames go out, and the world says what time it is.
 
+use std::collections::BTreeMap;
 use std::mem;
 
-use driftlock_protocol::{Incarnation, NodeId};
+use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-use crate::link::{Boot, Frame, Link};
-use crate::session::{Segment, Sessions};
-use crate::wire::{Datagram, WireError};
-use crate::{Time, aodv, link, session, wire};
+use crate::flood::Flood;
+use crate::link::{Boot, Link};
+use crate::parcel::{Parcel, Resource};
+use crate::session::Sessions;
+use crate::suspicion::{Evidence, Standing, Suspicions};
+use crate::{Time, aodv, flood, link, session, suspicion};
+
+mod packet;
+mod told;
+
+pub use packet::{Cargo, Letter, Packet};
+pub use told::Told;
 
 /// The constants of all layers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -30,193 +42,140 @@ pub struct Settings {
     pub aodv: aodv::Settings,
     /// Messages over routes.
     pub session: session::Settings,
+    /// Messages to everybody.
+    pub flood: flood::Settings,
+    /// Who may have crashed.
+    pub suspicion: suspicion::Settings,
 }
 
-/// A message between members of a neighbourhood.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Letter<M> {
-    /// The life of the receiver that it is for.
-    pub life: Incarnation,
-    /// The content.
-    pub message: M,
+/// What the node of a resource stands on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Footing {
+    /// Links: it is told which there are.
+    Links,
+    /// Nothing but that others can be reached over some path.
+    Paths,
 }
 
-/// What is routed.
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Way<'a> {
+    /// Over the links with these, in the order of sending.
+    Links(&'a [(NodeId, Incarnation)]),
+    /// Over sessions, to these lives of others, wherever they are. A message that is not to be kept is given up after a
+    /// while.
+    Paths(&'a [(NodeId, Incarnation)]),
+    /// To everybody within some hops. It may be lost.
+    Around {
+        /// How many.
+        hops: u8,
+    },
+}
+
+/// Why a message can not be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Refused {
+    /// Nobody here takes part in it.
+    #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
+    NoResident(Resource),
+}
+
+/// What the layers want done, in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Cargo<M> {
-    /// An offer of messages in doubt, or a verdict on it.
-    Custody(Frame<M>),
-    /// Of a session.
-    Segment(Segment<Letter<M>>),
-}
-
-/// What goes over the radio.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Packet<M> {
-    /// Between link layers.
-    Link(Frame<M>),
-    /// Between routers.
-    Routed(aodv::Packet<(), Cargo<M>>),
-}
-
-impl<M: Serialize> Packet<M> {
-    /// How many bytes it takes as the payload of a datagram.
-    #[allow(clippy::len_without_is_empty)] // none is empty
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Link(frame) => wire::encoded_len(frame),
-            // The routers' own count of data has an IP header.
-            Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
-            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
-        }
-    }
-
-    /// The same as it would be sent by a node of a network of computers.
-    pub fn datagram(&self, from: NodeId, to: Option<NodeId>) -> Result<Datagram, WireError> {
-        match self {
-            Self::Link(frame) => Datagram::to_neighbour(from, to, frame),
-            Self::Routed(packet) => wire::aodv::datagram(from, to, packet, Cargo::encode),
-        }
-    }
-}
-
-impl<M: Serialize> Cargo<M> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Custody(frame) => wire::encoded_len(frame),
-            Self::Segment(segment) => wire::encoded_len(segment),
-        }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        match self {
-            Self::Custody(frame) => wire::encode(frame),
-            Self::Segment(segment) => wire::encode(segment),
-        }
-    }
-}
-
-/// What the layers want done, and what they tell the algorithm. In this order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Effect<M> {
+pub enum Effect {
     /// Over the radio.
     Transmit {
         /// To this neighbour, or to everybody in reach.
         to: Option<NodeId>,
         /// What.
-        packet: Packet<M>,
+        packet: Packet,
         /// How long to put it off, so that neighbours do not all speak at once.
         delay: Time,
     },
-    /// A link has formed.
-    Up {
-        /// The other end.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A link is gone.
-    Down {
-        /// The other end.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A message has arrived.
-    Deliver {
-        /// The sender.
-        from: NodeId,
-        /// Of the link it came over, or of the life that it is for.
-        incarnation: Incarnation,
-        /// The content.
-        message: M,
-    },
-    /// A message of this node did not arrive and never will.
-    Undelivered {
-        /// The receiver it did not reach.
-        to: NodeId,
-        /// The content.
-        message: M,
-    },
-    /// Nobody knows whether this message of this node arrived, and nobody has to.
-    Dropped {
-        /// The receiver.
-        to: NodeId,
-        /// The content.
-        message: M,
+    /// The node of a resource hears something.
+    Tell {
+        /// Which.
+        resource: Resource,
+        /// What.
+        told: Told,
     },
 }
 
-/// What the algorithm speaks to.
+/// All layers of one node.
 #[derive(Clone, Debug)]
-enum Top<M> {
-    Links(Box<Link<M>>),
-    Sessions {
-        sessions: Sessions<Letter<M>>,
-        /// Whether messages must not be lost.
-        keep: bool,
-    },
-}
-
-/// All layers of one node below the algorithm.
-#[derive(Clone, Debug)]
-pub struct Stack<M> {
-    top: Top<M>,
-    router: aodv::Router<(), Cargo<M>>,
+pub struct Stack {
+    residents: BTreeMap<Resource, Footing>,
+    links: Box<Link<Parcel>>,
+    /// Which residents know of the link to a neighbour: those whose resource has a node at the other end as well.
+    linked: BTreeMap<NodeId, Vec<Resource>>,
+    router: aodv::Router<(), Cargo>,
+    sessions: Sessions<Letter>,
+    flood: Flood,
+    suspicions: Suspicions,
     /// What layers want of one another, until it is done.
-    of_link: Vec<link::Effect<M>>,
-    of_sessions: Vec<session::Effect<Letter<M>>>,
-    of_router: Vec<aodv::Effect<(), Cargo<M>>>,
+    of_links: Vec<link::Effect<Parcel>>,
+    of_sessions: Vec<session::Effect<Letter>>,
+    of_router: Vec<aodv::Effect<(), Cargo>>,
+    of_flood: Vec<flood::Effect<Parcel>>,
 }
 
-impl<M: Clone> Stack<M> {
-    /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
-    pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
-        let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links(Box::new(link)), now, me, boot, settings)
-    }
-
-    /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by
-    /// `keep`.
-    pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
+impl Stack {
+    /// The layers of a node that starts for the first time, in the life `boot`, and remembers nothing.
+    pub fn new(now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
+        let mut links = Link::new(now, me, boot, settings.link, |parcel: &Parcel| parcel.keep);
+        links.serve(now, Vec::new(), &mut Vec::new());
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(Top::Sessions { sessions, keep }, now, me, boot, settings)
+        Self::over(links, sessions, now, me, boot, settings)
     }
 
-    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had
-    /// stored, and nothing else: no link is up, which is for the world to tell the algorithm, and routes have to be
-    /// found again.
+    /// The same node after a restart, in the life `boot`. It has what its layers had stored, and its residents, and
+    /// nothing else: no link is up, and routes have to be found again.
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let top = match &self.top {
-            Top::Links(link) => Top::Links(Box::new(link.restarted(now, boot))),
-            Top::Sessions { sessions, keep } => {
-                Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
-            }
-        };
-        Self::over(top, now, me, boot, settings)
+        let (links, sessions) = (self.links.restarted(now, boot), self.sessions.restarted(boot.0, now));
+        let fresh = Self::over(links, sessions, now, me, boot, settings);
+        Self { residents: self.residents.clone(), ..fresh }
     }
 
-    /// Whether a message of this node that is under way outlives a restart.
-    pub fn stores(&self, message: &M) -> bool {
-        match &self.top {
-            Top::Links(link) => link.stores(message),
-            Top::Sessions { keep, .. } => *keep,
-        }
-    }
-
-    fn over(top: Top<M>, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
+    fn over(
+        links: Link<Parcel>,
+        sessions: Sessions<Letter>,
+        now: Time,
+        me: NodeId,
+        boot: Boot,
+        settings: &Settings,
+    ) -> Self {
         let router = match boot.0 {
             0 => aodv::Router::new(me, settings.aodv.clone()),
             boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
         };
-        Self { top, router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
+        Self {
+            residents: BTreeMap::new(),
+            links: Box::new(links),
+            linked: BTreeMap::new(),
+            router,
+            sessions,
+            flood: Flood::new(me, boot.0, settings.flood.clone()),
+            suspicions: Suspicions::new(settings.suspicion.clone()),
+            of_links: Vec::new(),
+            of_sessions: Vec::new(),
+            of_router: Vec::new(),
+            of_flood: Vec::new(),
+        }
+    }
+
+    /// From now on this node takes part in a resource. Links form with who stands on them for the same one; those that
+    /// are up form anew.
+    pub fn host(&mut self, now: Time, resource: Resource, footing: Footing) {
+        self.residents.insert(resource, footing);
+        let on_links = self.residents.iter().filter(|(_, footing)| **footing == Footing::Links);
+        let on_links = on_links.map(|(&resource, _)| resource).collect();
+        self.links.serve(now, on_links, &mut self.of_links);
     }
 
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
-    pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
-        let link = if let Top::Links(link) = &self.top { Some(link) } else { None };
-        link.into_iter().flat_map(|link| link.in_doubt())
+    pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &Parcel)> {
+        self.links.in_doubt()
     }
 
     /// Whom this node reaches by which neighbour now.
@@ -224,68 +183,84 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the links to all of these, or to these lives of them.
-    pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
-        match &mut self.top {
-            Top::Links(link) => {
-                let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
-                link.send_to_all(now, &to, message, &mut self.of_link);
+    /// Whether a node seems to be gone.
+    pub fn standing(&self, node: NodeId) -> Standing {
+        self.suspicions.standing(node)
+    }
+
+    /// Sends a message. It goes out with [`Self::drain`] at the latest.
+    pub fn send(&mut self, now: Time, way: Way<'_>, parcel: Parcel) -> Result<(), Refused> {
+        if !self.residents.contains_key(&parcel.resource) {
+            return Err(Refused::NoResident(parcel.resource));
+        }
+        match way {
+            Way::Links(to) => {
+                let to = to.iter().map(|(to, _)| *to);
+                self.links.send_to_all(now, to, &parcel, &mut self.of_links);
             }
-            Top::Sessions { sessions, keep } => {
+            Way::Paths(to) => {
                 for &(to, life) in to {
-                    let letter = Letter { life, message: message.clone() };
-                    sessions.send(now, to, letter, *keep, &mut self.of_sessions);
+                    let letter = Letter { life, parcel: parcel.clone() };
+                    self.sessions.send(now, to, letter, parcel.keep, &mut self.of_sessions);
                 }
             }
+            Way::Around { hops } => self.flood.send(parcel, hops, &mut self.of_flood),
         }
+        Ok(())
+    }
+
+    /// Does what all that was sent since the last time makes necessary.
+    pub fn drain(&mut self, now: Time, out: &mut Vec<Effect>) {
         self.settle(now, out);
     }
 
     /// A packet of a neighbour was heard.
-    pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
-        match (packet, &mut self.top) {
-            (Packet::Link(frame), Top::Links(link)) => link.overheard(now, from, frame, &mut self.of_link),
-            (Packet::Link(_), Top::Sessions { .. }) => {}
-            (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
+    pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
+        self.suspicions.heard(from, &mut Vec::new());
+        match packet {
+            Packet::Link(frame) if self.is_astray(frame.kept()) => {}
+            Packet::Link(frame) => self.links.overheard(now, from, frame, &mut self.of_links),
+            Packet::Routed(packet) => self.router.received(now, from, packet.clone(), &mut self.of_router),
+            Packet::Flooded(flooded) => self.flood.received(flooded.clone(), &mut self.of_flood),
         }
         self.settle(now, out);
     }
 
+    /// Whether there is a message among these that must not be lost, and nobody here to take it. What it came with is
+    /// as good as lost: its sender keeps it, and sends it again until somebody is.
+    fn is_astray<'a>(&self, kept: impl IntoIterator<Item = &'a Parcel>) -> bool {
+        kept.into_iter().any(|parcel| !self.residents.contains_key(&parcel.resource))
+    }
+
     /// The radio believes that this did not reach `to`.
-    pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
-        match (packet, &mut self.top) {
-            (Packet::Link(_), Top::Links(link)) => link.unsent(now),
-            (Packet::Link(_), Top::Sessions { .. }) => {}
-            (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
+    pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
+        match packet {
+            Packet::Link(_) => self.links.unsent(now),
+            Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
+            Packet::Flooded(_) => {}
         }
         self.settle(now, out);
     }
 
     /// When [`Self::woken`] is to be called.
     pub fn wakes(&self) -> Option<Time> {
-        let top = match &self.top {
-            Top::Links(link) => link.wakes(),
-            Top::Sessions { sessions, .. } => sessions.wakes(),
-        };
-        top.into_iter().chain(self.router.wakes()).min()
+        [self.links.wakes(), self.sessions.wakes(), self.router.wakes()].into_iter().flatten().min()
     }
 
     /// Does what is due.
-    pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
-        match &mut self.top {
-            Top::Links(link) => link.woken(now, &mut self.of_link),
-            Top::Sessions { sessions, .. } => sessions.woken(now, &mut self.of_sessions),
-        }
+    pub fn woken(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.links.woken(now, &mut self.of_links);
+        self.sessions.woken(now, &mut self.of_sessions);
         self.router.woken(now, &mut self.of_router);
         self.settle(now, out);
     }
 
     /// Carries out what the layers want of one another.
-    fn settle(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
-        while !(self.of_link.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
-            let mut effects = mem::take(&mut self.of_link);
-            effects.drain(..).for_each(|effect| self.for_link(now, effect, out));
-            restore(&mut self.of_link, effects);
+    fn settle(&mut self, now: Time, out: &mut Vec<Effect>) {
+        while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
+            let mut effects = mem::take(&mut self.of_links);
+            effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
+            restore(&mut self.of_links, effects);
             let mut effects = mem::take(&mut self.of_sessions);
             effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
             restore(&mut self.of_sessions, effects);
@@ -293,9 +268,17 @@ impl<M: Clone> Stack<M> {
             effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
             restore(&mut self.of_router, effects);
         }
+        for effect in self.of_flood.drain(..) {
+            out.push(match effect {
+                flood::Effect::Transmit { packet, delay } => {
+                    Effect::Transmit { to: None, packet: Packet::Flooded(packet), delay }
+                }
+                flood::Effect::Deliver { from, message } => arrived(from, Incarnation(0), message),
+            });
+        }
     }
 
-    fn for_link(&mut self, now: Time, effect: link::Effect<M>, out: &mut Vec<Effect<M>>) {
+    fn for_links(&mut self, now: Time, effect: link::Effect<Parcel>, out: &mut Vec<Effect>) {
         match effect {
             link::Effect::Transmit { to, frame, delay } => {
                 out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
@@ -303,52 +286,84 @@ impl<M: Clone> Stack<M> {
             link::Effect::Route { to, frame } => {
                 self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
             }
-            link::Effect::Up { peer, incarnation } => out.push(Effect::Up { peer, incarnation }),
-            link::Effect::Down { peer, incarnation } => out.push(Effect::Down { peer, incarnation }),
-            link::Effect::Deliver { from, incarnation, message } => {
-                out.push(Effect::Deliver { from, incarnation, message });
+            link::Effect::Up { peer, incarnation } => self.tell_of_link(LinkEvent::Up { peer, incarnation }, out),
+            link::Effect::Down { peer, incarnation } => self.tell_of_link(LinkEvent::Down { peer, incarnation }, out),
+            link::Effect::Deliver { from, incarnation, message } => out.push(arrived(from, incarnation, message)),
+            link::Effect::Undelivered { to, message } => {
+                out.push(Effect::Tell { resource: message.resource, told: Told::Undelivered { to, message } });
             }
-            link::Effect::Undelivered { to, message } => out.push(Effect::Undelivered { to, message }),
             link::Effect::Dropped { to, message } | link::Effect::Lost { to, message } => {
-                out.push(Effect::Dropped { to, message });
+                out.push(dropped(to, message));
             }
             link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
         }
     }
 
-    fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter<M>>, out: &mut Vec<Effect<M>>) {
+    /// All are told who stand on links, and whose resource has a node at the other end.
+    fn tell_of_link(&mut self, event: LinkEvent, out: &mut Vec<Effect>) {
+        let concerned = match event {
+            LinkEvent::Up { peer, .. } => {
+                let theirs = self.links.resources_of(peer).iter().copied();
+                let shared = theirs.filter(|resource| self.residents.get(resource) == Some(&Footing::Links));
+                self.linked.entry(peer).insert_entry(shared.collect()).get().clone()
+            }
+            LinkEvent::Down { peer, .. } => self.linked.remove(&peer).unwrap_or_default(),
+        };
+        out.extend(concerned.into_iter().map(|resource| Effect::Tell { resource, told: Told::Link(event) }));
+    }
+
+    fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter>, out: &mut Vec<Effect>) {
         match effect {
             session::Effect::Transmit { to, segment } => {
                 self.router.send(now, to, Cargo::Segment(segment), &mut self.of_router);
             }
-            session::Effect::Deliver { from, message: Letter { life, message } } => {
-                out.push(Effect::Deliver { from, incarnation: life, message });
+            session::Effect::Deliver { from, message: Letter { life, parcel } } => {
+                out.push(arrived(from, life, parcel));
             }
             session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
-                out.push(Effect::Dropped { to, message: message.message });
+                out.push(dropped(to, message.parcel));
             }
-            session::Effect::Delivered { .. } | session::Effect::Silent { .. } => {}
+            session::Effect::Silent { peer } => self.suspect(now, peer, Evidence::Unanswered),
+            session::Effect::Delivered { .. } => {}
         }
     }
 
-    fn for_router(&mut self, now: Time, effect: aodv::Effect<(), Cargo<M>>, out: &mut Vec<Effect<M>>) {
-        match (effect, &mut self.top) {
-            (aodv::Effect::Transmit { to, packet, delay }, _) => {
+    fn for_router(&mut self, now: Time, effect: aodv::Effect<(), Cargo>, out: &mut Vec<Effect>) {
+        match effect {
+            aodv::Effect::Transmit { to, packet, delay } => {
                 out.push(Effect::Transmit { to, packet: Packet::Routed(packet), delay });
             }
-            (aodv::Effect::Deliver { from, data: Cargo::Custody(frame) }, Top::Links(link)) => {
-                link.received(now, from, frame, &mut self.of_link);
+            aodv::Effect::Deliver { from, data } => {
+                self.suspicions.heard(from, &mut Vec::new());
+                match data {
+                    cargo if self.is_astray(cargo.kept()) => {}
+                    Cargo::Custody(frame) => self.links.received(now, from, frame, &mut self.of_links),
+                    Cargo::Segment(segment) => self.sessions.received(now, from, segment, &mut self.of_sessions),
+                }
             }
-            (aodv::Effect::Deliver { from, data: Cargo::Segment(segment) }, Top::Sessions { sessions, .. }) => {
-                sessions.received(now, from, segment, &mut self.of_sessions);
+            aodv::Effect::Undelivered { to, data } => {
+                self.suspect(now, to, Evidence::NoRoute);
+                // An offer that does not arrive is made again.
+                if let Cargo::Segment(_) = data {
+                    self.sessions.unreachable(now, to, &mut self.of_sessions);
+                }
             }
-            (aodv::Effect::Undelivered { to, data: Cargo::Segment(_) }, Top::Sessions { sessions, .. }) => {
-                sessions.unreachable(now, to, &mut self.of_sessions);
-            }
-            // An offer that does not arrive is made again, and nobody sends what this node does not speak.
-            _ => {}
+            aodv::Effect::LinkLost { neighbour } => self.suspect(now, neighbour, Evidence::LinkLost),
+            aodv::Effect::RouteUp { .. } | aodv::Effect::RouteDown { .. } | aodv::Effect::Advert(_) => {}
         }
     }
+
+    fn suspect(&mut self, now: Time, node: NodeId, evidence: Evidence) {
+        self.suspicions.evidence(now, node, evidence, &mut Vec::new());
+    }
+}
+
+fn arrived(from: NodeId, incarnation: Incarnation, message: Parcel) -> Effect {
+    Effect::Tell { resource: message.resource, told: Told::Message { from, incarnation, message } }
+}
+
+fn dropped(to: NodeId, message: Parcel) -> Effect {
+    Effect::Tell { resource: message.resource, told: Told::Dropped { to, message } }
 }
 
 /// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.

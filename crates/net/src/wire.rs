@@ -12,6 +12,7 @@
 pub mod aodv;
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use driftlock_protocol::NodeId;
 use postcard::ser_flavors::Size;
@@ -158,6 +159,15 @@ pub fn decode<T: Payload + DeserializeOwned>(bytes: &[u8]) -> Result<T, WireErro
     }
 }
 
+/// A message by itself, as bytes that many can share. Nothing but these is allocated for a short one.
+pub(crate) fn content(content: &impl Serialize) -> Arc<[u8]> {
+    const SHORT: usize = 256;
+    postcard::to_slice(content, &mut [0; SHORT]).map_or_else(
+        |_| postcard::to_extend(content, Vec::new()).expect(WELL_BEHAVED).into(),
+        |bytes| Arc::from(&*bytes),
+    )
+}
+
 /// The encoding fails only where a type does not know how long its own list is, or says so of itself.
 const WELL_BEHAVED: &str = "our own types can be encoded";
 
@@ -165,7 +175,7 @@ fn content_len(content: &impl Serialize) -> usize {
     postcard::serialize_with_flavor(content, Size::default()).expect(WELL_BEHAVED)
 }
 
-fn from_content<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, WireError> {
+pub(crate) fn from_content<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, WireError> {
     match postcard::take_from_bytes(bytes) {
         Ok((content, [])) => Ok(content),
         Ok((_, surplus)) => Err(WireError::Surplus(surplus.len())),

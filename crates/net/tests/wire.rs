@@ -10,7 +10,8 @@ use driftlock_net::Time;
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
-use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Part};
+use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Mark, Part};
+use driftlock_net::parcel::Resource;
 use driftlock_net::session::{Segment, Session, Transfer};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
 use driftlock_protocol::height::Height;
@@ -62,6 +63,10 @@ fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
     (0..rng.below(4)).map(|_| doubt(rng)).collect()
 }
 
+fn resources(rng: &mut Rng) -> Vec<Resource> {
+    (0..rng.below(4)).map(|_| Resource(u16::try_from(number(rng) >> 16).unwrap())).collect()
+}
+
 const FRAMES: u64 = 11;
 
 fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
@@ -74,12 +79,19 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             count: number(rng),
             interval_ms: number(rng),
             crowd: number(rng),
+            mark: Mark(number(rng)),
             links: (0..rng.below(13)).map(|_| node(rng)).collect(),
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
         }),
-        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng) },
-        2 => Frame::Answer { call, incarnation, statement: statement(rng), doubts: doubts(rng) },
+        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng), resources: resources(rng) },
+        2 => Frame::Answer {
+            call,
+            incarnation,
+            statement: statement(rng),
+            doubts: doubts(rng),
+            resources: resources(rng),
+        },
         3 => {
             let transfer = maybe(rng, Rng::draw);
             Frame::Data { head, sequence: rng.draw(), transfer, message: message(rng) }

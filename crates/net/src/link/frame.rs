@@ -3,7 +3,9 @@
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
+use super::purpose::Mark;
 use crate::custody::{Doubt, Statement};
+use crate::parcel::Resource;
 
 /// The number of a node's life: greater after each restart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -44,6 +46,8 @@ pub enum Frame<M> {
         statement: Statement,
         /// What the answerer may not have had.
         doubts: Vec<Doubt<M>>,
+        /// What the caller wants links for, in growing order.
+        resources: Vec<Resource>,
     },
     /// Let it have this incarnation.
     Answer {
@@ -55,6 +59,8 @@ pub enum Frame<M> {
         statement: Statement,
         /// What the caller may not have had.
         doubts: Vec<Doubt<M>>,
+        /// What the answerer wants links for, in growing order.
+        resources: Vec<Resource>,
     },
     /// A message.
     Data {
@@ -96,6 +102,20 @@ pub enum Frame<M> {
     Verdict(Statement),
 }
 
+impl<M> Frame<M> {
+    /// The messages in it that must not be lost.
+    pub fn kept(&self) -> impl Iterator<Item = &M> {
+        let (message, doubts) = match self {
+            Self::Data { transfer: Some(_), message, .. } => (Some(message), None),
+            Self::Call { doubts, .. } | Self::Answer { doubts, .. } | Self::Offer { doubts, .. } => {
+                (None, Some(doubts))
+            }
+            _ => (None, None),
+        };
+        message.into_iter().chain(doubts.into_iter().flatten().map(|doubt| &doubt.message))
+    }
+}
+
 /// What one receiver of a message to several has to know.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Part {
@@ -131,6 +151,8 @@ pub struct Hello {
     pub interval_ms: u32,
     /// How many nodes it hears at all.
     pub crowd: u32,
+    /// Of the resources that it wants links for.
+    pub mark: Mark,
     /// To whom it has links.
     pub links: Vec<NodeId>,
     /// How many others it hears well. Each of them is listed at least once in a round of hellos.

@@ -7,11 +7,13 @@ use driftlock_protocol::{Incarnation, NodeId};
 
 use super::channel::Channel;
 use super::patience::Patience;
+use super::purpose::{Mark, meet};
 use super::settings::from_ms;
 use super::{Boot, CallId, Effect, Frame, Head, Hello, Part, Settings};
 use crate::Time;
 use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
+use crate::parcel::Resource;
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
 /// came up.
@@ -33,6 +35,9 @@ pub(super) struct Own<M> {
     pub(super) settings: Settings,
     pub(super) patience: Patience,
     pub(super) carries_permits: fn(&M) -> bool,
+    /// What it wants links for, in growing order.
+    pub(super) resources: Vec<Resource>,
+    pub(super) mark: Mark,
 }
 
 /// How far the link is.
@@ -87,6 +92,16 @@ struct InVain {
     again_at: Time,
 }
 
+/// What a call and its answer say besides.
+pub(super) struct Said<M> {
+    /// What the sender has had.
+    pub(super) statement: Statement,
+    /// What the receiver may not have had.
+    pub(super) doubts: Vec<Doubt<M>>,
+    /// What the sender wants links for.
+    pub(super) resources: Vec<Resource>,
+}
+
 /// Who knows that a link is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
@@ -101,6 +116,8 @@ enum Known {
 pub(super) struct Peer<M> {
     id: NodeId,
     pub(super) hearing: Option<Hearing>,
+    /// What it wants links for, as it has said when the last link formed.
+    pub(super) resources: Vec<Resource>,
     /// The greatest incarnation that this end knows of between the two.
     last: Incarnation,
     /// The last call that was answered.
@@ -129,6 +146,7 @@ impl<M: Clone> Peer<M> {
         Self {
             id: kept.peer,
             hearing: None,
+            resources: Vec::new(),
             last: kept.last,
             call: kept.call,
             state: State::Down,
@@ -177,10 +195,20 @@ impl<M: Clone> Peer<M> {
             || self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now, &own.settings))
     }
 
+    /// Of the resources that it wants links for.
+    pub(super) fn mark(&self) -> Mark {
+        self.hearing.as_ref().map_or(Mark::NONE, |hearing| hearing.mark)
+    }
+
+    /// Whether both want any links.
+    pub(super) fn wants_links(&self, own: &Own<M>) -> bool {
+        own.mark != Mark::NONE && self.mark() != Mark::NONE
+    }
+
     /// Whether it is for this end to call it, now.
     pub(super) fn is_to_be_called(&self, now: Time, own: &Own<M>) -> bool {
         let may_call = own.me < self.id && matches!(self.state, State::Down) && self.in_vain.again_at <= now;
-        may_call && self.is_mutual(now, own)
+        may_call && self.wants_links(own) && self.is_mutual(now, own)
     }
 
     /// To whom it says that it has links.
@@ -288,7 +316,7 @@ impl<M: Clone> Peer<M> {
 
     fn call_out(&self, call: CallId, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         let (statement, doubts) = (self.statement(own), self.custody.doubts.clone());
-        self.transmit(Frame::Call { call, statement, doubts }, out);
+        self.transmit(Frame::Call { call, statement, doubts, resources: own.resources.clone() }, out);
     }
 
     /// The caller wants a link, so whatever was between the two is over there.
@@ -296,7 +324,7 @@ impl<M: Clone> Peer<M> {
         &mut self,
         now: Time,
         call: CallId,
-        (statement, doubts): (Statement, Vec<Doubt<M>>),
+        Said { statement, doubts, resources }: Said<M>,
         spared: bool,
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
@@ -309,7 +337,7 @@ impl<M: Clone> Peer<M> {
             return self.answer(own, out);
         }
         self.fall(now, Known::ToPeer, own, out);
-        if spared {
+        if spared || !meet(&resources, &own.resources) {
             self.last = self.last.max(call.number);
             return self.transmit(Frame::Reset { incarnation: call.number }, out);
         }
@@ -318,7 +346,7 @@ impl<M: Clone> Peer<M> {
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
-        self.call = Some(call);
+        (self.call, self.resources) = (Some(call), resources);
         self.last = self.next_number(own).max(call.number);
         let (boot, incarnation) = (call.boot, self.last);
         self.state = State::Answering { boot, incarnation, attempt: Attempt::first(now, own) };
@@ -329,8 +357,8 @@ impl<M: Clone> Peer<M> {
     fn answer(&mut self, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         if let (State::Answering { incarnation, .. }, Some(call)) = (&self.state, self.call) {
             let (incarnation, statement) = (*incarnation, self.statement(own));
-            let doubts = self.custody.doubts.clone();
-            self.transmit(Frame::Answer { call, incarnation, statement, doubts }, out);
+            let (doubts, resources) = (self.custody.doubts.clone(), own.resources.clone());
+            self.transmit(Frame::Answer { call, incarnation, statement, doubts, resources }, out);
         }
     }
 
@@ -340,7 +368,7 @@ impl<M: Clone> Peer<M> {
         now: Time,
         call: CallId,
         incarnation: Incarnation,
-        (statement, doubts): (Statement, Vec<Doubt<M>>),
+        Said { statement, doubts, resources }: Said<M>,
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -353,6 +381,7 @@ impl<M: Clone> Peer<M> {
                 self.custody.settle(self.id, &statement, out);
                 self.custody.take(self.id, own.since, doubts, out);
                 debug_assert!(self.custody.doubts.is_empty(), "the call has carried them");
+                self.resources = resources;
                 self.rise(now, statement.boot, incarnation, own, out);
                 if let State::Up(channel) = &mut self.state {
                     channel.acknowledge(out);
@@ -519,6 +548,11 @@ impl<M: Clone> Peer<M> {
             hearing.unnamed = 0;
         }
         out.push(Effect::Up { peer: self.id, incarnation });
+    }
+
+    /// This node wants links for other things than before.
+    pub(super) fn part(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        self.fall(now, Known::Here, own, out);
     }
 
     /// The link, or the attempt to form one, is over. What was sent and not acknowledged is sorted out.

@@ -13,7 +13,7 @@ use driftlock_field::mobility::{
 };
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
-use driftlock_net::stack::{self, Stack};
+use driftlock_net::stack::{self, Footing};
 use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Afield, Graph};
+use super::{Afield, Graph, Kind as Of};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -296,14 +296,15 @@ impl Terrain {
     pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
-        let layers = self.layers.clone();
-        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
-            (Some(former), _) => former.restarted(now, id, boot, &layers),
-            (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
+        let is_forgetful = P::CLAIMS.stand(Harm::Crash);
+        let (footing, keeps): (_, fn(&P::Message) -> bool) = match P::View::LAYER {
+            Layer::Links => (Footing::Links, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.stand(Harm::Crash)),
+            Layer::Neighbourhood if is_forgetful => (Footing::Paths, |_| false),
+            Layer::Neighbourhood => (Footing::Paths, |_| true),
         };
-        Ok(Afield::new(nodes, medium, faults, P::CLAIMS.stand(Harm::Crash), P::permits, Box::new(life)))
+        let kind = Of { footing, permits: P::permits, keeps, is_forgetful };
+        Ok(Afield::new(nodes, medium, faults, kind, self.layers.clone()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
+use driftlock_net::stack::Told;
 use driftlock_protocol::{
     Crossing, Harm, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
 };
@@ -217,7 +218,6 @@ impl<P: Protocol> World<P> {
 
     fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
         let is_down = self.is_down(node);
-        let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
             News::Killed if P::CLAIMS.stand(Harm::Restart) => {
@@ -240,9 +240,16 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Link { peer, incarnation, up: true } => self.tell_of_link(node, LinkEvent::Up { peer, incarnation }),
-            News::Link { peer, incarnation, .. } => self.tell_of_link(node, LinkEvent::Down { peer, incarnation }),
-            News::Message { from, incarnation, message } => {
+            News::Told(told) => self.told(node, told),
+        }
+    }
+
+    /// A node's stack tells it something.
+    fn told(&mut self, node: NodeId, told: Told<P::Message>) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        match told {
+            Told::Link(event) => self.tell_of_link(node, event),
+            Told::Message { from, incarnation, message } => {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
                 }
@@ -254,11 +261,16 @@ impl<P: Protocol> World<P> {
                 // Else it is for a life that is over.
                 if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
-            News::Undelivered { to, message } => {
+            Told::Undelivered { to, message } => {
                 if field.landed(node, to, &message) {
                     self.meter.landed(P::permits(&message));
                 }
                 self.input(node, Input::Undelivered { to, message })
+            }
+            // It was on its way no longer than until now. Nobody counts its permits as lost: it carries none.
+            Told::Dropped { to, message } => {
+                field.landed(node, to, &message);
+                Ok(())
             }
         }
     }
