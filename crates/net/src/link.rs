@@ -253,6 +253,18 @@ impl<M: Clone> Link<M> {
         self.peers.iter().flat_map(|(&id, peer)| peer.unacknowledged().map(move |message| (id, message)))
     }
 
+    /// A neighbour for which as many messages wait as there may, and how many.
+    pub fn full(&self) -> Option<(NodeId, usize)> {
+        let most = self.own.settings.queue_max as usize;
+        let waiting = self.peers.iter().map(|(&id, peer)| (id, peer.unacknowledged().count()));
+        waiting.into_iter().find(|(_, waiting)| *waiting >= most)
+    }
+
+    /// Whether a node is known, or may be.
+    fn has_room_for(&self, id: NodeId) -> bool {
+        self.peers.len() < self.own.settings.peers_max as usize || self.peers.contains_key(&id)
+    }
+
     /// When [`Self::woken`] is to be called.
     pub fn wakes(&self) -> Option<Time> {
         let alarm = self.alarms.first().map_or(Time::END, |&(at, _)| at);
@@ -409,7 +421,7 @@ impl<M: Clone> Link<M> {
         }
         match &frame {
             Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => return self.overheard(now, from, &frame, out),
-            Frame::Offer { .. } => {
+            Frame::Offer { .. } if self.has_room_for(from) => {
                 let own = &self.own;
                 self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
             }
@@ -449,6 +461,9 @@ impl<M: Clone> Link<M> {
 
     fn heard_hello(&mut self, now: Time, from: NodeId, hello: &Hello, out: &mut Vec<Effect<M>>) {
         self.beacon.hears(now, &self.own.settings);
+        if !self.has_room_for(from) {
+            return;
+        }
         let own = &self.own;
         let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
         peer.hello(now, hello, &mut self.own, out);

@@ -19,17 +19,23 @@ use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::custody;
 use crate::flood::Flood;
-use crate::link::{Boot, Link};
+use crate::link::{Boot, Frame, Link};
 use crate::parcel::{Parcel, Resource};
 use crate::session::Sessions;
 use crate::suspicion::{Evidence, Standing, Suspicions};
-use crate::{Time, aodv, flood, link, session, suspicion};
+use crate::{Time, aodv, flood, link, session, suspicion, wire};
 
+mod limits;
 mod packet;
+mod pieces;
 mod told;
 
+pub use limits::{Limits, Resident, Unfit};
 pub use packet::{Cargo, Letter, Packet};
+pub use pieces::Piece;
+use pieces::Pieces;
 pub use told::Told;
 
 /// The constants of all layers.
@@ -46,6 +52,16 @@ pub struct Settings {
     pub flood: flood::Settings,
     /// Who may have crashed.
     pub suspicion: suspicion::Settings,
+    /// How long frames and messages are.
+    pub limits: Limits,
+}
+
+impl Settings {
+    /// Refuses what nothing could come of, in a sentence.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.link.check()?;
+        self.limits.check()
+    }
 }
 
 /// What the node of a resource stands on.
@@ -78,6 +94,38 @@ pub enum Refused {
     /// Nobody here takes part in it.
     #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
     NoResident(Resource),
+    /// It is longer than this resource has said, or than one frame if it is for everybody.
+    #[error("the message takes {length} bytes, and at most {most} are sent")]
+    TooLong {
+        /// How many bytes it takes.
+        length: usize,
+        /// How many it may take.
+        most: usize,
+    },
+}
+
+/// A node that has no room for what its applications want done: more waits for others than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{waiting} messages wait for node {to}: ask again when it has answered")]
+pub struct Full {
+    /// Whom they wait for.
+    pub to: NodeId,
+    /// How many.
+    pub waiting: usize,
+}
+
+/// What must survive a restart, so that no message that is to be kept is lost or doubled.
+///
+/// It is to be stored whenever a call of the stack has changed it, before the effects of that call are carried out, and
+/// together with what the nodes of the resources store: a token must be in one of the two and never in both.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Durable {
+    /// The life that it was stored in.
+    pub boot: Boot,
+    /// What links have in custody.
+    pub links: custody::Durable<Parcel>,
+    /// What sessions keep.
+    pub sessions: session::Durable<Letter>,
 }
 
 /// What the layers want done, in this order.
@@ -104,7 +152,10 @@ pub enum Effect {
 /// All layers of one node.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    residents: BTreeMap<Resource, Footing>,
+    me: NodeId,
+    boot: Boot,
+    limits: Limits,
+    residents: BTreeMap<Resource, Resident>,
     links: Box<Link<Parcel>>,
     /// Which residents know of the link to a neighbour: those whose resource has a node at the other end as well.
     linked: BTreeMap<NodeId, Vec<Resource>>,
@@ -112,6 +163,7 @@ pub struct Stack {
     sessions: Sessions<Letter>,
     flood: Flood,
     suspicions: Suspicions,
+    pieces: Pieces,
     /// What layers want of one another, until it is done.
     of_links: Vec<link::Effect<Parcel>>,
     of_sessions: Vec<session::Effect<Letter>>,
@@ -122,34 +174,50 @@ pub struct Stack {
 impl Stack {
     /// The layers of a node that starts for the first time, in the life `boot`, and remembers nothing.
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let mut links = Link::new(now, me, boot, settings.link, |parcel: &Parcel| parcel.keep);
-        links.serve(now, Vec::new(), &mut Vec::new());
+        let links = Link::new(now, me, boot, settings.link, is_kept);
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(links, sessions, now, me, boot, settings)
+        Self::over(links, sessions, now, (me, boot), settings)
     }
 
-    /// The same node after a restart, in the life `boot`. It has what its layers had stored, and its residents, and
-    /// nothing else: no link is up, and routes have to be found again.
+    /// The same node in its next life, after it had stored this. Who resides there is to be said anew; no link is up,
+    /// and routes have to be found again. A message that must not be lost is not taken before its resident is there.
+    pub fn restored(now: Time, me: NodeId, durable: Durable, settings: &Settings) -> Self {
+        let boot = Boot(durable.boot.0 + 1);
+        let links = Link::restore(now, me, boot, settings.link, is_kept, durable.links);
+        let sessions = Sessions::restored(me, boot.0, settings.session.clone(), durable.sessions, now);
+        Self::over(links, sessions, now, (me, boot), settings)
+    }
+
+    /// What must survive a restart.
+    pub fn durable(&self) -> Durable {
+        Durable { boot: self.boot, links: self.links.durable(), sessions: self.sessions.durable() }
+    }
+
+    /// The same node after a restart: it has its residents and what [`Self::durable`] says, and nothing else.
     #[must_use]
-    pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let (links, sessions) = (self.links.restarted(now, boot), self.sessions.restarted(boot.0, now));
-        let fresh = Self::over(links, sessions, now, me, boot, settings);
-        Self { residents: self.residents.clone(), ..fresh }
+    pub fn restarted(&self, now: Time, settings: &Settings) -> Self {
+        let mut next = Self::restored(now, self.me, self.durable(), settings);
+        next.residents.clone_from(&self.residents);
+        next.announce_residents(now);
+        next
     }
 
     fn over(
-        links: Link<Parcel>,
+        mut links: Link<Parcel>,
         sessions: Sessions<Letter>,
         now: Time,
-        me: NodeId,
-        boot: Boot,
+        (me, boot): (NodeId, Boot),
         settings: &Settings,
     ) -> Self {
+        links.serve(now, Vec::new(), &mut Vec::new());
         let router = match boot.0 {
             0 => aodv::Router::new(me, settings.aodv.clone()),
             boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
         };
         Self {
+            me,
+            boot,
+            limits: settings.limits,
             residents: BTreeMap::new(),
             links: Box::new(links),
             linked: BTreeMap::new(),
@@ -157,6 +225,7 @@ impl Stack {
             sessions,
             flood: Flood::new(me, boot.0, settings.flood.clone()),
             suspicions: Suspicions::new(settings.suspicion.clone()),
+            pieces: Pieces::new(boot),
             of_links: Vec::new(),
             of_sessions: Vec::new(),
             of_router: Vec::new(),
@@ -166,11 +235,23 @@ impl Stack {
 
     /// From now on this node takes part in a resource. Links form with who stands on them for the same one; those that
     /// are up form anew.
-    pub fn host(&mut self, now: Time, resource: Resource, footing: Footing) {
-        self.residents.insert(resource, footing);
-        let on_links = self.residents.iter().filter(|(_, footing)| **footing == Footing::Links);
+    pub fn host(&mut self, now: Time, resource: Resource, resident: Resident) -> Result<(), Unfit> {
+        self.limits.admit(resource, &resident)?;
+        self.residents.insert(resource, resident);
+        self.announce_residents(now);
+        Ok(())
+    }
+
+    fn announce_residents(&mut self, now: Time) {
+        let on_links = self.residents.iter().filter(|(_, resident)| resident.footing == Footing::Links);
         let on_links = on_links.map(|(&resource, _)| resource).collect();
         self.links.serve(now, on_links, &mut self.of_links);
+    }
+
+    /// Whether an application may ask this node for something: not while so much waits for some other node that its
+    /// queue is full. Nothing that was begun before is hindered by that.
+    pub fn admits(&self) -> Result<(), Full> {
+        self.links.full().or_else(|| self.sessions.full()).map_or(Ok(()), |(to, waiting)| Err(Full { to, waiting }))
     }
 
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
@@ -188,10 +269,13 @@ impl Stack {
         self.suspicions.standing(node)
     }
 
-    /// Sends a message. It goes out with [`Self::drain`] at the latest.
+    /// Sends a message. It goes out with [`Self::drain`] at the latest. One that need not be kept and meets a full
+    /// queue is undelivered, and a link with such a queue is given up.
     pub fn send(&mut self, now: Time, way: Way<'_>, parcel: Parcel) -> Result<(), Refused> {
-        if !self.residents.contains_key(&parcel.resource) {
-            return Err(Refused::NoResident(parcel.resource));
+        let resident = self.residents.get(&parcel.resource).ok_or(Refused::NoResident(parcel.resource))?;
+        let most = if let Way::Around { .. } = way { self.limits.part_max() } else { resident.longest() };
+        if parcel.len() > most {
+            return Err(Refused::TooLong { length: parcel.len(), most });
         }
         match way {
             Way::Links(to) => {
@@ -222,6 +306,14 @@ impl Stack {
             Packet::Link(frame) => self.links.overheard(now, from, frame, &mut self.of_links),
             Packet::Routed(packet) => self.router.received(now, from, packet.clone(), &mut self.of_router),
             Packet::Flooded(flooded) => self.flood.received(flooded.clone(), &mut self.of_flood),
+            Packet::Piece(piece) => {
+                let whole = self.pieces.join(from, piece.clone(), self.limits.parts_max());
+                if let Some(Ok(frame)) = whole.map(|bytes| wire::decode::<Frame<Parcel>>(&bytes))
+                    && !self.is_astray(frame.kept())
+                {
+                    self.links.received(now, from, frame, &mut self.of_links);
+                }
+            }
         }
         self.settle(now, out);
     }
@@ -235,7 +327,7 @@ impl Stack {
     /// The radio believes that this did not reach `to`.
     pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
         match packet {
-            Packet::Link(_) => self.links.unsent(now),
+            Packet::Link(_) | Packet::Piece(_) => self.links.unsent(now),
             Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
             Packet::Flooded(_) => {}
         }
@@ -280,12 +372,8 @@ impl Stack {
 
     fn for_links(&mut self, now: Time, effect: link::Effect<Parcel>, out: &mut Vec<Effect>) {
         match effect {
-            link::Effect::Transmit { to, frame, delay } => {
-                out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
-            }
-            link::Effect::Route { to, frame } => {
-                self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
-            }
+            link::Effect::Transmit { to, frame, delay } => self.transmit(to, frame, delay, out),
+            link::Effect::Route { to, frame } => self.route(now, to, Cargo::Custody(frame)),
             link::Effect::Up { peer, incarnation } => self.tell_of_link(LinkEvent::Up { peer, incarnation }, out),
             link::Effect::Down { peer, incarnation } => self.tell_of_link(LinkEvent::Down { peer, incarnation }, out),
             link::Effect::Deliver { from, incarnation, message } => out.push(arrived(from, incarnation, message)),
@@ -299,12 +387,33 @@ impl Stack {
         }
     }
 
+    /// Over the radio, in pieces if it is too long.
+    fn transmit(&mut self, to: Option<NodeId>, frame: Frame<Parcel>, delay: Time, out: &mut Vec<Effect>) {
+        if wire::encoded_len(&frame) <= self.limits.frame_max {
+            return out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
+        }
+        let pieces = self.pieces.cut(&wire::encode(&frame), self.limits.part_max());
+        out.extend(pieces.map(|piece| Effect::Transmit { to, packet: Packet::Piece(piece), delay }));
+    }
+
+    /// Over whatever path there is, in pieces if it is too long.
+    fn route(&mut self, now: Time, to: NodeId, cargo: Cargo) {
+        if cargo.len() <= self.limits.frame_max {
+            return self.router.send(now, to, cargo, &mut self.of_router);
+        }
+        for piece in self.pieces.cut(&cargo.encode(), self.limits.part_max()) {
+            self.router.send(now, to, Cargo::Piece(piece), &mut self.of_router);
+        }
+    }
+
     /// All are told who stand on links, and whose resource has a node at the other end.
     fn tell_of_link(&mut self, event: LinkEvent, out: &mut Vec<Effect>) {
         let concerned = match event {
             LinkEvent::Up { peer, .. } => {
                 let theirs = self.links.resources_of(peer).iter().copied();
-                let shared = theirs.filter(|resource| self.residents.get(resource) == Some(&Footing::Links));
+                let shared = theirs.filter(|resource| {
+                    self.residents.get(resource).is_some_and(|resident| resident.footing == Footing::Links)
+                });
                 self.linked.entry(peer).insert_entry(shared.collect()).get().clone()
             }
             LinkEvent::Down { peer, .. } => self.linked.remove(&peer).unwrap_or_default(),
@@ -314,9 +423,7 @@ impl Stack {
 
     fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter>, out: &mut Vec<Effect>) {
         match effect {
-            session::Effect::Transmit { to, segment } => {
-                self.router.send(now, to, Cargo::Segment(segment), &mut self.of_router);
-            }
+            session::Effect::Transmit { to, segment } => self.route(now, to, Cargo::Segment(segment)),
             session::Effect::Deliver { from, message: Letter { life, parcel } } => {
                 out.push(arrived(from, life, parcel));
             }
@@ -335,16 +442,12 @@ impl Stack {
             }
             aodv::Effect::Deliver { from, data } => {
                 self.suspicions.heard(from, &mut Vec::new());
-                match data {
-                    cargo if self.is_astray(cargo.kept()) => {}
-                    Cargo::Custody(frame) => self.links.received(now, from, frame, &mut self.of_links),
-                    Cargo::Segment(segment) => self.sessions.received(now, from, segment, &mut self.of_sessions),
-                }
+                self.unload(now, from, data);
             }
             aodv::Effect::Undelivered { to, data } => {
                 self.suspect(now, to, Evidence::NoRoute);
                 // An offer that does not arrive is made again.
-                if let Cargo::Segment(_) = data {
+                if let Cargo::Segment(_) | Cargo::Piece(_) = data {
                     self.sessions.unreachable(now, to, &mut self.of_sessions);
                 }
             }
@@ -353,9 +456,30 @@ impl Stack {
         }
     }
 
+    /// What was routed has arrived.
+    fn unload(&mut self, now: Time, from: NodeId, cargo: Cargo) {
+        match cargo {
+            cargo if self.is_astray(cargo.kept()) => {}
+            Cargo::Custody(frame) => self.links.received(now, from, frame, &mut self.of_links),
+            Cargo::Segment(segment) => self.sessions.received(now, from, segment, &mut self.of_sessions),
+            Cargo::Piece(piece) => {
+                let whole = self.pieces.join(from, piece, self.limits.parts_max());
+                // Nobody cuts a piece once more.
+                let whole = whole.and_then(|bytes| Cargo::decode(&bytes).ok());
+                if let Some(cargo @ (Cargo::Custody(_) | Cargo::Segment(_))) = whole {
+                    self.unload(now, from, cargo);
+                }
+            }
+        }
+    }
+
     fn suspect(&mut self, now: Time, node: NodeId, evidence: Evidence) {
         self.suspicions.evidence(now, node, evidence, &mut Vec::new());
     }
+}
+
+fn is_kept(parcel: &Parcel) -> bool {
+    parcel.keep
 }
 
 fn arrived(from: NodeId, incarnation: Incarnation, message: Parcel) -> Effect {

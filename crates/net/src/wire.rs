@@ -23,6 +23,7 @@ use thiserror::Error;
 use crate::flood::Flooded;
 use crate::link::Frame;
 use crate::session::Segment;
+use crate::stack::Piece;
 
 /// The UDP port of AODV, by RFC 3561.
 pub const AODV_PORT: u16 = 654;
@@ -31,7 +32,7 @@ pub const PORT: u16 = 49654;
 /// What our own formats begin with.
 pub const MAGIC: [u8; 2] = *b"dl";
 /// Whoever speaks another version is not understood.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// Magic, version and kind.
 const HEAD: usize = MAGIC.len() + 2;
@@ -42,7 +43,7 @@ pub const NODES_MAX: u32 = 1 << 24;
 
 /// Something with an encoding of our own.
 pub trait Payload: Serialize {
-    /// Tells it from the other payloads. Applications that are simulated have kinds from 4 on.
+    /// Tells it from the other payloads. Applications that are simulated have kinds from 4 to 15.
     const KIND: u8;
 }
 
@@ -56,6 +57,10 @@ impl<M: Serialize> Payload for Segment<M> {
 
 impl<M: Serialize> Payload for Flooded<M> {
     const KIND: u8 = 3;
+}
+
+impl Payload for Piece {
+    const KIND: u8 = 16;
 }
 
 /// Why bytes say nothing, or why something can not be said in bytes.
@@ -148,14 +153,21 @@ pub fn encoded_len<T: Payload>(content: &T) -> usize {
 
 /// The inverse of [`encode`].
 pub fn decode<T: Payload + DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
-    let Some((&[first, second, version, kind], content)) = bytes.split_first_chunk::<HEAD>() else {
-        return Err(WireError::Foreign);
-    };
-    match (version, kind) {
-        _ if [first, second] != MAGIC => Err(WireError::Foreign),
-        (VERSION, kind) if kind == T::KIND => from_content(content, "the payload"),
-        (VERSION, kind) => Err(WireError::Kind(kind)),
-        (version, _) => Err(WireError::Version(version)),
+    let kind = kind(bytes)?;
+    if kind == T::KIND { from_content(&bytes[HEAD..], "the payload") } else { Err(WireError::Kind(kind)) }
+}
+
+/// What of ours begins like this.
+pub(crate) fn kind(bytes: &[u8]) -> Result<u8, WireError> {
+    match bytes.first_chunk::<HEAD>() {
+        Some(&[first, second, version, kind]) if [first, second] == MAGIC => {
+            if version == VERSION {
+                Ok(kind)
+            } else {
+                Err(WireError::Version(version))
+            }
+        }
+        _ => Err(WireError::Foreign),
     }
 }
 
@@ -171,7 +183,7 @@ pub(crate) fn content(content: &impl Serialize) -> Arc<[u8]> {
 /// The encoding fails only where a type does not know how long its own list is, or says so of itself.
 const WELL_BEHAVED: &str = "our own types can be encoded";
 
-fn content_len(content: &impl Serialize) -> usize {
+pub(crate) fn content_len(content: &impl Serialize) -> usize {
     postcard::serialize_with_flavor(content, Size::default()).expect(WELL_BEHAVED)
 }
 

@@ -180,7 +180,7 @@ fn sets_of_permits_come_out_again() {
 #[test]
 fn what_is_said_in_another_way_is_refused_by_name() {
     let bytes = encode(&Frame::<krl::Message>::Reset { incarnation: Incarnation(5) });
-    assert_eq!(bytes, [b'd', b'l', 2, 1, 8, 5]);
+    assert_eq!(bytes, [b'd', b'l', 3, 1, 8, 5]);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[place] = byte;
@@ -190,7 +190,7 @@ fn what_is_said_in_another_way_is_refused_by_name() {
     assert_eq!(changed(2, 9), Err(WireError::Version(9)));
     assert_eq!(changed(3, 2), Err(WireError::Kind(2)));
     assert_eq!(changed(4, 77), Err(WireError::Malformed("the payload")));
-    assert_eq!(decode::<Frame<()>>(b"dl\x02"), Err(WireError::Foreign));
+    assert_eq!(decode::<Frame<()>>(b"dl\x03"), Err(WireError::Foreign));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn no_bytes_do_harm() {
         // Alternately noise behind a good head, and something good with a few bytes changed.
         let mut bytes = if rng.percent(50) {
             let noise = (0..rng.below(60)).map(|_| rng.draw().to_le_bytes()[0]);
-            b"dl\x02\x01".iter().copied().chain(noise).collect()
+            b"dl\x03\x01".iter().copied().chain(noise).collect()
         } else {
             let kind = rng.below(FRAMES);
             encode(&frame(rng, kind))
@@ -225,7 +225,7 @@ fn no_bytes_do_harm() {
 #[test]
 fn a_list_that_claims_to_be_huge_takes_no_memory() {
     // A hello whose list has u64::MAX entries, of which none is there.
-    let bytes = [b"dl\x02\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
+    let bytes = [b"dl\x03\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
     assert_eq!(decode::<Frame<()>>(&bytes), Err(WireError::Malformed("the payload")));
 }
 

@@ -16,7 +16,7 @@ use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::neighbourhood::Point;
 use driftlock_net::parcel::{Parcel, Resource};
-use driftlock_net::stack::{self, Footing, Packet, Stack, Told, Way};
+use driftlock_net::stack::{self, Footing, Packet, Resident, Stack, Told, Unfit, Way};
 use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 use serde::Serialize;
@@ -114,7 +114,7 @@ type Life = Box<dyn Fn(Time, NodeId, Boot, Option<&Stack>) -> Stack>;
 /// What a field has to know of an algorithm.
 #[derive(Clone, Copy)]
 struct Kind<M> {
-    footing: Footing,
+    resident: Resident,
     /// What a message carries.
     permits: fn(&M) -> Permits,
     /// Whether a message must be neither lost nor doubled.
@@ -184,13 +184,14 @@ pub struct Afield<M> {
 
 impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     /// Stacks with these constants, all switched on when the first node is there.
-    fn new(nodes: u32, medium: Medium<Rc<Packet>>, faults: Faults, kind: Kind<M>, layers: stack::Settings) -> Self {
-        let footing = kind.footing;
+    fn new(medium: Medium<Rc<Packet>>, faults: Faults, kind: Kind<M>, layers: stack::Settings) -> Result<Self, Unfit> {
+        let Resident { members: nodes, .. } = kind.resident;
+        layers.limits.admit(RESOURCE, &kind.resident)?;
         let life: Life = Box::new(move |now, id, boot, former| match former {
-            Some(former) => former.restarted(now, id, boot, &layers),
+            Some(former) => former.restarted(now, &layers),
             None => {
                 let mut stack = Stack::new(now, id, boot, &layers);
-                stack.host(now, RESOURCE, footing);
+                stack.host(now, RESOURCE, kind.resident).expect("it was admitted before");
                 stack
             }
         });
@@ -221,7 +222,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         };
         afield.expect_fault();
         (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
-        afield
+        Ok(afield)
     }
 
     /// When something happens next.
@@ -464,13 +465,13 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     /// Everything that was sent goes out.
     pub fn dispatch(&mut self, now: Time) {
         let Some(Outgoing { from, to, message }) = self.letter.take() else { return };
-        let way = match self.kind.footing {
+        let way = match self.kind.resident.footing {
             Footing::Links => Way::Links(&to),
             Footing::Paths => Way::Paths(&to),
         };
         let (stack, parcel) =
             (&mut self.stacks[from.index()], Parcel::new(RESOURCE, (self.kind.keeps)(&message), &message));
-        stack.send(now, way, parcel).expect("every node takes part in the one resource");
+        stack.send(now, way, parcel).expect("all take part, and no message is too long");
         stack.drain(now, &mut self.told);
         self.done(now, from);
     }

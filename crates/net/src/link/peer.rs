@@ -480,6 +480,9 @@ impl<M: Clone> Peer<M> {
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
+        if transfer.is_none() {
+            self.give_up_if_full(now, own, out);
+        }
         match &mut self.state {
             State::Up(channel) => channel.send(now, transfer, message, own, out),
             _ => out.push(Effect::Undelivered { to: self.id, message }),
@@ -489,11 +492,21 @@ impl<M: Clone> Peer<M> {
     /// A message of this node without permits that goes to others too: its part of the frame, if it is to be
     /// transmitted now.
     pub(super) fn share(&mut self, now: Time, message: &M, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> Option<Part> {
+        self.give_up_if_full(now, own, out);
         if let State::Up(channel) = &mut self.state {
             return channel.share(now, message.clone(), own);
         }
         out.push(Effect::Undelivered { to: self.id, message: message.clone() });
         None
+    }
+
+    /// A neighbour that takes nothing for so long that no more messages can wait for it is none.
+    fn give_up_if_full(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        if let State::Up(channel) = &self.state
+            && channel.outgoing.len() >= own.settings.queue_max as usize
+        {
+            self.fall(now, Known::Here, own, out);
+        }
     }
 
     /// Does what is due, but for acknowledgements, which are told to several together.

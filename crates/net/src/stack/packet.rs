@@ -8,7 +8,9 @@ use crate::flood::Flooded;
 use crate::link::Frame;
 use crate::parcel::Parcel;
 use crate::session::Segment;
-use crate::wire::{self, Datagram, WireError};
+use crate::wire::{self, Datagram, Payload, WireError};
+
+use super::pieces::Piece;
 
 /// A message between members of a neighbourhood.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub enum Cargo {
     Custody(Frame<Parcel>),
     /// Of a session.
     Segment(Segment<Letter>),
+    /// A part of what is too long for one datagram.
+    Piece(Piece),
 }
 
 /// What goes over the radio.
@@ -37,6 +41,8 @@ pub enum Packet {
     Routed(aodv::Packet<(), Cargo>),
     /// To everybody within some hops.
     Flooded(Flooded<Parcel>),
+    /// A part of a frame between link layers that is too long for one datagram.
+    Piece(Piece),
 }
 
 impl Packet {
@@ -49,6 +55,7 @@ impl Packet {
             Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
             Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
             Self::Flooded(flooded) => wire::encoded_len(flooded),
+            Self::Piece(piece) => wire::encoded_len(piece),
         }
     }
 
@@ -58,6 +65,7 @@ impl Packet {
             Self::Link(frame) => Datagram::to_neighbour(from, to, frame),
             Self::Routed(packet) => wire::aodv::datagram(from, to, packet, Cargo::encode),
             Self::Flooded(flooded) => Datagram::to_neighbour(from, to, flooded),
+            Self::Piece(piece) => Datagram::to_neighbour(from, to, piece),
         }
     }
 }
@@ -68,22 +76,34 @@ impl Cargo {
         let (frame, letter) = match self {
             Self::Custody(frame) => (Some(frame), None),
             Self::Segment(Segment::Data { kept: Some(_), message, .. }) => (None, Some(&message.parcel)),
-            Self::Segment(_) => (None, None),
+            Self::Segment(_) | Self::Piece(_) => (None, None),
         };
         frame.into_iter().flat_map(Frame::kept).chain(letter)
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Custody(frame) => wire::encoded_len(frame),
             Self::Segment(segment) => wire::encoded_len(segment),
+            Self::Piece(piece) => wire::encoded_len(piece),
         }
     }
 
-    fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Custody(frame) => wire::encode(frame),
             Self::Segment(segment) => wire::encode(segment),
+            Self::Piece(piece) => wire::encode(piece),
+        }
+    }
+
+    /// The inverse of [`Self::encode`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+        match wire::kind(bytes)? {
+            Frame::<Parcel>::KIND => wire::decode(bytes).map(Self::Custody),
+            Segment::<Letter>::KIND => wire::decode(bytes).map(Self::Segment),
+            Piece::KIND => wire::decode(bytes).map(Self::Piece),
+            other => Err(WireError::Kind(other)),
         }
     }
 }

@@ -13,7 +13,7 @@ use driftlock_field::mobility::{
 };
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
-use driftlock_net::stack::{self, Footing};
+use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Afield, Graph, Kind as Of};
+use super::{Afield, Graph, Kind as Of, RESOURCE};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -131,6 +131,9 @@ pub enum TerrainError {
     /// No layer can work so.
     #[error("layers: {0}")]
     Layers(&'static str),
+    /// No message could say as much as this algorithm has to say.
+    #[error("layers: {0}")]
+    Unfit(#[from] Unfit),
     /// Nothing can fail so.
     #[error("{0}")]
     Fault(#[from] FaultError),
@@ -201,13 +204,15 @@ impl Terrain {
         if self.tracks.is_none() {
             self.check_density(nodes, rules.reach())?;
         }
-        self.layers.link.check().map_err(TerrainError::Layers)?;
+        self.layers.check().map_err(TerrainError::Layers)?;
         self.schedule(nodes, 0).map(drop)
     }
 
     /// Refuses what makes no sense, or not to this algorithm.
-    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
+    pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
+        let footing = if algorithm.layer() == Layer::Links { Footing::Links } else { Footing::Paths };
+        self.layers.limits.admit(RESOURCE, &Resident { footing, k, members: nodes })?;
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
@@ -293,7 +298,7 @@ impl Terrain {
     }
 
     /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
-    pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
+    pub fn afield<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
         let is_forgetful = P::CLAIMS.stand(Harm::Crash);
@@ -303,8 +308,9 @@ impl Terrain {
             Layer::Neighbourhood if is_forgetful => (Footing::Paths, |_| false),
             Layer::Neighbourhood => (Footing::Paths, |_| true),
         };
-        let kind = Of { footing, permits: P::permits, keeps, is_forgetful };
-        Ok(Afield::new(nodes, medium, faults, kind, self.layers.clone()))
+        let resident = Resident { footing, k, members: nodes };
+        let kind = Of { resident, permits: P::permits, keeps, is_forgetful };
+        Ok(Afield::new(medium, faults, kind, self.layers.clone())?)
     }
 }
 
@@ -332,13 +338,13 @@ mod tests {
 
     fn refusal(terrain: &Terrain, tag: &str) -> String {
         let algorithm = Algorithm::named(tag).expect("registered");
-        terrain.check(30, algorithm).expect_err("it makes no sense").to_string()
+        terrain.check(30, 5, algorithm).expect_err("it makes no sense").to_string()
     }
 
     #[test]
     fn what_would_take_all_memory_or_never_end_is_refused() {
         let krl = Algorithm::named("krl").expect("registered");
-        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, krl).expect_err("a crowd").to_string();
+        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, 5, krl).expect_err("a crowd").to_string();
         assert!(crowded.contains("take fewer nodes"), "{crowded}");
         let restless = read("layers = { link = { hello-ms = 0 } }");
         assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
@@ -363,16 +369,16 @@ mod tests {
     fn crashes_that_are_drawn_are_refused_where_they_are_not_survived() {
         let terrain = read(DRAWN);
         for tag in ["krl", "hok", "klme", "klme-ft"] {
-            assert_eq!(terrain.check(30, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
+            assert_eq!(terrain.check(30, 5, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
         }
         let losing = read(&DRAWN.replace("memory-lost = 0.0", ""));
         assert_eq!(
             refusal(&losing, "hok"),
             "faults: 0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft"
         );
-        assert_eq!(losing.check(30, Algorithm::named("klme-ft").unwrap()), Ok(()));
+        assert_eq!(losing.check(30, 5, Algorithm::named("klme-ft").unwrap()), Ok(()));
         let without = read(&DRAWN.replace("memory-lost = 0.0", "").replace("crashes", "pauses"));
-        assert_eq!(without.check(30, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
+        assert_eq!(without.check(30, 5, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
     }
 
     #[test]

@@ -36,8 +36,10 @@ impl Pair {
         let schedule: Schedule = faults.into_iter().collect();
         let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
         let keeps = |message: &char| *message == TOKEN;
-        let kind = Kind { footing: Footing::Links, permits: |_| Permits::NONE, keeps, is_forgetful };
-        Self { afield: Afield::new(2, medium, faults, kind, stack::Settings::default()), told: Vec::new() }
+        let resident = Resident { footing: Footing::Links, k: 1, members: 2 };
+        let kind = Kind { resident, permits: |_| Permits::NONE, keeps, is_forgetful };
+        let afield = Afield::new(medium, faults, kind, stack::Settings::default()).expect("messages are short");
+        Self { afield, told: Vec::new() }
     }
 
     /// Lets everything happen until then.
