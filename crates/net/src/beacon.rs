@@ -89,7 +89,7 @@ impl Beacon {
 
     /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many
     /// have spoken within the last second that it waits for a better moment, as long as it has not promised otherwise.
-    /// Its links, and what they are for, are for the caller to fill in.
+    /// Its links, what they are for, and what else it says are for others to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
@@ -115,6 +115,8 @@ impl Beacon {
             links: Vec::new(),
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
             list: self.next_in_turn(settings.list_max as usize),
+            spared: Vec::new(),
+            notices: Vec::new(),
         })
     }
 
@@ -188,6 +190,8 @@ pub(crate) struct Hearing {
     round: u64,
     /// To whom it says that it has links.
     pub(crate) links: Vec<NodeId>,
+    /// Whether it says that others make up for a link to this node.
+    pub(crate) spares: bool,
     /// In how many hellos in a row it did not name a link to this node.
     pub(crate) unnamed: u32,
 }
@@ -208,6 +212,7 @@ impl Hearing {
             listed_at: None,
             round: 1,
             links: hello.links.clone(),
+            spares: false,
             unnamed: 0,
         }
     }
@@ -229,6 +234,7 @@ impl Hearing {
             let is_named = hello.links.contains(&me);
             self.unnamed = if is_named { 0 } else { self.unnamed.saturating_add(1) };
             self.links.clone_from(&hello.links);
+            self.spares = hello.spared.contains(&me);
             if is_named || hello.list.contains(&me) {
                 self.listed(now);
             }
@@ -306,7 +312,18 @@ mod tests {
     fn hello(count: u32, list: &[u32]) -> Hello {
         let list: Vec<_> = list.iter().copied().map(NodeId).collect();
         let hears = u32::try_from(list.len()).unwrap();
-        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, mark: Mark(1), links: Vec::new(), hears, list }
+        Hello {
+            boot: Boot(1),
+            count,
+            interval_ms: 1_000,
+            crowd: 1,
+            mark: Mark(1),
+            links: Vec::new(),
+            hears,
+            list,
+            spared: Vec::new(),
+            notices: Vec::new(),
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //!   doubled.
 //! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
 //!   everybody.
+//! - [`advert`]: what nodes say of themselves, and who takes part in what.
 //! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
 //! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
@@ -14,6 +15,7 @@
 //! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
 //! effects.
 
+pub mod advert;
 pub mod aodv;
 mod beacon;
 mod by_node;

@@ -318,8 +318,25 @@ impl<M: Clone> Link<M> {
         let (crowd, crowd_max) = self.crowd();
         if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
             let links = self.links().map(|(peer, _)| peer).collect();
-            out.push(Effect::now(None, Frame::Hello(Hello { links, mark: self.own.mark, ..hello })));
+            let spared = self.refused(now);
+            out.push(Effect::now(None, Frame::Hello(Hello { links, spared, mark: self.own.mark, ..hello })));
         }
+    }
+
+    /// Who has called in vain, and would again. To those that are not named for want of room the same is said when they
+    /// call.
+    fn refused(&mut self, now: Time) -> Vec<NodeId> {
+        let refused: Vec<_> = self.peers.iter().filter(|(_, peer)| peer.refused).map(|(&id, _)| id).collect();
+        let mut still = Vec::new();
+        for id in refused {
+            let is_spared = self.spares(now, id);
+            if let Some(peer) = self.peers.get_mut(&id) {
+                peer.refused = is_spared || !purpose::meet(&peer.resources, &self.own.resources);
+                still.extend(peer.refused.then_some(id));
+            }
+        }
+        still.truncate(self.own.settings.list_max as usize);
+        still
     }
 
     /// How many nodes are heard here, and the most that are heard by anybody who is heard here.
@@ -420,7 +437,9 @@ impl<M: Clone> Link<M> {
             return;
         }
         match &frame {
-            Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => return self.overheard(now, from, &frame, out),
+            Frame::Hello(_) | Frame::Shared { .. } | Frame::Run { .. } | Frame::Acks(_) => {
+                return self.overheard(now, from, &frame, out);
+            }
             Frame::Offer { .. } if self.has_room_for(from) => {
                 let own = &self.own;
                 self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
@@ -449,6 +468,13 @@ impl<M: Clone> Link<M> {
                 transfer: None,
                 message: message.clone(),
             }),
+            Frame::Run { head, sequence, messages } => {
+                for ((transfer, message), sequence) in messages.iter().zip(*sequence..) {
+                    let frame = Frame::Data { head: *head, sequence, transfer: *transfer, message: message.clone() };
+                    self.received(now, from, frame, out);
+                }
+                return;
+            }
             Frame::Acks(heads) => heads.iter().find(|(to, _)| *to == me).map(|&(_, head)| Frame::Ack(head)),
             other => Some(other.clone()),
         };
@@ -558,6 +584,6 @@ fn take<M: Clone>(
         Frame::Reset { incarnation } => peer.reset(now, incarnation, own, out),
         Frame::Offer { incarnation, doubts } => peer.offered(now, incarnation, doubts, own, out),
         Frame::Verdict(statement) => peer.judged(&statement, out),
-        Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => {}
+        Frame::Hello(_) | Frame::Shared { .. } | Frame::Run { .. } | Frame::Acks(_) => {}
     }
 }

@@ -19,14 +19,16 @@ use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::advert::Board;
 use crate::custody;
 use crate::flood::Flood;
 use crate::link::{Boot, Frame, Link};
 use crate::parcel::{Parcel, Resource};
 use crate::session::Sessions;
 use crate::suspicion::{Evidence, Standing, Suspicions};
-use crate::{Time, aodv, flood, link, session, suspicion, wire};
+use crate::{Time, advert, aodv, flood, link, session, suspicion, wire};
 
+mod batch;
 mod limits;
 mod packet;
 mod pieces;
@@ -36,6 +38,8 @@ pub use limits::{Limits, Resident, Unfit};
 pub use packet::{Cargo, Letter, Packet};
 pub use pieces::Piece;
 use pieces::Pieces;
+
+use batch::{Runs, Segments};
 pub use told::Told;
 
 /// The constants of all layers.
@@ -52,6 +56,8 @@ pub struct Settings {
     pub flood: flood::Settings,
     /// Who may have crashed.
     pub suspicion: suspicion::Settings,
+    /// What nodes say of themselves.
+    pub adverts: advert::Settings,
     /// How long frames and messages are.
     pub limits: Limits,
 }
@@ -163,12 +169,16 @@ pub struct Stack {
     sessions: Sessions<Letter>,
     flood: Flood,
     suspicions: Suspicions,
+    board: Board,
     pieces: Pieces,
+    runs: Runs,
+    segments: Segments,
     /// What layers want of one another, until it is done.
     of_links: Vec<link::Effect<Parcel>>,
     of_sessions: Vec<session::Effect<Letter>>,
     of_router: Vec<aodv::Effect<(), Cargo>>,
     of_flood: Vec<flood::Effect<Parcel>>,
+    of_board: Vec<advert::Effect>,
 }
 
 impl Stack {
@@ -225,11 +235,15 @@ impl Stack {
             sessions,
             flood: Flood::new(me, boot.0, settings.flood.clone()),
             suspicions: Suspicions::new(settings.suspicion.clone()),
+            board: Board::new(me, boot, settings.adverts.clone()),
             pieces: Pieces::new(boot),
+            runs: Runs::default(),
+            segments: Segments::default(),
             of_links: Vec::new(),
             of_sessions: Vec::new(),
             of_router: Vec::new(),
             of_flood: Vec::new(),
+            of_board: Vec::new(),
         }
     }
 
@@ -246,6 +260,32 @@ impl Stack {
         let on_links = self.residents.iter().filter(|(_, resident)| resident.footing == Footing::Links);
         let on_links = on_links.map(|(&resource, _)| resource).collect();
         self.links.serve(now, on_links, &mut self.of_links);
+    }
+
+    /// From now on this node says, on its hellos, that it takes part in a resource in this life, and what else its
+    /// node wants others to know. A later word replaces it. None: it takes no part any more.
+    pub fn advertise(&mut self, now: Time, resource: Resource, life: Option<Incarnation>, content: Vec<u8>) {
+        self.board.say(now, resource, life, content);
+    }
+
+    /// Who else takes part in a resource, as far as this node has heard.
+    pub fn members(&self, resource: Resource) -> impl Iterator<Item = (NodeId, Incarnation)> {
+        self.board.members(resource)
+    }
+
+    /// The life in which another node takes part in a resource, as far as this one has heard.
+    pub fn life(&self, resource: Resource, node: NodeId) -> Option<Incarnation> {
+        self.board.life(resource, node)
+    }
+
+    /// How long ago another node was heard with what it says about a resource.
+    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+        self.board.age(now, resource, node)
+    }
+
+    /// Somebody who knows says that a node takes part in a resource, in this life.
+    pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
+        self.board.introduce(now, resource, node, life, &mut self.of_board);
     }
 
     /// Whether an application may ask this node for something: not while so much waits for some other node that its
@@ -283,8 +323,9 @@ impl Stack {
                 self.links.send_to_all(now, to, &parcel, &mut self.of_links);
             }
             Way::Paths(to) => {
+                let from = self.board.own(parcel.resource).and_then(|advert| advert.life);
                 for &(to, life) in to {
-                    let letter = Letter { life, parcel: parcel.clone() };
+                    let letter = Letter { life, from, parcel: parcel.clone() };
                     self.sessions.send(now, to, letter, parcel.keep, &mut self.of_sessions);
                 }
             }
@@ -303,7 +344,12 @@ impl Stack {
         self.suspicions.heard(from, &mut Vec::new());
         match packet {
             Packet::Link(frame) if self.is_astray(frame.kept()) => {}
-            Packet::Link(frame) => self.links.overheard(now, from, frame, &mut self.of_links),
+            Packet::Link(frame) => {
+                if let Frame::Hello(hello) = frame {
+                    self.board.heard(now, &hello.notices, &mut self.of_board);
+                }
+                self.links.overheard(now, from, frame, &mut self.of_links);
+            }
             Packet::Routed(packet) => self.router.received(now, from, packet.clone(), &mut self.of_router),
             Packet::Flooded(flooded) => self.flood.received(flooded.clone(), &mut self.of_flood),
             Packet::Piece(piece) => {
@@ -341,6 +387,7 @@ impl Stack {
 
     /// Does what is due.
     pub fn woken(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.board.expire(now, &mut self.of_board);
         self.links.woken(now, &mut self.of_links);
         self.sessions.woken(now, &mut self.of_sessions);
         self.router.woken(now, &mut self.of_router);
@@ -349,6 +396,7 @@ impl Stack {
 
     /// Carries out what the layers want of one another.
     fn settle(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.tell_of_adverts(out);
         while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
             let mut effects = mem::take(&mut self.of_links);
             effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
@@ -356,10 +404,14 @@ impl Stack {
             let mut effects = mem::take(&mut self.of_sessions);
             effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
             restore(&mut self.of_sessions, effects);
+            let mut segments = mem::take(&mut self.segments);
+            segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
+            self.segments = segments;
             let mut effects = mem::take(&mut self.of_router);
             effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
             restore(&mut self.of_router, effects);
         }
+        self.runs.end();
         for effect in self.of_flood.drain(..) {
             out.push(match effect {
                 flood::Effect::Transmit { packet, delay } => {
@@ -372,7 +424,7 @@ impl Stack {
 
     fn for_links(&mut self, now: Time, effect: link::Effect<Parcel>, out: &mut Vec<Effect>) {
         match effect {
-            link::Effect::Transmit { to, frame, delay } => self.transmit(to, frame, delay, out),
+            link::Effect::Transmit { to, frame, delay } => self.transmit(now, (to, frame, delay), out),
             link::Effect::Route { to, frame } => self.route(now, to, Cargo::Custody(frame)),
             link::Effect::Up { peer, incarnation } => self.tell_of_link(LinkEvent::Up { peer, incarnation }, out),
             link::Effect::Down { peer, incarnation } => self.tell_of_link(LinkEvent::Down { peer, incarnation }, out),
@@ -387,9 +439,38 @@ impl Stack {
         }
     }
 
-    /// Over the radio, in pieces if it is too long.
-    fn transmit(&mut self, to: Option<NodeId>, frame: Frame<Parcel>, delay: Time, out: &mut Vec<Effect>) {
-        if wire::encoded_len(&frame) <= self.limits.frame_max {
+    /// Those who take part in a resource hear who else does, and what these say.
+    fn tell_of_adverts(&mut self, out: &mut Vec<Effect>) {
+        for effect in self.of_board.drain(..) {
+            let (resource, told) = match effect {
+                advert::Effect::Met { resource, peer, life } => (resource, Told::Met { peer, life }),
+                advert::Effect::Parted { resource, peer } => (resource, Told::Parted { peer }),
+                advert::Effect::Said(advert) => (advert.resource, Told::Said(advert)),
+            };
+            if self.residents.contains_key(&resource) {
+                out.push(Effect::Tell { resource, told });
+            }
+        }
+    }
+
+    /// Over the radio: together with what went to the same neighbour before, or in pieces if it is too long.
+    fn transmit(
+        &mut self,
+        now: Time,
+        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Time),
+        out: &mut Vec<Effect>,
+    ) {
+        if let Frame::Hello(hello) = &mut frame {
+            hello.notices = self.board.next(now);
+        }
+        if let Some(to) = to.filter(|_| delay == Time::ZERO) {
+            match self.runs.join(to, frame, self.limits.frame_bytes_max, out) {
+                Some(alone) => frame = alone,
+                None => return,
+            }
+            self.runs.begin(to, out.len(), &frame);
+        }
+        if wire::encoded_len(&frame) <= self.limits.frame_bytes_max {
             return out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
         }
         let pieces = self.pieces.cut(&wire::encode(&frame), self.limits.part_max());
@@ -398,7 +479,7 @@ impl Stack {
 
     /// Over whatever path there is, in pieces if it is too long.
     fn route(&mut self, now: Time, to: NodeId, cargo: Cargo) {
-        if cargo.len() <= self.limits.frame_max {
+        if cargo.len() <= self.limits.frame_bytes_max {
             return self.router.send(now, to, cargo, &mut self.of_router);
         }
         for piece in self.pieces.cut(&cargo.encode(), self.limits.part_max()) {
@@ -423,8 +504,12 @@ impl Stack {
 
     fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter>, out: &mut Vec<Effect>) {
         match effect {
-            session::Effect::Transmit { to, segment } => self.route(now, to, Cargo::Segment(segment)),
-            session::Effect::Deliver { from, message: Letter { life, parcel } } => {
+            session::Effect::Transmit { to, segment } => self.segments.push(to, segment),
+            session::Effect::Deliver { from, message: Letter { life, from: in_life, parcel } } => {
+                if let Some(in_life) = in_life {
+                    self.board.introduce(now, parcel.resource, from, in_life, &mut self.of_board);
+                    self.tell_of_adverts(out);
+                }
                 out.push(arrived(from, life, parcel));
             }
             session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
@@ -447,7 +532,7 @@ impl Stack {
             aodv::Effect::Undelivered { to, data } => {
                 self.suspect(now, to, Evidence::NoRoute);
                 // An offer that does not arrive is made again.
-                if let Cargo::Segment(_) | Cargo::Piece(_) = data {
+                if let Cargo::Segment(_) | Cargo::Segments(_) | Cargo::Piece(_) = data {
                     self.sessions.unreachable(now, to, &mut self.of_sessions);
                 }
             }
@@ -462,11 +547,16 @@ impl Stack {
             cargo if self.is_astray(cargo.kept()) => {}
             Cargo::Custody(frame) => self.links.received(now, from, frame, &mut self.of_links),
             Cargo::Segment(segment) => self.sessions.received(now, from, segment, &mut self.of_sessions),
+            Cargo::Segments(segments) => {
+                for segment in segments {
+                    self.sessions.received(now, from, segment, &mut self.of_sessions);
+                }
+            }
             Cargo::Piece(piece) => {
                 let whole = self.pieces.join(from, piece, self.limits.parts_max());
                 // Nobody cuts a piece once more.
                 let whole = whole.and_then(|bytes| Cargo::decode(&bytes).ok());
-                if let Some(cargo @ (Cargo::Custody(_) | Cargo::Segment(_))) = whole {
+                if let Some(cargo) = whole.filter(|cargo| !matches!(cargo, Cargo::Piece(_))) {
                     self.unload(now, from, cargo);
                 }
             }

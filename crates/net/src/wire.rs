@@ -59,6 +59,10 @@ impl<M: Serialize> Payload for Flooded<M> {
     const KIND: u8 = 3;
 }
 
+impl<M: Serialize> Payload for Vec<Segment<M>> {
+    const KIND: u8 = 17;
+}
+
 impl Payload for Piece {
     const KIND: u8 = 16;
 }

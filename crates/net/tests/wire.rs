@@ -7,6 +7,7 @@ mod rng;
 use std::net::Ipv4Addr;
 
 use driftlock_net::Time;
+use driftlock_net::advert::{Notice, Version};
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
@@ -67,7 +68,18 @@ fn resources(rng: &mut Rng) -> Vec<Resource> {
     (0..rng.below(4)).map(|_| Resource(u16::try_from(number(rng) >> 16).unwrap())).collect()
 }
 
-const FRAMES: u64 = 11;
+fn notice(rng: &mut Rng) -> Notice {
+    let advert = driftlock_net::advert::Advert {
+        owner: node(rng),
+        resource: Resource(u16::try_from(number(rng) >> 16).unwrap()),
+        version: Version { boot: Boot(number(rng)), count: number(rng) },
+        life: maybe(rng, number).map(Incarnation),
+        content: (0..rng.below(40)).map(|_| rng.draw().to_be_bytes()[0]).collect(),
+    };
+    Notice { advert, age: u16::try_from(number(rng) >> 16).unwrap() }
+}
+
+const FRAMES: u64 = 12;
 
 fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
     let incarnation = Incarnation(number(rng));
@@ -83,6 +95,8 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             links: (0..rng.below(13)).map(|_| node(rng)).collect(),
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
+            spared: (0..rng.below(4)).map(|_| node(rng)).collect(),
+            notices: (0..rng.below(9)).map(|_| notice(rng)).collect(),
         }),
         1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng), resources: resources(rng) },
         2 => Frame::Answer {
@@ -105,6 +119,10 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
         },
         8 => Frame::Acks((0..rng.below(9)).map(|_| (node(rng), head)).collect()),
         9 => Frame::Probe(head),
+        10 => {
+            let messages = (0..rng.below(5)).map(|_| (maybe(rng, Rng::draw), message(rng))).collect();
+            Frame::Run { head, sequence: rng.draw(), messages }
+        }
         _ => Frame::Verdict(statement(rng)),
     }
 }
@@ -180,7 +198,7 @@ fn sets_of_permits_come_out_again() {
 #[test]
 fn what_is_said_in_another_way_is_refused_by_name() {
     let bytes = encode(&Frame::<krl::Message>::Reset { incarnation: Incarnation(5) });
-    assert_eq!(bytes, [b'd', b'l', 3, 1, 8, 5]);
+    assert_eq!(bytes, [b'd', b'l', 3, 1, 9, 5]);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[place] = byte;

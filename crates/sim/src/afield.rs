@@ -119,6 +119,8 @@ struct Kind<M> {
     permits: fn(&M) -> Permits,
     /// Whether a message must be neither lost nor doubled.
     keeps: fn(&M) -> bool,
+    /// Whether nodes hear of one another by themselves, or are told by the world who takes part.
+    hears_of_members: bool,
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
     is_forgetful: bool,
 }
@@ -460,6 +462,31 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
                 self.letter = Some(Outgoing { from, to: vec![to], message });
             }
         }
+    }
+
+    /// Whether nodes hear of one another by themselves.
+    pub fn hears_of_members(&self) -> bool {
+        self.kind.hears_of_members
+    }
+
+    /// A node takes part from now on, in this life, and says so; or it does not any more.
+    pub fn takes_part(&mut self, now: Time, node: NodeId, life: Option<Incarnation>) {
+        self.stacks[node.index()].advertise(now, RESOURCE, life, Vec::new());
+    }
+
+    /// Who else takes part, as far as a node has heard.
+    pub fn heard_by(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Incarnation)> {
+        self.stacks[node.index()].members(RESOURCE)
+    }
+
+    /// The life in which another node takes part, as far as this one has heard.
+    pub fn life_heard_by(&self, node: NodeId, other: NodeId) -> Option<Incarnation> {
+        self.stacks[node.index()].life(RESOURCE, other)
+    }
+
+    /// A node is told for certain that another one takes part.
+    pub fn introduce(&mut self, now: Time, node: NodeId, other: NodeId, life: Incarnation) {
+        self.stacks[node.index()].introduce(now, RESOURCE, other, life);
     }
 
     /// Everything that was sent goes out.

@@ -4,6 +4,7 @@ use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::purpose::Mark;
+use crate::advert::Notice;
 use crate::custody::{Doubt, Statement};
 use crate::parcel::Resource;
 
@@ -73,6 +74,15 @@ pub enum Frame<M> {
         /// The content.
         message: M,
     },
+    /// Messages that follow one another, as if each came by itself.
+    Run {
+        /// As in a message by itself.
+        head: Head,
+        /// Of the first.
+        sequence: u64,
+        /// Each with its number among those with permits, if it is one.
+        messages: Vec<(Option<u64>, M)>,
+    },
     /// A message without permits, to several at once.
     Shared {
         /// Whose it is, with its place in the order of each link.
@@ -105,14 +115,14 @@ pub enum Frame<M> {
 impl<M> Frame<M> {
     /// The messages in it that must not be lost.
     pub fn kept(&self) -> impl Iterator<Item = &M> {
-        let (message, doubts) = match self {
-            Self::Data { transfer: Some(_), message, .. } => (Some(message), None),
-            Self::Call { doubts, .. } | Self::Answer { doubts, .. } | Self::Offer { doubts, .. } => {
-                (None, Some(doubts))
-            }
-            _ => (None, None),
+        let (message, run, doubts): (_, &[_], &[_]) = match self {
+            Self::Data { transfer: Some(_), message, .. } => (Some(message), &[], &[]),
+            Self::Run { messages, .. } => (None, messages, &[]),
+            Self::Call { doubts, .. } | Self::Answer { doubts, .. } | Self::Offer { doubts, .. } => (None, &[], doubts),
+            _ => (None, &[], &[]),
         };
-        message.into_iter().chain(doubts.into_iter().flatten().map(|doubt| &doubt.message))
+        let of_run = run.iter().filter_map(|(transfer, message)| transfer.map(|_| message));
+        message.into_iter().chain(of_run).chain(doubts.iter().map(|doubt| &doubt.message))
     }
 }
 
@@ -159,4 +169,8 @@ pub struct Hello {
     pub hears: u32,
     /// Some of those, always the same best-ranked ones first.
     pub list: Vec<NodeId>,
+    /// Who has called in vain, and need not call again as long as it is named here: others make up for the link.
+    pub spared: Vec<NodeId>,
+    /// What it says of itself, and has heard of others.
+    pub notices: Vec<Notice>,
 }

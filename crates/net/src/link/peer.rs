@@ -116,7 +116,9 @@ enum Known {
 pub(super) struct Peer<M> {
     id: NodeId,
     pub(super) hearing: Option<Hearing>,
-    /// What it wants links for, as it has said when the last link formed.
+    /// Whether it was told, when it called, that there is to be no link, and nothing has changed about that since.
+    pub(super) refused: bool,
+    /// What it wants links for, as it has said when it called or answered last.
     pub(super) resources: Vec<Resource>,
     /// The greatest incarnation that this end knows of between the two.
     last: Incarnation,
@@ -146,6 +148,7 @@ impl<M: Clone> Peer<M> {
         Self {
             id: kept.peer,
             hearing: None,
+            refused: false,
             resources: Vec::new(),
             last: kept.last,
             call: kept.call,
@@ -208,7 +211,8 @@ impl<M: Clone> Peer<M> {
     /// Whether it is for this end to call it, now.
     pub(super) fn is_to_be_called(&self, now: Time, own: &Own<M>) -> bool {
         let may_call = own.me < self.id && matches!(self.state, State::Down) && self.in_vain.again_at <= now;
-        may_call && self.wants_links(own) && self.is_mutual(now, own)
+        let is_spared = || self.hearing.as_ref().is_some_and(|hearing| hearing.spares);
+        may_call && self.wants_links(own) && self.is_mutual(now, own) && !is_spared()
     }
 
     /// To whom it says that it has links.
@@ -337,7 +341,9 @@ impl<M: Clone> Peer<M> {
             return self.answer(own, out);
         }
         self.fall(now, Known::ToPeer, own, out);
-        if spared || !meet(&resources, &own.resources) {
+        self.resources = resources;
+        self.refused = spared || !meet(&self.resources, &own.resources);
+        if self.refused {
             self.last = self.last.max(call.number);
             return self.transmit(Frame::Reset { incarnation: call.number }, out);
         }
@@ -346,7 +352,7 @@ impl<M: Clone> Peer<M> {
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
         }
-        (self.call, self.resources) = (Some(call), resources);
+        self.call = Some(call);
         self.last = self.next_number(own).max(call.number);
         let (boot, incarnation) = (call.boot, self.last);
         self.state = State::Answering { boot, incarnation, attempt: Attempt::first(now, own) };
@@ -555,6 +561,7 @@ impl<M: Clone> Peer<M> {
         // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
         self.custody.settle_all(self.id, out);
         self.state = State::Up(Box::new(Channel::new(now, self.id, boot, incarnation, own.boot)));
+        self.refused = false;
         (self.in_vain, self.probed_at, self.spared_since) = (InVain::default(), now, None);
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);

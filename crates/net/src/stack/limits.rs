@@ -22,14 +22,14 @@ const MESSAGES_MAX: usize = 16;
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Limits {
     /// The longest payload of a datagram: what is longer is cut into pieces.
-    pub frame_max: usize,
+    pub frame_bytes_max: usize,
     /// The longest message. A resource whose messages may be longer is refused.
-    pub message_max: usize,
+    pub message_bytes_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { frame_max: 1_200, message_max: 64 * 1024 }
+        Self { frame_bytes_max: 1_200, message_bytes_max: 64 * 1024 }
     }
 }
 
@@ -39,29 +39,29 @@ impl Limits {
 
     /// Refuses what nothing could be sent with, in a sentence.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.frame_max < Self::FRAME_MIN {
-            return Err("limits.frame-max must be at least 512: a hello would not fit");
+        if self.frame_bytes_max < Self::FRAME_MIN {
+            return Err("limits.frame-bytes-max must be at least 512: a hello would not fit");
         }
-        if self.message_max.div_ceil(self.part_max()) * MESSAGES_MAX > usize::from(u16::MAX) {
-            return Err("limits.message-max is too long: it would be cut into more than 4095 pieces");
+        if self.message_bytes_max.div_ceil(self.part_max()) * MESSAGES_MAX > usize::from(u16::MAX) {
+            return Err("limits.message-bytes-max is too long: it would be cut into more than 4095 pieces");
         }
         Ok(())
     }
 
     /// The longest part of a packet.
     pub(super) fn part_max(&self) -> usize {
-        self.frame_max - PIECE_HEAD
+        self.frame_bytes_max - PIECE_HEAD
     }
 
     /// The most parts of a packet that anybody sends.
     pub(super) fn parts_max(&self) -> usize {
-        1 + self.message_max.div_ceil(self.part_max()) * MESSAGES_MAX
+        1 + self.message_bytes_max.div_ceil(self.part_max()) * MESSAGES_MAX
     }
 
     /// Refuses a resource whose messages may be too long.
     pub fn admit(&self, resource: Resource, resident: &Resident) -> Result<(), Unfit> {
         let Resident { k, members, .. } = *resident;
-        let (longest, most) = (resident.longest(), self.message_max);
+        let (longest, most) = (resident.longest(), self.message_bytes_max);
         if longest > most { Err(Unfit { resource, k, members, longest, most }) } else { Ok(()) }
     }
 }
@@ -90,7 +90,7 @@ impl Resident {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(
     "a message about {k} units and {members} nodes may take {longest} bytes, and at most {most} are sent: share fewer \
-     units, among fewer nodes, or raise limits.message-max"
+     units, among fewer nodes, or raise limits.message-bytes-max"
 )]
 pub struct Unfit {
     /// Which resource.
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(admit(resident(Footing::Paths, K_MAX, 1_500)), Ok(()));
         let refusal = admit(resident(Footing::Paths, 5, 10_000)).expect_err("too many");
         assert_eq!((refusal.k, refusal.members, refusal.longest, refusal.most), (5, 10_000, 320_576, 65_536));
-        let small = Limits { message_max: 1_000, ..limits };
+        let small = Limits { message_bytes_max: 1_000, ..limits };
         assert!(small.admit(Resource(0), &resident(Footing::Links, 20, 2)).is_err(), "its k is too large");
         assert_eq!(small.admit(Resource(0), &resident(Footing::Links, 8, 2)), Ok(()));
     }
@@ -127,7 +127,13 @@ mod tests {
     fn limits_with_which_nothing_could_be_sent_are_refused() {
         let usual = Limits::default();
         assert_eq!(usual.check(), Ok(()));
-        assert!(Limits { frame_max: 100, ..usual }.check().is_err_and(|refusal| refusal.contains("frame-max")));
-        assert!(Limits { message_max: 1 << 30, ..usual }.check().is_err_and(|refusal| refusal.contains("message-max")));
+        assert!(
+            Limits { frame_bytes_max: 100, ..usual }.check().is_err_and(|refusal| refusal.contains("frame-bytes-max"))
+        );
+        assert!(
+            Limits { message_bytes_max: 1 << 30, ..usual }
+                .check()
+                .is_err_and(|refusal| refusal.contains("message-bytes-max"))
+        );
     }
 }

@@ -17,6 +17,8 @@ use super::pieces::Piece;
 pub struct Letter {
     /// The life of the receiver that it is for.
     pub life: Incarnation,
+    /// That of the sender, if it has said that it takes part in the resource: who is written to can write back.
+    pub from: Option<Incarnation>,
     /// The message.
     pub parcel: Parcel,
 }
@@ -28,6 +30,8 @@ pub enum Cargo {
     Custody(Frame<Parcel>),
     /// Of a session.
     Segment(Segment<Letter>),
+    /// Several of these.
+    Segments(Vec<Segment<Letter>>),
     /// A part of what is too long for one datagram.
     Piece(Piece),
 }
@@ -73,18 +77,24 @@ impl Packet {
 impl Cargo {
     /// The messages in it that must not be lost.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Parcel> {
-        let (frame, letter) = match self {
-            Self::Custody(frame) => (Some(frame), None),
-            Self::Segment(Segment::Data { kept: Some(_), message, .. }) => (None, Some(&message.parcel)),
-            Self::Segment(_) | Self::Piece(_) => (None, None),
+        let (frame, segments): (_, &[_]) = match self {
+            Self::Custody(frame) => (Some(frame), &[]),
+            Self::Segment(segment) => (None, std::slice::from_ref(segment)),
+            Self::Segments(segments) => (None, segments),
+            Self::Piece(_) => (None, &[]),
         };
-        frame.into_iter().flat_map(Frame::kept).chain(letter)
+        let letters = segments.iter().filter_map(|segment| match segment {
+            Segment::Data { kept: Some(_), message, .. } => Some(&message.parcel),
+            _ => None,
+        });
+        frame.into_iter().flat_map(Frame::kept).chain(letters)
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Custody(frame) => wire::encoded_len(frame),
             Self::Segment(segment) => wire::encoded_len(segment),
+            Self::Segments(segments) => wire::encoded_len(segments),
             Self::Piece(piece) => wire::encoded_len(piece),
         }
     }
@@ -93,6 +103,7 @@ impl Cargo {
         match self {
             Self::Custody(frame) => wire::encode(frame),
             Self::Segment(segment) => wire::encode(segment),
+            Self::Segments(segments) => wire::encode(segments),
             Self::Piece(piece) => wire::encode(piece),
         }
     }
@@ -102,6 +113,7 @@ impl Cargo {
         match wire::kind(bytes)? {
             Frame::<Parcel>::KIND => wire::decode(bytes).map(Self::Custody),
             Segment::<Letter>::KIND => wire::decode(bytes).map(Self::Segment),
+            Vec::<Segment<Letter>>::KIND => wire::decode(bytes).map(Self::Segments),
             Piece::KIND => wire::decode(bytes).map(Self::Piece),
             other => Err(WireError::Kind(other)),
         }

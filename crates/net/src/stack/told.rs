@@ -1,8 +1,11 @@
 //! What a stack tells the resident of a resource.
 
+use std::sync::Arc;
+
 use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::de::DeserializeOwned;
 
+use crate::advert::Advert;
 use crate::parcel::Parcel;
 use crate::wire::WireError;
 
@@ -11,6 +14,20 @@ use crate::wire::WireError;
 pub enum Told<M = Parcel> {
     /// A link has formed, or is gone. Only who stands on links is told.
     Link(LinkEvent),
+    /// Another node takes part in the resource, as far as this one has heard.
+    Met {
+        /// Which.
+        peer: NodeId,
+        /// Of that node.
+        life: Incarnation,
+    },
+    /// Another node does not any more, or was not heard of for long.
+    Parted {
+        /// Which.
+        peer: NodeId,
+    },
+    /// Another node says something about the resource.
+    Said(Arc<Advert>),
     /// A message has arrived.
     Message {
         /// The sender.
@@ -41,6 +58,9 @@ impl Told {
     pub fn open<M: DeserializeOwned>(self) -> Result<Told<M>, WireError> {
         Ok(match self {
             Self::Link(event) => Told::Link(event),
+            Self::Met { peer, life } => Told::Met { peer, life },
+            Self::Parted { peer } => Told::Parted { peer },
+            Self::Said(advert) => Told::Said(advert),
             Self::Message { from, incarnation, message } => {
                 Told::Message { from, incarnation, message: message.open()? }
             }

@@ -103,6 +103,8 @@ fn a_link_that_the_peer_does_not_name_twice_is_over_and_one_that_it_names_wrongl
             links,
             hears: 1,
             list: vec![A],
+            spared: Vec::new(),
+            notices: Vec::new(),
         })
     };
     let (now, link) = (crowd.now, &mut crowd.links[0]);

@@ -26,6 +26,8 @@ fn at_hello_of(boot: u32) -> [Vec<Effect<Message>>; 2] {
             links,
             hears: 0,
             list: Vec::new(),
+            spared: Vec::new(),
+            notices: Vec::new(),
         };
         let mut out = Vec::new();
         crowd.links[hears.index()].received(crowd.now, speaks, Frame::Hello(hello), &mut out);

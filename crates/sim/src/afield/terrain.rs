@@ -14,7 +14,7 @@ use driftlock_field::mobility::{
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
-use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
+use driftlock_protocol::{Algorithm, Claims, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -44,6 +44,10 @@ pub struct Terrain {
     pub radio: Radio,
     /// The layers between radio and algorithm.
     pub layers: stack::Settings,
+    /// From whom nodes know who else is in their neighbourhood. If nothing is said, from one another where the algorithm
+    /// stands wrong hints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub membership: Option<Membership>,
     /// What goes wrong, and when.
     pub fault: Schedule,
     /// From what more of it is drawn, by the seed of the run.
@@ -60,10 +64,21 @@ impl Default for Terrain {
             tracks: None,
             radio: Radio::Written(Box::default()),
             layers: stack::Settings::default(),
+            membership: None,
             fault: Schedule::default(),
             faults: None,
         }
     }
+}
+
+/// From whom nodes know who else is in their neighbourhood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Membership {
+    /// From what they hear: late, and at times wrong.
+    Heard,
+    /// From the world, which tells all of them at once.
+    Decreed,
 }
 
 /// The radio: one with a name, or one that is written out.
@@ -171,6 +186,15 @@ pub enum TerrainError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
+    /// The algorithm does not stand wrong hints.
+    #[error(
+        "membership = \"heard\": what nodes hear of one another is late, and wrong at times, and {algorithm} counts on who \
+         is there: leave it out, or take klme-ft"
+    )]
+    Hearsay {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// Nor those that would be drawn.
     #[error(
         "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take klme-ft"
@@ -216,6 +240,9 @@ impl Terrain {
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
+        if algorithm.layer() == Layer::Neighbourhood && self.membership == Some(Membership::Heard) {
+            return Err(TerrainError::Hearsay { algorithm: algorithm.tag });
+        }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
         if let Some(Ranges { memory_lost, .. }) = self.faults.filter(crashing).filter(|ranges| ranges.memory_lost > 0.0)
         {
@@ -245,6 +272,13 @@ impl Terrain {
             field["layers"][layer] = Value::Null;
         }
         field
+    }
+
+    /// From whom nodes know who else is there, if their algorithm claims this: one that does not stand crashes counts on
+    /// right hints.
+    pub fn membership_of(&self, claims: Claims) -> Membership {
+        let usual = if claims.stand(Harm::Crash) { Membership::Heard } else { Membership::Decreed };
+        self.membership.unwrap_or(usual)
     }
 
     /// How radios work.
@@ -309,7 +343,8 @@ impl Terrain {
             Layer::Neighbourhood => (Footing::Paths, |_| true),
         };
         let resident = Resident { footing, k, members: nodes };
-        let kind = Of { resident, permits: P::permits, keeps, is_forgetful };
+        let hears_of_members = self.membership_of(P::CLAIMS) == Membership::Heard;
+        let kind = Of { resident, permits: P::permits, keeps, hears_of_members, is_forgetful };
         Ok(Afield::new(medium, faults, kind, self.layers.clone())?)
     }
 }
@@ -390,6 +425,20 @@ mod tests {
         let disturbed = Terrain { faults: Some(Ranges::default()), ..on_tracks };
         assert!(disturbed.in_force(&[])["area"].is_object());
         assert!(Terrain::default().in_force(&[])["movement"].is_object());
+    }
+
+    #[test]
+    fn who_counts_on_right_hints_is_not_left_to_hearsay_and_messages_have_to_fit() {
+        let hearsay = read("membership = \"heard\"");
+        assert!(refusal(&hearsay, "klme").starts_with("membership = \"heard\": what nodes hear"));
+        let fits = |tag: &str| hearsay.check(30, 5, Algorithm::named(tag).unwrap());
+        assert_eq!((fits("klme-ft"), fits("krl")), (Ok(()), Ok(())));
+        let decreed = read("membership = \"decreed\"");
+        assert_eq!(decreed.membership_of(Algorithm::named("klme-ft").unwrap().claims()), Membership::Decreed);
+        let small = read("layers = { limits = { message-bytes-max = 1000 } }");
+        let said = refusal(&small, "klme");
+        assert!(said.starts_with("layers: a message about 5 units and 30 nodes may take 1536 bytes"), "{said}");
+        assert_eq!(small.check(30, 5, Algorithm::named("krl").unwrap()), Ok(()), "it says nothing about nodes");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Pair {
         let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
         let keeps = |message: &char| *message == TOKEN;
         let resident = Resident { footing: Footing::Links, k: 1, members: 2 };
-        let kind = Kind { resident, permits: |_| Permits::NONE, keeps, is_forgetful };
+        let kind = Kind { resident, permits: |_| Permits::NONE, keeps, hears_of_members: false, is_forgetful };
         let afield = Afield::new(medium, faults, kind, stack::Settings::default()).expect("messages are short");
         Self { afield, told: Vec::new() }
     }
