@@ -133,7 +133,7 @@ impl Dag {
         Some(lowered)
     }
 
-    /// A new height under all neighbours, if any of them is lower: that of a holder whom nobody has led to.
+    /// A new height under all neighbours, if any of them is lower: that of a holder to which the links do not lead.
     pub(crate) fn sink(&mut self) -> Option<Height> {
         if self.has_no_lower_neighbour() {
             return None;
@@ -142,7 +142,7 @@ impl Dag {
         Some(self.my_height)
     }
 
-    /// The neighbours of choice, who are told this height now.
+    /// The neighbours of choice, which are told this height now.
     pub(crate) fn tell(&mut self, height: Height, choose: impl Fn(&Neighbour) -> bool) -> impl Iterator<Item = NodeId> {
         self.neighbours.iter_mut().filter(move |k| k.known && choose(k)).map(move |k| {
             k.told = height;

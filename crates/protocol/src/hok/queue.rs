@@ -12,7 +12,7 @@ pub(super) struct Entry {
     pub(super) rank: Rank,
 }
 
-/// The paper's priority queue: by rank, and in the order of arrival where ranks are equal. Nobody is in it twice.
+/// The paper's priority queue: by rank, and in the order of arrival where ranks are equal. No node is in it twice.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct RequestQueue(Vec<Entry>);
 

@@ -98,7 +98,7 @@ fn effects(node: &mut Hok, act: impl FnOnce(&mut Hok, &mut Out<Hok>)) -> Vec<Eff
     out.drain().collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 fn done(node: &mut Hok, act: impl FnOnce(&mut Hok, &mut Out<Hok>)) -> Vec<String> {
     let brief = |effect| match effect {
         Effect::Send { to, message, .. } => Some(format!("{} {to}", Hok::KINDS[Hok::kind(&message)])),

@@ -71,7 +71,7 @@ fn clauses(node: &mut Klme, from: u32, message: Message) -> Vec<&'static str> {
     out.drain().filter_map(clause).collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 pub(super) fn done(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<String> {
     let kind = |message: &Message| Klme::KINDS[Klme::kind(message)];
     let brief = |effect| match effect {
@@ -89,7 +89,7 @@ pub(super) fn heard(node: &mut Klme, from: u32, message: Message) -> Vec<String>
     done(node, |node, out| node.message(NodeId(from), message, out))
 }
 
-/// What it says, and to whom.
+/// What it says, and to which node.
 pub(super) fn said(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<(NodeId, Message)> {
     let message = |effect| if let Effect::Send { to, message, .. } = effect { Some((to, message)) } else { None };
     effects(node, act).into_iter().filter_map(message).collect()

@@ -33,7 +33,7 @@ impl Klme {
     }
 
     /// Section 7: the receiver has left before the token came, so it is made anew from the copy; under the same number,
-    /// and nobody is told. With [`repair::FAREWELL`] nobody leaves before a token that is on its way has come.
+    /// and no other node is told. With [`repair::FAREWELL`] no node leaves before a token that is on its way has come.
     pub(super) fn regenerate(&mut self, leaver: NodeId, out: &mut Out<Self>) {
         let id = self.id;
         let place = self.here();

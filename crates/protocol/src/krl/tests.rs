@@ -101,7 +101,7 @@ fn effects(node: &mut Krl, act: impl FnOnce(&mut Krl, &mut Out<Krl>)) -> Vec<Eff
     out.drain().collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 fn done(node: &mut Krl, act: impl FnOnce(&mut Krl, &mut Out<Krl>)) -> Vec<String> {
     let brief = |effect| match effect {
         Effect::Send { to, message, .. } => format!("{} {to}", Krl::KINDS[Krl::kind(&message)]),

@@ -45,7 +45,7 @@ fn whoever_has_said_farewell_in_this_stay_inherits_nothing() {
     assert_eq!((gone(Life(1)), gone(Life(0))), (Some(NodeId(2)), Some(NodeId(1))));
 }
 
-/// Whether node 0 tells everybody who leads now, when it leaves and hands the token over.
+/// Whether node 0 tells all others which node leads now, when it leaves and hands the token over.
 fn announces(switched_off: Option<Repair>) -> bool {
     let mut leader = leader(switched_off.map_or(Repairs::ALL, |repair| Repairs::ALL.without(repair)));
     let mut out = Outbox::new();

@@ -272,7 +272,7 @@ fn a_unit_is_reclaimed_after_its_lease_unless_the_rule_is_off() {
     assert_eq!(node_with(0, Repairs::ALL.without(guard::GUARD_LEASE)).desk.beats_to_reclaim(), 1);
 }
 
-/// Node 0, whose copy nobody counts on any more: nodes 1 to 3 keep one.
+/// Node 0, whose copy is not counted on any more: nodes 1 to 3 keep one.
 fn outside() -> KlmeFt {
     let mut leader = awake();
     let term = term(&mut leader);

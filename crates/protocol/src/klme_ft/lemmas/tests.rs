@@ -9,7 +9,7 @@ use crate::klme_ft::{Variant, Want};
 use crate::tenure::{Candidacy, LeaderNo};
 use crate::{Demand, Deployment, Flight, Protocol, Repairs, Stay};
 
-/// Four members share two units. Node 0 leads and has lent unit 0 to node 1, who uses it; node 2 waits.
+/// Four members share two units. Node 0 leads and has lent unit 0 to node 1, which uses it; node 2 waits.
 fn busy() -> [KlmeFt; 4] {
     let members = (0..4).map(NodeId).collect();
     let deployment = Deployment { nodes: 4, k: 2, members, ..Deployment::default() };

@@ -30,7 +30,7 @@ fn silence(term: &mut Term, id: u32) {
     (holder.acknowledged, holder.missed) = (false, PATIENCE);
 }
 
-/// The next change in the middle of a beat, if nobody else could keep a copy.
+/// The next change in the middle of a beat, if no other member could keep a copy.
 fn next(term: &Term) -> Option<Change> {
     term.next_change(member(0), CARE, false, false)
 }
