@@ -54,7 +54,7 @@ struct World {
     count: u64,
     now: Time,
     capture: Capture<Vec<u8>>,
-    /// What was told of: when, at whom, from whom, to whom, what, and whether it was sent there.
+    /// What was told of: when, at which node, from which, to which, what, and whether it was sent there.
     record: Vec<(Time, NodeId, NodeId, Option<NodeId>, Datagram, bool)>,
 }
 

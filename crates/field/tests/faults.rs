@@ -543,7 +543,7 @@ fn ranges_that_make_no_sense_are_refused() {
     assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.nodes().next().is_none()));
 }
 
-/// Nodes 100 m apart on a line; broadcasts of node 1 every second, over the ideal radio, and who hears them.
+/// Nodes 100 m apart on a line; broadcasts of node 1 every second, over the ideal radio, and the nodes that hear them.
 fn heard(kind: Kind) -> Vec<(u64, Vec<u32>)> {
     let model = Model::Static { points: (0..3).map(|node| at(100.0 * f64::from(node), 0.0)).collect() };
     let movement = Movement::new(&model, FIELD, 3, 1).unwrap();

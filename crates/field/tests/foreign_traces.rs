@@ -357,7 +357,7 @@ fn sumo_that_may_be_in_degrees_or_metres_is_read_as_either_once_it_says_which() 
     };
     let fcd = |steps: &[String]| format!("<fcd-export>{}</fcd-export>", steps.concat());
     for ambiguous in [
-        // Somebody who stands, with a speed and without.
+        // A vehicle that stands, with a speed and without.
         fcd(&[step(0, "13.4", "52.5", "")]),
         fcd(&[step(0, "13.4", "52.5", " speed=\"0.00\""), step(1, "13.4", "52.5", " speed=\"0.00\"")]),
         // A creep of some centimetres, or a walk of some kilometres an hour.

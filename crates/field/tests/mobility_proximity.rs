@@ -1,4 +1,4 @@
-//! Who is within range of whom, against looking at all pairs.
+//! Which nodes are within range of one another, against looking at all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +114,7 @@ fn compare(movement: Movement, range: f64, jumps: bool) -> usize {
     while now < 120.0 {
         for change in follow(&mut proximity, &mut links, &mut twin, Time::from_units(now)) {
             count += 1;
-            // Who appears, disappears or jumps can be anywhere.
+            // A node that appears, disappears or jumps can be anywhere.
             if !jumps && change.at > Time::ZERO {
                 at_change.advance(change.at);
                 let (a, b) = (at_change.position(change.a, change.at), at_change.position(change.b, change.at));

@@ -30,7 +30,7 @@ pub struct Faults {
     cuts: BTreeMap<(NodeId, NodeId), u32>,
     /// As it was told last.
     loss: f64,
-    /// The group of those who are inside of these partitions and outside of all others. Numbers are never used for
+    /// The group of the nodes that are inside of these partitions and outside of all others. Numbers are never used for
     /// others.
     groups: BTreeMap<Box<[usize]>, u32>,
     /// A buffer: inside of which partitions a node is.
@@ -178,7 +178,7 @@ impl Faults {
         }
     }
 
-    /// A node stops while any pause has not ended; but who is down does not know of it.
+    /// A node stops while any pause has not ended; but a node that is down does not know of it.
     fn pause(&mut self, node: NodeId, ends: bool, out: &mut Vec<Action>) {
         let touched = &mut self.nodes[node.index()];
         let before = touched.pauses;
@@ -213,7 +213,7 @@ impl Faults {
         }
     }
 
-    /// Compares what lasts, and who is where, with what was told.
+    /// Compares what lasts, and where nodes are, with what was told.
     fn look(&mut self, now: Time, mut position: impl FnMut(NodeId) -> Point, out: &mut Vec<Action>) {
         let loss = self.loss_everywhere();
         if changed(&mut self.loss, loss) {
@@ -261,7 +261,7 @@ impl Faults {
         }
     }
 
-    /// The group of those who are inside of the same partitions.
+    /// The group of the nodes that are inside of the same partitions.
     fn group(&mut self) -> u32 {
         if let Some(&group) = self.groups.get(self.inside.as_slice()) {
             return group;

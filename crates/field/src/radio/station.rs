@@ -183,8 +183,8 @@ impl Station {
         self.busy == 0
     }
 
-    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. Who is about to begin
-    /// does not notice.
+    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. A station that is about
+    /// to begin does not notice.
     fn freeze(&mut self, now: Time, csma: &CsmaRules) {
         if self.phase == Phase::Contending {
             if self.backoff.due(csma.slot) <= now + csma.turnaround {
