@@ -53,10 +53,10 @@ pub(crate) enum Failure {
     /// Standard output is closed or full.
     #[error("can not write to standard output: {0}")]
     Stdout(io::Error),
-    /// A table can not be written.
-    #[error("can not write the results")]
+    /// A table cannot be written.
+    #[error("cannot write the results")]
     Table(#[from] TableError),
-    /// A trace can not be replayed.
+    /// A trace cannot be replayed.
     #[error("{}: {error}", path.display())]
     Replay {
         /// Which file.

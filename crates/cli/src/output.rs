@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// Refuses the first of these files that can not be written, that is named twice, or that is one of those which are
+/// Refuses the first of these files that cannot be written, that is named twice, or that is one of those which are
 /// read. What is there is left as it is, and what is not does not come to be.
 pub(crate) fn check<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
