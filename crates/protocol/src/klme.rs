@@ -310,7 +310,7 @@ impl Protocol for Klme {
 pub enum Never {}
 
 impl Klme {
-    /// *`M_Th_id`*: who has the token, as far as it knows.
+    /// *`M_Th_id`*: the node that has the token, as far as it knows.
     pub fn leader(&self) -> Option<NodeId> {
         self.place.as_ref().and_then(|place| place.leader)
     }
@@ -345,8 +345,8 @@ impl Klme {
         RequestNo { life: if self.has(repair::STAYS) { life } else { Life::default() }, number }
     }
 
-    /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by
-    /// the copy.
+    /// Whether it is the leader. As published that is a matter of belief: a node that believes it, and has no token,
+    /// goes by the copy.
     fn leads(&mut self) -> bool {
         let (id, by_possession) = (self.id, self.has(repair::POSSESSION));
         let Some(place) = &mut self.place else { return false };
@@ -629,7 +629,7 @@ impl Klme {
         let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
-        // Of those who have left nothing is remembered but in the token.
+        // Of nodes that have left nothing is remembered but in the token.
         place.requests.note_all(known.into_iter().filter(|entry| others.iter().any(|other| other.0 == entry.0)));
         for (leaver, number) in self.here().leavers.take() {
             self.strike_off(leaver, number, out);
@@ -640,7 +640,7 @@ impl Klme {
     }
 
     /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know;
-    /// takes the releases. As published those who asked are not told, and ask every new leader until they are served.
+    /// takes the releases. As published those that asked are not told, and ask every new leader until they are served.
     fn take_stored(&mut self, out: &mut Out<Self>) {
         let (id, acknowledges) = (self.id, self.has(repair::ACK_STORED));
         let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();

@@ -27,8 +27,8 @@
 //!   the next one; so nothing that is late can be mistaken for something current, and no number outlives the leader
 //!   that knows it.
 //! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a
-//!   newcomer who leads.
-//! - What is told about others who come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
+//!   newcomer which node leads.
+//! - What is told about others that come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
 
 use alloc::format;
 use alloc::string::String;

@@ -276,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_nothing_may_vote_for_anybody() {
+    fn a_member_that_knows_nothing_may_vote_for_any_candidate() {
         assert!(Promise::default().may_vote(number(1, 0), None));
         assert!(Promise::default().may_follow(number(1, 0)));
     }
 
     #[test]
-    fn who_has_voted_may_turn_to_a_greater_number_and_never_to_a_smaller_one() {
+    fn a_member_that_has_voted_may_turn_to_a_greater_number_and_never_to_a_smaller_one() {
         let mut promise = Promise::default();
         promise.vote(number(2, 1));
         assert!(promise.may_vote(number(2, 2), None));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_bound_votes_for_nobody_until_its_time_is_over() {
+    fn a_copy_holder_that_is_bound_votes_for_no_other_until_its_time_is_over() {
         let mut promise = Promise::default();
         promise.follow(number(2, 1));
         assert!(!promise.may_vote(number(3, 2), None));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn who_votes_again_for_its_former_leader_does_not_forget_that_it_has_followed_it() {
+    fn a_member_that_votes_again_for_its_former_leader_does_not_forget_that_it_has_followed_it() {
         let mut promise = Promise::default();
         promise.follow(number(2, 1));
         promise.loosen();

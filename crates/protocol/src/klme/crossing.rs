@@ -49,7 +49,7 @@ impl Klme {
         }
     }
 
-    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who
+    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those that
     /// stay. If all others are about to leave, too, it is kept until they have; the last node takes it to its end.
     fn give_away(&mut self, out: &mut Out<Self>) {
         if let Some((front, number)) = self.dequeue() {

@@ -79,7 +79,7 @@ fn books_are_in_order(k: u32, token: &Token) -> Verdict {
     }
 }
 
-/// Theorem 1: who is in its CS is in `T_alloc_id`, under its number and with its unit.
+/// Theorem 1: a node that is in its CS is in `T_alloc_id`, under its number and with its unit.
 fn whoever_is_in_cs_is_allocated(node: &Klme, token: &Token) -> Verdict {
     let in_cs = node.state == Section::Critical;
     if in_cs != node.in_use.is_some() {

@@ -109,7 +109,7 @@ impl Hash for LeaderNo {
     }
 }
 
-/// An entry of *`T_alloc_id`*: who may use a unit.
+/// An entry of *`T_alloc_id`*: a node that may use a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Allocation {
     /// Who.

@@ -13,7 +13,7 @@ impl Klme {
             .all(|&repair| self.has(repair))
     }
 
-    /// Section 7: the token has arrived; as published, who believes itself leader later still goes by the copy.
+    /// Section 7: the token has arrived; as published, a node that believes itself leader later still goes by the copy.
     pub(super) fn on_token_ack(&mut self, from: NodeId, leader_no: LeaderNo, out: &mut Out<Self>) {
         out.clause("7.ack");
         let possession = self.has(repair::POSSESSION);

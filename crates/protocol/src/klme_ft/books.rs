@@ -57,7 +57,7 @@ impl Books {
         }
     }
 
-    /// What a copy says of those who wait.
+    /// What a copy says of the waiters.
     pub(super) fn waiters(&self) -> Vec<Member> {
         self.queue.iter().map(|waiter| waiter.member).collect()
     }

@@ -60,7 +60,7 @@ pub enum Message {
         permit: Permit,
         /// Of this grant.
         seal: Seal,
-        /// Whether it answers the claim of one who uses the unit already.
+        /// Whether it answers the claim of a member that uses the unit already.
         renews: bool,
     },
     /// "I want to lead."
@@ -124,7 +124,7 @@ pub enum Want {
 /// A unit in use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Allocation {
-    /// By whom.
+    /// Its user.
     pub member: Member,
     /// Which unit.
     pub permit: Permit,

@@ -89,7 +89,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
+    /// The leader is no longer a copy holder, and a majority of the others knows it: one of them shall lead.
     fn hand_over(&mut self, office: &mut O, out: &mut OutOf<O>) {
         let Role::Leader(term) = &self.role else { return };
         if let Some(heir) = term.holders.iter().find(|holder| holder.acknowledged) {

@@ -58,7 +58,7 @@ pub(crate) trait Office: Sized {
 
 pub(crate) type OutOf<O> = Outbox<<O as Office>::Message, <O as Office>::Timer>;
 
-/// What members say to one another about who leads.
+/// What members say to one another about leading.
 pub(crate) enum Words<R, E> {
     /// "I lead." Whether it looks for a member to keep a copy, and whether there is no further beat for now.
     Beat { copy: Copy<R>, wanted: bool, rests: bool },
@@ -162,7 +162,7 @@ pub(crate) struct Chair<O: Office> {
     pub(crate) copy: Option<Copy<O::Rides>>,
     /// No member wanted anything when it last heard, so silence means nothing.
     pub(crate) rests: bool,
-    /// Whether the latest beat asked who could keep a copy. A member that was asked may have been chosen.
+    /// Whether the latest beat asked which members could keep a copy. A member that was asked may have been chosen.
     pub(crate) asked: bool,
     pub(crate) role: Role<O::Estate>,
     pub(crate) terms: Terms,
@@ -314,7 +314,7 @@ impl<O: Office> Chair<O> {
         if let Err(at) = self.others.binary_search(&peer) {
             self.others.insert(at, peer);
         }
-        // A newcomer learns from a beat who leads, and may be needed to keep a copy.
+        // A newcomer learns from a beat which member leads, and may be needed to keep a copy.
         if self.leads() && self.rests {
             self.begin_round(false, office, out);
         }
@@ -332,7 +332,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// It is about to leave, and wants nothing any more. Tells whether it goes at once: nobody can count on it.
+    /// It is about to leave, and wants nothing any more. Tells whether it goes at once: no leader can count on it.
     pub(crate) fn take_leave(&mut self, office: &mut O, out: &mut OutOf<O>) -> bool {
         let me = self.me();
         if let Role::Leader(term) = &mut self.role
@@ -351,7 +351,7 @@ impl<O: Office> Chair<O> {
         goes
     }
 
-    /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder
+    /// As of this beat its copy is not counted on. If an offer of its own was late, it has been made a copy holder
     /// since.
     pub(crate) fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), office: &mut O, out: &mut OutOf<O>) {
         let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);

@@ -46,7 +46,7 @@ pub(crate) struct Term {
     pub(crate) settled: bool,
     /// The member that was added last, until that is settled.
     pub(crate) added: Option<Member>,
-    /// Whether the latest beat asked who could keep a copy.
+    /// Whether the latest beat asked which members could keep a copy.
     pub(crate) has_asked: bool,
     /// A member that could, and has answered it.
     pub(crate) volunteer: Option<Member>,
@@ -134,7 +134,7 @@ impl Term {
         self.holders.iter().any(|holder| holder.leaving)
     }
 
-    /// Whether those who have acknowledged the latest beat, or volunteered, are a majority after the change.
+    /// Whether those that have acknowledged the latest beat, or volunteered, are a majority after the change.
     fn would_be_confirmed(&self, change: Change) -> bool {
         let mut heard: Vec<_> = self.holders.iter().map(|holder| (holder.member, holder.acknowledged)).collect();
         match change {
