@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_from_one_who_uses_nothing() {
+    fn nothing_is_taken_from_a_node_that_uses_nothing() {
         let mut oracle = Oracle::new(1, 1);
         assert_eq!(oracle.revoked(A, Demand::ONE), None);
         oracle.requested(A, Demand::ONE);
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_is_owed_until_served_or_cancelled() {
+    fn a_node_that_asked_is_owed_until_served_or_cancelled() {
         let mut oracle = Oracle::new(2, 1);
         oracle.requested(A, Demand::ONE);
         oracle.requested(B, Demand::ONE);
