@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_can_be_reached_delivers_a_message_once() {
+    fn every_node_that_can_be_reached_delivers_a_message_once() {
         let mut dice = Dice::new(1);
         for _ in 0..100 {
             let ring = (0..20).map(|node| (node, (node + 1) % 20));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_heard_in_between_is_never_suspected() {
+    fn a_node_that_is_heard_in_between_is_never_suspected() {
         let mut suspicions = Suspicions::new(Settings::default());
         let mut out = Vec::new();
         for _ in 0..100 {
