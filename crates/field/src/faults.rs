@@ -8,7 +8,7 @@
 //!   leaves it is not.
 //! - `file`: faults as TOML has them. What makes no sense does not get past it.
 //! - `random`: schedules by seed, which have healed at a given time.
-//! - `runner`: who is touched now, by however many faults at once.
+//! - `runner`: which nodes are touched now, by however many faults at once.
 
 mod area;
 mod file;

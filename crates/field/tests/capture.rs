@@ -260,7 +260,7 @@ fn all_kinds_of_frames_and_packets_are_seen() {
 }
 
 #[test]
-fn who_does_not_watch_is_not_told() {
+fn a_caller_that_does_not_watch_is_not_told() {
     let mut world = World::new();
     world.medium.air().set_watched(false);
     world.run_until(Time::from_units(5.0));

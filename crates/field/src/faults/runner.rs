@@ -1,4 +1,4 @@
-//! Carries a schedule out: who is touched now, by however many faults at once.
+//! Carries a schedule out: which nodes are touched now, by however many faults at once.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -21,7 +21,7 @@ pub struct Faults {
     told: usize,
     /// Which faults last now that are not about one node, in the order of the schedule.
     lasting: Vec<usize>,
-    /// How often one looks who is in an area.
+    /// How often it looks which nodes are in an area.
     step: Time,
     /// When to look next.
     look_at: Option<Time>,
@@ -59,11 +59,11 @@ struct Touched {
 }
 
 impl Faults {
-    /// How often one looks who is in an area, if nothing else is said.
+    /// How often it looks which nodes are in an area, if nothing else is said.
     pub const STEP: Time = Time(500_000_000);
 
-    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, one looks who is in it when it begins
-    /// and at all multiples of `step`.
+    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, it looks which are in it when the
+    /// fault begins and at all multiples of `step`.
     pub fn new(schedule: &Schedule, nodes: u32, step: Time) -> Result<Self, FaultError> {
         let mut edges = Vec::new();
         for (fault, what) in schedule.faults().iter().enumerate() {

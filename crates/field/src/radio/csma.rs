@@ -1,4 +1,4 @@
-//! Listen before talk: who may send when, and what happens when a transmission ends.
+//! Listen before talk: when a station may send, and what happens when a transmission ends.
 
 use std::hint;
 use std::mem;

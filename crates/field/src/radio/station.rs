@@ -8,7 +8,7 @@ use super::meter::{Meter, Mode, Spans};
 use super::propagation::Path;
 use super::rules::CsmaRules;
 
-/// The radio of one node. A transmission visits all who sense it twice, and among thousands of nodes each visit is a
+/// The radio of one node. A transmission visits all that sense it twice, and among thousands of nodes each visit is a
 /// walk to main memory: what every visit needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -76,7 +76,7 @@ pub(super) struct Arrival {
     pub deaf: bool,
 }
 
-/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the
+/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all that sense the
 /// same medium share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backoff {

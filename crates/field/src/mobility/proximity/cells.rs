@@ -161,7 +161,7 @@ mod tests {
             let looks = placed.iter().map(|(_, cell)| cells.occupants(cells.around(*cell)).count()).sum::<usize>();
             looks as f64 / f64::from(nodes)
         };
-        // Nine cells of at least 250 m have 28 nodes; who is at a border has fewer around it.
+        // Nine cells of at least 250 m have 28 nodes; a node at a border has fewer around it.
         let counts = [1_000, 10_000, 100_000].map(looked_at);
         assert!(counts.iter().all(|count| (22.0..34.0).contains(count)), "{counts:?}");
     }
