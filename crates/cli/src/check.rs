@@ -92,7 +92,7 @@ fn tell(args: &Args, command: &str, bytes: &[u8]) -> Result<(), Failure> {
     keep(args, bytes)
 }
 
-/// Prints. Whoever closes the pipe has read enough, but the verdict is still to come as the exit code.
+/// Prints. A reader that closes the pipe has read enough, but the verdict is still to come as the exit code.
 fn say(text: &str) -> Result<(), Failure> {
     match print(text) {
         Err(Failure::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -233,7 +233,7 @@ fn reader(bytes: &[u8]) -> Result<Reader, Failure> {
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` wants it
 fn damaged(error: driftlock_trace::ReadError) -> Failure {
-    Failure::Other(format!("the counterexample can not be told: {error}"))
+    Failure::Other(format!("the counterexample cannot be told: {error}"))
 }
 
 /// Writes the files that were asked for.

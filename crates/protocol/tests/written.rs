@@ -1,4 +1,5 @@
-//! How values are written. Traces, messages on the air and configurations are read by others, who rely on these words.
+//! How values are written. Traces, messages on the air and configurations are read by other programs, which rely on
+//! these words.
 
 use std::fmt::Debug;
 

@@ -2,13 +2,13 @@
 //!
 //! What the format has no place for rides in extensions (section 9):
 //!
-//! - 100, in RREQ and RREP: an advert: its version in eight bytes, then what it says. Its owner is whom the message is
-//!   about.
+//! - 100, in RREQ and RREP: an advert: its version in eight bytes, then what it says. Its owner is the node that the
+//!   message is about.
 //! - 200, in RERR: which of the sequence numbers are unknown, a bit for each destination, the first one lowest. Only if
 //!   there are such.
 //!
-//! Who does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route may end
-//! earlier than was said, but never later. Data is an IP packet from its originator to its destination.
+//! A node that does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route
+//! may end earlier than was said, but never later. Data is an IP packet from its originator to its destination.
 
 use std::net::Ipv4Addr;
 
@@ -92,7 +92,7 @@ fn reply_bytes<A: Serialize>(reply: &Reply<A>) -> Result<Vec<u8>, WireError> {
     put_advert(bytes, reply.advert.as_ref())
 }
 
-/// A hello is a reply about the sender that everybody gets (section 6.9).
+/// A hello is a reply about the sender that all neighbours get (section 6.9).
 fn hello_bytes<A: Serialize>(from: NodeId, hello: &Greeting<A>) -> Result<Vec<u8>, WireError> {
     let mut bytes = vec![RREP, 0, 0, 0];
     put_node(&mut bytes, from)?;
@@ -213,7 +213,7 @@ impl<'a> Bytes<'a> {
         Ok(Reply { hops, acknowledge, destination, seq, originator, lifetime, advert: self.advert(destination)? })
     }
 
-    /// Nobody says hello for another: whom it is about is who has sent it.
+    /// No node says hello for another: a hello is about its sender.
     fn hello<A: DeserializeOwned>(&mut self, from: NodeId) -> Result<Greeting<A>, WireError> {
         let Reply { destination, seq, lifetime, advert, .. } = self.reply()?;
         if destination == from { Ok(Greeting { seq, lifetime, advert }) } else { Err(MALFORMED) }
