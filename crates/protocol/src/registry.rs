@@ -56,6 +56,8 @@ pub struct Manner {
     pub asks: &'static [&'static str],
     /// The kinds of messages that bring what a node must have to be granted units.
     pub brings: &'static [&'static str],
+    /// Those of them that hand a token over.
+    pub hands_over: &'static [&'static str],
     /// The same in a sentence, for people who have not read the paper.
     pub how: &'static str,
     /// The pages of docs/papers that explain its clauses, the nearest first.
@@ -245,6 +247,7 @@ const TOKENS: Manner = Manner {
     tokens: Tokens::Each,
     asks: &["request"],
     brings: &["token"],
+    hands_over: &["token"],
     how: "Each unit has a token: a node that wants a unit waits until one comes to it, from neighbour to neighbour.",
     pages: &["krl"],
 };
@@ -253,6 +256,7 @@ const TOKEN_OF_ALL: Manner = Manner {
     tokens: Tokens::One,
     asks: &["request"],
     brings: &["token"],
+    hands_over: &["token"],
     how: "One token goes from neighbour to neighbour and carries the units that are free: a node that wants a unit \
           waits until it comes.",
     pages: &["hok"],
@@ -262,6 +266,7 @@ const LENT: Manner = Manner {
     tokens: Tokens::One,
     asks: &["req_cs"],
     brings: &["token", "per_grant"],
+    hands_over: &["token"],
     how: "One node leads and lends the units: a node that wants one asks it, over others if it is far away.",
     pages: &["klme"],
 };
@@ -335,7 +340,8 @@ mod tests {
     impl Visitor for Compare {
         type Output = ();
         fn visit<P: Protocol>(self, variant: P::Variant) {
-            let Self(Manner { tokens, asks, brings, .. }) = self;
+            let Self(Manner { tokens, asks, brings, hands_over, .. }) = self;
+            assert!(hands_over.iter().all(|kind| brings.contains(kind)));
             assert!(asks.iter().chain(brings).all(|kind| P::KINDS.contains(kind)), "{asks:?} {brings:?}");
             assert!(!asks.is_empty() && !brings.is_empty());
             let members =

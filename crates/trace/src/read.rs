@@ -9,8 +9,6 @@ use thiserror::Error;
 
 use crate::{FORMAT, Header, Line, VERSION};
 
-/// The version of this driftlock.
-const OURS: &str = env!("CARGO_PKG_VERSION");
 /// Which driftlock wrote the versions whose headers do not say so themselves, in the words of docs/trace.md.
 const WROTE: [(u32, &str); 3] = [
     (1, "driftlock 0.1.0 before its release (commits from c7a662c until 77f8f68)"),
@@ -35,8 +33,8 @@ pub enum ReadError {
     OtherFormat(String),
     /// It was written by another version.
     #[error(
-        "the trace has version {version} of the format, which {wrote} wrote; this is driftlock {OURS}, which reads \
-         version {VERSION}: use the one that wrote it, or record the run again"
+        "the trace has version {version} of the format, which {wrote} wrote, and this driftlock reads version {VERSION}: \
+         use the one that wrote it, or record the run again"
     )]
     OtherVersion {
         /// Its version.

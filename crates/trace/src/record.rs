@@ -55,6 +55,9 @@ pub struct Resource {
     /// The kinds of messages that bring what a node must have to be granted units.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brings: Vec<String>,
+    /// Those of them that hand a token over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hands_over: Vec<String>,
     /// The pages about the algorithm that explain its clauses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<String>,
@@ -143,6 +146,7 @@ impl Resource {
             tokens: manner.tokens,
             asks: all(manner.asks),
             brings: all(manner.brings),
+            hands_over: all(manner.hands_over),
             pages: all(manner.pages),
             neighbourhoods: if is_on_links { Vec::new() } else { deployments.iter().map(members).collect() },
             start: algorithm.visit(Start(deployments)),

@@ -139,7 +139,7 @@ fn traces_of_other_versions_are_refused_with_who_wrote_them() {
         let old = format!(r#"{{"format":"{FORMAT}","version":{version},"algorithm":"krl","deployment":{{}}}}"#) + "\n";
         let says = replayed(&old).expect_err("refused").to_string();
         let (_, rest) = says.split_once(&format!("version {version} of the format, which ")).expect("its version");
-        let (wrote, rest) = rest.split_once(" wrote; this is driftlock 0.1.0, which reads version 4").expect("who");
+        let (wrote, rest) = rest.split_once(" wrote, and this driftlock reads version 4").expect("who");
         let (who, commits) = wrote.split_once(" (").expect("which commits");
         assert!(who == "driftlock 0.1.0 before its release" && rest.contains("or record the run again"), "{says}");
         let row = format!("| {version} | {who}: {} |", commits.trim_end_matches(')'));

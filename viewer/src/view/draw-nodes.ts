@@ -127,7 +127,7 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
     const look = lookOf(scene.state.nodes[id]);
     pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" || look === "left" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     // A cross has no room for its number.
-    pen.fillText(String(id), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
+    pen.fillText(String(scene.state.roster.idOf(id)), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
   }
 }
 

@@ -16,7 +16,8 @@ function file(...lines: readonly (object | string)[]): string {
   return path;
 }
 
-const header = { format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
+const krl = { algorithm: "krl", k: 1, without: [], tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] };
+const header = { format: "driftlock-trace", version: 4, driftlock: "0.1.0", nodes: 3, links: [[0, 1], [1, 2]], resources: [krl], world: { soak: { seed: 1, crowded: false } } };
 
 test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
@@ -147,9 +148,9 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
   const cases: readonly (readonly [string, RegExp])[] = [
     [file(""), /[Ff]ile is empty|no first line/],
     [file("hello"), /not JSON/],
-    [file({ ...header, version: 9 }), /The trace has version 9, but this driftlock reads version 3: use the driftlock that wrote it\./],
-    [file({ ...header, version: 2 }), /version 2, but this driftlock reads version 3/],
-    [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
+    [file({ ...header, version: 9 }), /The trace has version 9 of the format, which driftlock 0\.1\.0 wrote, and this driftlock reads version 4: use the one that wrote it, or record the run again\./],
+    [file({ ...header, version: 2, driftlock: undefined }), /version 2 of the format, which driftlock 0\.1\.0 before its release \(commits from 77f8f68 until 1b0d118\) wrote/],
+    [file({ ...header, nodes: 1e9 }), /1,000,000,000 nodes/],
   ];
   await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
@@ -250,7 +251,7 @@ test("numbers that nobody has seen neither break the page nor hold it up", { tim
   const field = { width: far, height: far, range: far, sites: Array.from({ length: 300 }, (_, at) => [at * 1e6, far]), reach: far };
   const many = Array.from({ length: 200_000 }, (_, at) => at);
   const path = file(
-    { ...header, deployment: { nodes, k: 1e9, links: many.slice(0, 50_000).map((at) => [at % nodes, (at * 7919 + 1) % nodes]) }, field },
+    { ...header, nodes, links: many.slice(0, 50_000).map((at) => [at % nodes, (at * 7919 + 1) % nodes]), resources: [{ ...krl, k: 1e9 }], field },
     { t: 0, move: 0, at: [far, -far], velocity: [far, far] },
     { t: 1, node: 0, in: { request: { units: 1e300, priority: -1e300, deadline: 1e308 } }, out: [], status: { section: "waiting", queue: many.map((at) => at % nodes), waits_on: [1] } },
     { t: 2, node: 1, in: "release", out: [{ grant: { permits: many } }, { send: { to: 2, message: { token: { token: { free: many } } } } }], status: { section: "critical", permits: many, height: [1e308, -1e308, 1] } },
