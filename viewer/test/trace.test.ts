@@ -5,7 +5,7 @@ import { LINE_MAX, Splitter } from "../src/trace/split";
 import { header, plain, readBytes, readLines, readTrace, sameBothWays, step } from "./reading";
 import { readFileSync } from "node:fs";
 
-const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "krl-restarts", "moving"];
+const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "klme-neighbourhoods", "krl-restarts", "moving"];
 
 for (const name of NAMES) {
   test(`${name}: every line is understood, and the end is there`, () => {

@@ -48,12 +48,12 @@ export class EventPanel {
     const { header, resource } = trace;
     const { algorithm, k, without, neighbourhoods, pages } = resource;
     const inside = neighbourhoods.reduce((sum, members) => sum + members.length, 0);
-    const members = neighbourhoods.length > 1 ? `${neighbourhoods.length} neighbourhoods` : `${inside.toLocaleString("en-GB")} inside`;
+    const members = neighbourhoods.length > 1 ? `in each of ${neighbourhoods.length} neighbourhoods` : `${inside.toLocaleString("en-GB")} inside`;
     const links = header.links.length > 0 ? `${header.links.length.toLocaleString("en-GB")} links` : neighbourhoods.length > 0 ? members : "no links";
     const parts: HTMLElement[] = [
       el("p", { class: "when" }, "t = 0.000", el("span", { text: "line 1" })),
       el("h2", { text: "The start" }),
-      el("p", { text: `${algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${k.toLocaleString("en-GB")}${header.field && header.links.length === 0 && neighbourhoods.length === 0 ? "; links form as nodes meet" : `, ${links}`}.` }),
+      el("p", { text: `${algorithm} on ${header.nodes.toLocaleString("en-GB")} nodes, k = ${k.toLocaleString("en-GB")}${header.field && header.links.length === 0 && neighbourhoods.length === 0 ? "; links form as nodes meet" : neighbourhoods.length > 1 ? ` ${members}` : `, ${links}`}.` }),
     ];
     if (header.command) parts.push(el("p", { class: "quiet", text: "A counterexample, found by" }), el("pre", { text: header.command }));
     if (without.length > 0) parts.push(this.#without(pages, without));

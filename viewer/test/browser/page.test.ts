@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { tell } from "../../src/model/words";
+import { readTrace } from "../reading";
 import { drawn, loaded, press, shown, shows, text, until, withPage, workOf } from "./browser";
 import { serve, view } from "./server";
 
@@ -84,6 +86,73 @@ test("a node that was killed is told of, forwards and backwards, with what may b
     assert.equal(await legend.count(), 0);
     await press(page, "c");
     await page.waitForSelector(".chart .bar.left");
+  });
+});
+
+test("neighbourhoods are areas with units of their own, between which members move", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/klme-neighbourhoods.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^klme · 12 nodes · k = 2 in each of 3 neighbourhoods$/);
+    assert.match(await text(page, ".curve-name.inUse"), /of 3 × k = 2/);
+    assert.match(await text(page, ".event"), /klme on 12 nodes, k = 2 in each of 3 neighbourhoods\./);
+    assert.equal(await page.locator(".resource:visible").count(), 0, "there is nothing to choose from");
+    const trace = readTrace("klme-neighbourhoods");
+    const enters = Array.from({ length: trace.length }, (_, at) => at).find((at) => trace.kind(at) === "member" && / enters /.test(tell(trace, at).what))!;
+    const node = trace.who.at(enters);
+    for (let at = 0; at <= node; at++) await press(page, "j");
+    for (let at = 0; at < enters; at++) await page.keyboard.press("ArrowRight");
+    await drawn(page);
+    assert.match(await text(page, ".node .facts"), /^inno neighbourhood/);
+    const before = await page.locator(".map-canvas").screenshot();
+    await press(page, "ArrowRight");
+    assert.match(await text(page, ".event h2"), new RegExp(`^Node ${node} enters neighbourhood \\d$`));
+    assert.match(await text(page, ".node .facts"), /^inneighbourhood \d/);
+    assert.ok(!before.equals(await page.locator(".map-canvas").screenshot()), "it is somewhere else now");
+    await press(page, "ArrowLeft");
+    assert.match(await text(page, ".node .facts"), /^inno neighbourhood/);
+  });
+});
+
+const hok = { algorithm: "hok", k: 2, without: [], tokens: "one", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["hok"] };
+const asks = (node: number, t: number, resource: number) => ({ t, node, resource, in: { request: { units: 1, priority: 0 } }, out: [{ clause: "request.1" }], status: { section: "waiting", queue: [node] } });
+
+test("of several resources one is shown, and each is judged; a node that joins has its id", { timeout: 120_000 }, async () => {
+  const violation = "node 70000 waits, and without a further change it is not served";
+  const served = await view(file({ ...header, resources: [krl, hok] }, asks(1, 1e9, 0), { t: 2e9, join: 70000 }, asks(70000, 3e9, 1), { t: 4e9, link: [2, 70000], up: true, incarnation: 2 }, { end: { steps: 2, t: 5e9, violation, resource: 1 } }));
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^krl · 4 nodes · k = 1$/);
+    assert.deepEqual(await page.locator(".resource option").allTextContents(), ["resource 0, krl, k = 1: held", "resource 1, hok, k = 2: violated"]);
+    assert.match(await text(page, ".verdict"), /Violated at 5\.000: node 70000 waits.*\(resource 1, hok, k = 2\)/);
+    const told = async (keys: number) => {
+      const seen: string[] = [];
+      await press(page, "Home");
+      for (let at = 0; at < keys; at++) {
+        await press(page, "ArrowRight");
+        seen.push(await text(page, ".event h2"));
+      }
+      return seen;
+    };
+    assert.deepEqual(await told(3), ["Node 1 requests", "Node 70000 joins", "Link 2–70000 forms"]);
+    for (let at = 0; at < 4; at++) await press(page, "j");
+    assert.match(await text(page, ".node h2"), /^Node 70000$/);
+    await press(page, "Home");
+    assert.equal(await page.locator(".node:visible").count(), 0, "it is not there yet");
+    await page.getByLabel("Resource").selectOption("1");
+    await until(page, ".run", /^hok · 4 nodes · k = 2$/);
+    assert.deepEqual(await told(3), ["Node 70000 joins", "Node 70000 requests", "Link 2–70000 forms"]);
+    await press(page, "ArrowLeft");
+    await page.locator(".deeds summary").first().click();
+    assert.match(await text(page, ".deeds blockquote cite"), /Jiang/, "the clauses are those of hok's paper");
+    await press(page, "r");
+    assert.match(await text(page, ".run"), /^krl/);
+    await page.getByRole("button", { name: "Go there" }).click();
+    await until(page, ".event h2", /^Violated: node 70000 waits/);
+    assert.match(await text(page, ".run"), /^hok/, "to where it was violated");
+    assert.match(await text(page, ".event .meaning"), /nothing that can still happen serves node 70000/);
   });
 });
 
