@@ -1,6 +1,6 @@
 // What is so at one instant of a run. The arrays and maps change from line to line; what is in them never does, so that
-// a copy of a state is a copy of references and keyframes cost little. A state is that of one of the resources; nodes are
-// numbered by their places.
+// a copy of a state is a copy of references and keyframes cost little. A state is that of one of the resources; nodes
+// are numbered by their places.
 import type { Fault, Header, Point, Presence, Resource, Section } from "../trace/record";
 import { Roster } from "../trace/roster";
 import type { Content } from "./message";

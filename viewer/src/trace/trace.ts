@@ -1,5 +1,5 @@
-// A whole run: its lines, and the course of each resource that somebody has looked at. Lines are kept as bytes and parsed
-// again when they are needed.
+// A whole run: its lines, and the course of each resource that was looked at. Lines are kept as bytes and parsed again
+// when they are needed.
 import type { Fate } from "../model/apply";
 import { type Flight, LinkTable, type State } from "../model/state";
 import { type Column, counts, kinds, times } from "./columns";
@@ -150,7 +150,7 @@ export class Trace {
     return KINDS[this.#kind.at(index)];
   }
 
-  /** Whether one would not stop at a line: for what it says, or because it is about a resource that is not looked at. */
+  /** Whether nobody would stop at a line: for what it says, or as it is about a resource that is not looked at. */
   isQuiet(index: number): boolean {
     const about = this.#about.at(index);
     return QUIET.has(this.kind(index)) || (about >= 0 && about !== this.#shown);
