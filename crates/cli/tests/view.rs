@@ -116,7 +116,8 @@ fn a_trace_a_counterexample_a_simulation_and_the_demo_are_served() {
     let counterexample = Serving::start(&["check", "krl", "--as-published", "--view"]);
     assert!(counterexample.get("trace").contains(r#""violation":"#));
     assert!(counterexample.get("feed.json").contains(r#""name":"counterexample""#));
-    for args in [&["sim", "--field", "walkers", "--view"][..], &["demo"]] {
+    let areas = &["sim", "--algorithm", "klme", "--neighbourhoods", "4", "--view"];
+    for args in [&["sim", "--field", "walkers", "--view"][..], areas, &["demo"]] {
         assert!(Serving::start(args).get("feed.json").contains(r#""source":"stream""#), "{args:?}");
     }
 }
