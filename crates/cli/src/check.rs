@@ -220,7 +220,7 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
         over_radios: setup.over_radios,
     };
     let header = Header::new(plan.algorithm, plan.without.clone(), setup.deployment.clone(), origin);
-    let header = Header { constants: setup.constants.clone(), ..header };
+    let header = header.with_constants(&setup.constants);
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes.clone()), &header);
     plan.algorithm.visit(Record(setup, plan.repairs, found, writer)).map_err(Failure::Other)?;

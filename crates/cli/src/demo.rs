@@ -300,7 +300,9 @@ impl Demo<'_> {
             let repairs = algorithm.repairs().iter();
             let repairs: Vec<_> =
                 repairs.map(|repair| json!({ "name": repair.name, "what": repair.summary })).collect();
-            json!({ "tag": algorithm.tag, "title": algorithm.summary, "repairs": repairs })
+            // A unit is a dock here.
+            let how = algorithm.manner.how.replace("unit", "dock");
+            json!({ "tag": algorithm.tag, "title": algorithm.summary, "how": how, "repairs": repairs })
         });
         let ((speed, paused), config) = (self.pace.speed(), &plan.config);
         let demo = json!({ "demo": {

@@ -364,7 +364,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
     if args.view {
-        recordable(&plan, recorded)?;
+        check_replication(&plan, recorded)?;
         return watch::watch(&plan, recorded, args.at);
     }
     check_records(args, &plan, recorded)?;
@@ -469,29 +469,14 @@ fn check_replication(plan: &Plan, replication: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses what a trace cannot hold.
-fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
-    check_replication(plan, replication)?;
-    if plan.config.neighbourhoods > 1 {
-        return Err(Failure::Other(format!(
-            "a trace is of one neighbourhood, and there are {}: leave --trace or --view out, or --neighbourhoods",
-            plan.config.neighbourhoods
-        )));
-    }
-    Ok(())
-}
-
 /// Refuses records that cannot be made.
 fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failure> {
-    if args.trace.is_some() {
-        recordable(plan, replication)?;
-    }
-    if args.afield.pcap.is_some() {
+    if args.trace.is_some() || args.afield.pcap.is_some() {
         check_replication(plan, replication)?;
-        if plan.config.field.is_none() {
-            let says = "there are packets only on a field: give --field as well, or leave --pcap out";
-            return Err(Failure::Other(says.into()));
-        }
+    }
+    if args.afield.pcap.is_some() && plan.config.field.is_none() {
+        let says = "there are packets only on a field: give --field as well, or leave --pcap out";
+        return Err(Failure::Other(says.into()));
     }
     Ok(())
 }
@@ -531,9 +516,6 @@ const OF_OUTPUT: [&str; 6] = ["--format", "--output", "--trace", "--trace-replic
 fn how_to_replay(plan: &Plan, summary: &Summary, words: impl Iterator<Item = String>) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
     let (seed, command) = (plan.config.seed, shell::without(&OF_OUTPUT, words));
-    if plan.config.neighbourhoods > 1 {
-        return format!("a violation with seed {seed}; the same again:\n  driftlock {command}");
-    }
     let trace = format!("--trace violation.jsonl --trace-replication {replication}");
     format!("a violation with seed {seed}; to record it:\n  driftlock {command} {trace}")
 }

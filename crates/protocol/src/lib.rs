@@ -57,7 +57,7 @@ pub use neighbourhood::{Crossing, Stay};
 pub use node::{Input, InputOf, Node, Reach, Refusal, Stored};
 pub use outbox::{Effect, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
-pub use registry::{ALGORITHMS, Algorithm, Visitor};
+pub use registry::{ALGORITHMS, Algorithm, Manner, Tokens, Visitor};
 pub use repairs::{Repair, Repairs};
 pub use status::{Section, Status, StatusChange};
 pub use vocabulary::{Deadline, Demand, Fence, Grant, K_MAX, NodeId, Permit, Permits, Priority, Units, Urgency};
