@@ -36,6 +36,8 @@ pub(crate) struct Beacon {
     pub(crate) next: Time,
     /// By when the last one has promised it.
     promised: Option<Time>,
+    /// The longest time between two of them, as the last one has announced it; before there was one, the shortest.
+    interval: Time,
     /// The last hellos of others, as many as a second may have.
     heard: VecDeque<Time>,
     /// Whom it hears well and has no link to, best-ranked first.
@@ -56,6 +58,7 @@ impl Beacon {
             spoke_at: start,
             next: start,
             promised: None,
+            interval: from_ms(settings.hello_ms),
             heard: VecDeque::new(),
             announced: Vec::new(),
             turn: 0,
@@ -77,6 +80,11 @@ impl Beacon {
         if let Ok(place) = self.announced.binary_search(&(Rank::of(self.me, peer), peer)) {
             self.announced.remove(place);
         }
+    }
+
+    /// The longest time between two hellos of this node, as it has announced it.
+    pub(crate) fn interval(&self) -> Time {
+        self.interval
     }
 
     /// Somebody else has spoken.
@@ -104,7 +112,7 @@ impl Beacon {
         self.next = now + interval + self.jitter(part);
         let is_crowded = interval > from_ms(settings.hello_ms.max(1));
         let longest = interval + part + if is_crowded { part } else { Time::ZERO };
-        self.promised = Some(now + longest);
+        (self.promised, self.interval) = (Some(now + longest), longest);
         self.spoke_at = now;
         Some(Hello {
             boot: self.boot,
@@ -261,12 +269,12 @@ impl Hearing {
     }
 
     /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough,
-    /// after as many of the shortest ones, however rarely a crowd lets it speak.
+    /// after as many of the shortest ones as there should be questions, however rarely a crowd lets it speak.
     pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
-        let silence = |interval: Time| Time(interval.0.saturating_mul(u64::from(settings.hellos_down)));
-        let unasked = self.heard_at + silence(self.interval);
+        let unasked = self.heard_at + settings.silence(self.interval);
         let enough = self.asked.filter(|(count, _)| *count >= settings.questions_min);
-        enough.map_or(unasked, |(_, first)| unasked.min(first + silence(from_ms(settings.hello_ms))))
+        let unanswered = from_ms(settings.questions_min.saturating_mul(settings.hello_ms));
+        enough.map_or(unasked, |(_, first)| unasked.min(first + unanswered))
     }
 
     /// When to ask whether it is there: when it has not spoken in time, and then as often as few nodes would say hello.
@@ -281,8 +289,8 @@ impl Hearing {
 
     /// When it no longer counts as hearing this node.
     pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
-        let patience = self.interval.0.saturating_mul(self.round).saturating_mul(u64::from(settings.hellos_down));
-        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + Time(patience))
+        let round = Time(self.interval.0.saturating_mul(self.round));
+        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + settings.silence(round))
     }
 }
 
@@ -324,7 +332,7 @@ mod tests {
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
+        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
     }
 
     #[test]
@@ -334,14 +342,14 @@ mod tests {
         assert_eq!(hearing.probe_at(Time::ZERO, &settings), from_ms(6_000), "it has not spoken in time");
         for asked_at in [7_000, 8_000, 9_000] {
             hearing.ask(from_ms(asked_at));
-            assert_eq!(hearing.silent_at(&settings), from_ms(24_000));
+            assert_eq!(hearing.silent_at(&settings), from_ms(18_000), "three of its intervals");
         }
         let mut answers = hearing.clone();
         hearing.ask(from_ms(10_000));
         assert_eq!(hearing.silent_at(&settings), from_ms(11_000), "four seconds after the first of four questions");
         answers.sign_of_life(from_ms(9_500));
         answers.ask(from_ms(10_000));
-        assert_eq!(answers.silent_at(&settings), from_ms(33_500), "what was asked before is answered");
+        assert_eq!(answers.silent_at(&settings), from_ms(27_500), "what was asked before is answered");
     }
 
     #[test]

@@ -312,7 +312,10 @@ impl<M: Clone> Stack<M> {
             link::Effect::Dropped { to, message } | link::Effect::Lost { to, message } => {
                 out.push(Effect::Dropped { to, message });
             }
-            link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
+            link::Effect::Heard { .. }
+            | link::Effect::Silent { .. }
+            | link::Effect::Doubt { .. }
+            | link::Effect::Settled { .. } => {}
         }
     }
 
