@@ -8,6 +8,7 @@
 //! next may take, so that those who listen know when it is missing.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use driftlock_protocol::NodeId;
 
@@ -185,6 +186,8 @@ pub(crate) struct Hearing {
     heard_at: Time,
     /// How often it was asked something since, and when first: each transmission that wants an answer is a question.
     asked: Option<(u32, Time)>,
+    /// It has been silent for too long, and was not heard since.
+    silent: bool,
     /// Enough hellos were heard, and it has not fallen silent since.
     well: bool,
     /// When it said last that it hears this node well.
@@ -208,6 +211,7 @@ impl Hearing {
             interval: from_ms(hello.interval_ms),
             heard_at: now,
             asked: None,
+            silent: false,
             well: settings.hellos_up <= 1,
             listed_at: None,
             round: 1,
@@ -216,11 +220,12 @@ impl Hearing {
         }
     }
 
-    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived.
-    pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) {
+    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived. Tells whether it
+    /// was silent before.
+    pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) -> bool {
         let newer = hello.count.wrapping_sub(self.count);
         if newer == 0 {
-            return;
+            return false;
         }
         if newer > u32::MAX / 2 {
             self.recent |= 1u32.checked_shl(newer.wrapping_neg()).unwrap_or(0);
@@ -237,14 +242,20 @@ impl Hearing {
                 self.listed(now);
             }
         }
-        self.sign_of_life(now);
         let window = u32::MAX >> (32 - settings.hellos_window.clamp(1, 32));
         self.well |= (self.recent & window).count_ones() >= settings.hellos_up.min(settings.hellos_window.clamp(1, 32));
+        self.sign_of_life(now)
     }
 
-    /// Another frame of it was heard.
-    pub(crate) fn sign_of_life(&mut self, now: Time) {
+    /// Another frame of it was heard. Tells whether it was silent before.
+    pub(crate) fn sign_of_life(&mut self, now: Time) -> bool {
         (self.heard_at, self.asked) = (now, None);
+        mem::take(&mut self.silent)
+    }
+
+    /// It counts as gone from now on. Tells whether it did before.
+    pub(crate) fn falls_silent(&mut self) -> bool {
+        mem::replace(&mut self.silent, true)
     }
 
     /// It is asked something, once more if it has not been heard since.
@@ -269,8 +280,12 @@ impl Hearing {
     }
 
     /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough,
-    /// after as many of the shortest ones as there should be questions, however rarely a crowd lets it speak.
+    /// after as many of the shortest ones as there should be questions, however rarely a crowd lets it speak. Once it
+    /// is: when it is forgotten.
     pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
+        if self.silent {
+            return self.heard_at + settings.memory(self.interval);
+        }
         let unasked = self.heard_at + settings.silence(self.interval);
         let enough = self.asked.filter(|(count, _)| *count >= settings.questions_min);
         let unanswered = from_ms(settings.questions_min.saturating_mul(settings.hello_ms));
@@ -290,7 +305,7 @@ impl Hearing {
     /// When it no longer counts as hearing this node.
     pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
         let round = Time(self.interval.0.saturating_mul(self.round));
-        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + settings.silence(round))
+        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + settings.memory(round))
     }
 }
 
@@ -332,7 +347,7 @@ mod tests {
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(2_999), &settings) && !hearing.is_mutual(from_ms(3_000), &settings));
+        assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
     }
 
     #[test]

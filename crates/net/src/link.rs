@@ -59,14 +59,14 @@ pub enum Effect<M> {
         /// An offer or a verdict.
         frame: Frame<M>,
     },
-    /// The first hello of a life of a neighbour was heard.
+    /// A neighbour is heard: the first hello of its life, or anything after it was silent.
     Heard {
         /// The neighbour.
         peer: NodeId,
         /// The life.
         boot: Boot,
     },
-    /// A neighbour that was heard has been silent for too long: it counts as gone until it is heard again.
+    /// Nothing of a neighbour was heard for too long: it counts as gone until something is.
     Silent {
         /// The neighbour.
         peer: NodeId,
@@ -378,13 +378,13 @@ impl<M: Clone> Link<M> {
 
     /// A frame of another layer of `from` has arrived over the radio. That is a sign of life like any other, also from
     /// a neighbour of which no hello was heard yet.
-    pub fn heard(&mut self, now: Time, from: NodeId) {
+    pub fn heard(&mut self, now: Time, from: NodeId, out: &mut Vec<Effect<M>>) {
         if from == self.own.me {
             return;
         }
         let own = &self.own;
         let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
-        if peer.overheard(now, self.beacon.interval(), own) {
+        if !peer.sign_of_life(now, out) && peer.glimpse(now, self.beacon.interval(), own) {
             self.note_changes(from);
         }
     }
@@ -434,8 +434,8 @@ impl<M: Clone> Link<M> {
         };
         if let Some(frame) = mine {
             self.received(now, from, frame, out);
-        } else {
-            self.heard(now, from);
+        } else if let Some(peer) = self.peers.get_mut(&from) {
+            peer.sign_of_life(now, out);
         }
     }
 
@@ -517,8 +517,8 @@ fn take<M: Clone>(
     out: &mut Vec<Effect<M>>,
 ) {
     let over_the_radio = !matches!(frame, Frame::Offer { .. } | Frame::Verdict(_));
-    if over_the_radio && let Some(hearing) = &mut peer.hearing {
-        hearing.sign_of_life(now);
+    if over_the_radio {
+        peer.sign_of_life(now, out);
     }
     match frame {
         Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), spared, own, out),

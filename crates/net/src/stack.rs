@@ -250,7 +250,7 @@ impl<M: Clone> Stack<M> {
         match packet {
             Packet::Link(frame) => self.link.overheard(now, from, frame, &mut self.of_link),
             Packet::Routed(packet) => {
-                self.link.heard(now, from);
+                self.link.heard(now, from, &mut self.of_link);
                 self.router.received(now, from, packet.clone(), &mut self.of_router);
             }
         }

@@ -249,13 +249,18 @@ impl<M: Clone> Peer<M> {
 
 /// Frames and time.
 impl<M: Clone> Peer<M> {
-    /// A frame that says nothing about hellos. Of a neighbour that has said none, as many are waited for as of one that
-    /// says them as often as this node, at this `interval`. Tells whether it was not heard before.
-    pub(super) fn overheard(&mut self, now: Time, interval: Time, own: &Own<M>) -> bool {
-        if let Some(hearing) = &mut self.hearing {
-            hearing.sign_of_life(now);
-            return false;
+    /// A frame has arrived over the radio. Tells whether it is of a neighbour whose hellos are heard.
+    pub(super) fn sign_of_life(&mut self, now: Time, out: &mut Vec<Effect<M>>) -> bool {
+        let Some(hearing) = &mut self.hearing else { return false };
+        if hearing.sign_of_life(now) {
+            out.push(Effect::Heard { peer: self.id, boot: hearing.boot });
         }
+        true
+    }
+
+    /// It has said no hello yet, and something else. It is given the time that one has whose hellos are as rare as those
+    /// of this node, at this `interval`. Tells whether nothing was heard of it before.
+    pub(super) fn glimpse(&mut self, now: Time, interval: Time, own: &Own<M>) -> bool {
         self.glimpsed_until.replace(now + own.settings.silence(interval)).is_none()
     }
 
@@ -263,7 +268,11 @@ impl<M: Clone> Peer<M> {
     pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         match &mut self.hearing {
             Some(hearing) if hello.boot < hearing.boot => return,
-            Some(hearing) if hello.boot == hearing.boot => hearing.hello(now, hello, own.me, &own.settings),
+            Some(hearing) if hello.boot == hearing.boot => {
+                if hearing.hello(now, hello, own.me, &own.settings) {
+                    out.push(Effect::Heard { peer: self.id, boot: hello.boot });
+                }
+            }
             hearing => {
                 *hearing = Some(Hearing::new(now, hello, &own.settings));
                 self.glimpsed_until = None;
@@ -493,9 +502,7 @@ impl<M: Clone> Peer<M> {
     /// Does what is due, but for acknowledgements, which are told to several together.
     pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         if self.silent_at(own).is_some_and(|at| at <= now) {
-            (self.hearing, self.glimpsed_until) = (None, None);
-            out.push(Effect::Silent { peer: self.id });
-            self.fall(now, Known::Here, own, out);
+            self.falls_silent(now, own, out);
         }
         match &mut self.state {
             State::Down => {}
@@ -533,6 +540,20 @@ impl<M: Clone> Peer<M> {
 
 /// Up and down.
 impl<M: Clone> Peer<M> {
+    /// It is gone. One with a link was asked before whether it is there, and is forgotten. Of another no more than hellos
+    /// may be lost, so what they have said is remembered for a while, and links that they made up for need not form.
+    fn falls_silent(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        self.glimpsed_until = None;
+        let was_silent = self.hearing.as_mut().is_some_and(Hearing::falls_silent);
+        if was_silent || self.incarnation().is_some() {
+            self.hearing = None;
+        }
+        if !was_silent {
+            out.push(Effect::Silent { peer: self.id });
+            self.fall(now, Known::Here, own, out);
+        }
+    }
+
     fn rise(&mut self, now: Time, boot: Boot, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
         self.custody.settle_all(self.id, out);

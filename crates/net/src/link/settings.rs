@@ -117,6 +117,11 @@ impl Settings {
         Time(interval.0.saturating_mul(u64::from(self.hellos_down)))
     }
 
+    /// How long what such a neighbour has said is remembered: for one interval more.
+    pub(crate) fn memory(&self, interval: Time) -> Time {
+        self.silence(interval) + interval
+    }
+
     /// The first wait of a series of `tries`, doubled with each, up to the longest.
     pub(crate) fn backed_off(first: Time, tries: u32, longest_ms: u32) -> Time {
         let doubled = first.0.saturating_mul(1 << tries.min(20));
