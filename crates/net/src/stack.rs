@@ -67,9 +67,10 @@ impl<M: Serialize> Packet<M> {
     pub fn len(&self) -> usize {
         match self {
             Self::Link(frame) => wire::encoded_len(frame),
-            // The routers' own count of data has an IP header.
-            Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
-            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
+            Self::Routed(packet) => {
+                let header = if matches!(packet, aodv::Packet::Data(_)) { wire::aodv::IP_HEADER } else { 0 };
+                packet.len(wire::aodv::advert_len, Cargo::len) - header
+            }
         }
     }
 
@@ -177,7 +178,7 @@ impl<M: Clone> Stack<M> {
     /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
     pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
         let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links, link, now, me, boot, settings)
+        Self::over(Top::Links, link, router(now, me, boot, settings, None))
     }
 
     /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by
@@ -185,12 +186,11 @@ impl<M: Clone> Stack<M> {
     pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
         let link = Link::new(now, me, boot, settings.link, |_| false).without_links();
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(Top::Sessions { sessions, keep }, link, now, me, boot, settings)
+        Self::over(Top::Sessions { sessions, keep }, link, router(now, me, boot, settings, None))
     }
 
-    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had
-    /// stored, and nothing else: no link is up, which is for the world to tell the algorithm, and routes have to be
-    /// found again.
+    /// The same node after a restart, in the life `boot`. It has what its layers had stored, and nothing else: no
+    /// link is up, which is for the world to tell the algorithm, and routes have to be found again.
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let top = match &self.top {
@@ -199,7 +199,8 @@ impl<M: Clone> Stack<M> {
                 Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
             }
         };
-        Self::over(top, self.link.restarted(now, boot), now, me, boot, settings)
+        let router = router(now, me, boot, settings, Some(self.router.durable()));
+        Self::over(top, self.link.restarted(now, boot), router)
     }
 
     /// Whether a message of this node that is under way outlives a restart.
@@ -210,11 +211,7 @@ impl<M: Clone> Stack<M> {
         }
     }
 
-    fn over(top: Top<M>, link: Link<M>, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let router = match boot.0 {
-            0 => aodv::Router::new(me, settings.aodv.clone()),
-            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
-        };
+    fn over(top: Top<M>, link: Link<M>, router: aodv::Router<(), Cargo<M>>) -> Self {
         Self { top, link: Box::new(link), router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
     }
 
@@ -308,6 +305,7 @@ impl<M: Clone> Stack<M> {
             link::Effect::Route { to, frame } => {
                 self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
             }
+            link::Effect::Heard { peer, boot } => _ = self.router.lives(now, peer, boot.0, &mut self.of_router),
             link::Effect::Silent { peer } => self.router.link_lost(now, peer, &mut self.of_router),
             link::Effect::Up { peer, incarnation } => out.push(Effect::Up { peer, incarnation }),
             link::Effect::Down { peer, incarnation } => out.push(Effect::Down { peer, incarnation }),
@@ -318,7 +316,7 @@ impl<M: Clone> Stack<M> {
             link::Effect::Dropped { to, message } | link::Effect::Lost { to, message } => {
                 out.push(Effect::Dropped { to, message });
             }
-            link::Effect::Heard { .. } | link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
+            link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
         }
     }
 
@@ -354,6 +352,21 @@ impl<M: Clone> Stack<M> {
             // An offer that does not arrive is made again, and nobody sends what this node does not speak.
             _ => {}
         }
+    }
+}
+
+/// The router of a node in this life, with what it had stored in the one before, if it had.
+fn router<M: Clone>(
+    now: Time,
+    me: NodeId,
+    boot: Boot,
+    settings: &Settings,
+    stored: Option<aodv::Durable>,
+) -> aodv::Router<(), Cargo<M>> {
+    match (boot.0, stored) {
+        (boot, Some(stored)) => aodv::Router::restored(me, settings.aodv.clone(), boot, stored, now),
+        (0, None) => aodv::Router::new(me, settings.aodv.clone()),
+        (boot, None) => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
     }
 }
 
