@@ -17,7 +17,7 @@ pub(super) struct Neighbours {
     silence_due: Time,
     hello_due: Time,
     last_spoken: Option<Time>,
-    /// In which life those were heard last that have restarted: routes through them are of that one.
+    /// In which life those were heard last that are not in their first: routes through them are of that one.
     lives: BTreeMap<NodeId, u32>,
     /// Until when requests of these are ignored.
     blacklist: BTreeMap<NodeId, Time>,
@@ -93,12 +93,14 @@ impl<A: Clone, D> Router<A, D> {
     /// The link to a neighbour is lost, and with it all routes through it.
     pub fn link_lost(&mut self, now: Time, neighbour: NodeId, out: &mut Vec<Effect<A, D>>) {
         self.neighbours.heard.remove(&neighbour);
+        // No route leads through any life of it. If a late packet makes one through a former life, it is turned away.
+        self.neighbours.lives.remove(&neighbour);
         out.push(Effect::LinkLost { neighbour });
         self.end_routes_through(now, neighbour, |_| true, out);
     }
 
-    /// A neighbour was heard in this life. If it has restarted since it was heard last, it has forgotten what routes
-    /// led through it; the way to itself is none of them. Tells whether it has not been heard in a later life before.
+    /// A neighbour was heard in this life. If it has restarted since it was heard last, it has forgotten which routes
+    /// lead through it; the way to itself is none of them. Tells whether this is the latest life that is known of it.
     pub fn lives(&mut self, now: Time, neighbour: NodeId, life: u32, out: &mut Vec<Effect<A, D>>) -> bool {
         let known = self.neighbours.life_of(neighbour);
         if life > known && self.table.rules.bound_to_lives {
