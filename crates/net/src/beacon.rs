@@ -220,8 +220,8 @@ impl Hearing {
         }
     }
 
-    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived. Tells whether it
-    /// was silent before.
+    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived. Tells whether
+    /// it was silent before.
     pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) -> bool {
         let newer = hello.count.wrapping_sub(self.count);
         if newer == 0 {

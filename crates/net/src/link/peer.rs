@@ -258,8 +258,8 @@ impl<M: Clone> Peer<M> {
         true
     }
 
-    /// It has said no hello yet, and something else. It is given the time that one has whose hellos are as rare as those
-    /// of this node, at this `interval`. Tells whether nothing was heard of it before.
+    /// It has said no hello yet, and something else. It is given the time that one has whose hellos are as rare as
+    /// those of this node, at this `interval`. Tells whether nothing was heard of it before.
     pub(super) fn glimpse(&mut self, now: Time, interval: Time, own: &Own<M>) -> bool {
         self.glimpsed_until.replace(now + own.settings.silence(interval)).is_none()
     }
@@ -540,8 +540,9 @@ impl<M: Clone> Peer<M> {
 
 /// Up and down.
 impl<M: Clone> Peer<M> {
-    /// It is gone. One with a link was asked before whether it is there, and is forgotten. Of another no more than hellos
-    /// may be lost, so what they have said is remembered for a while, and links that they made up for need not form.
+    /// It is gone. One with a link was asked before whether it is there, and is forgotten. Of another no more than
+    /// hellos may be lost, so what they have said is remembered for a while, and links that they made up for need not
+    /// form.
     fn falls_silent(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         self.glimpsed_until = None;
         let was_silent = self.hearing.as_mut().is_some_and(Hearing::falls_silent);
