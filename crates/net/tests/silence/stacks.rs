@@ -82,19 +82,23 @@ impl Stacks {
 }
 
 #[test]
-fn messages_of_sessions_find_another_way_when_their_relay_falls_silent() {
+fn a_stack_gives_up_its_route_through_a_silent_relay_and_messages_of_sessions_take_another() {
     let mut world = Stacks::diamond();
     world.run_for(5_000);
     world.send(0, 3, 0);
     world.run_for(1_000);
     world.off = world.next_hop(0, 3);
     assert!(world.off.is_some(), "a route");
+    let died = world.now;
+    let mut given_up = None;
     for message in 1..=DATAGRAMS {
         world.send(0, 3, message);
         world.run_for(400);
+        given_up = given_up.or((world.next_hop(0, 3) != world.off).then_some(world.now - died));
     }
     world.run_for(10_000);
-    println!("{} of {DATAGRAMS} messages", world.delivered.len() - 1);
+    // Looked at every 400 ms. Left to itself the route ends when the session repeats itself more rarely than routes live.
+    assert!(given_up.is_some_and(|after| after <= Time(3_750 * MS + 400 * MS)), "after {given_up:?}");
     // What was under way when the relay died is sent again.
     assert_eq!(world.delivered, (0..=DATAGRAMS).collect::<Vec<_>>());
 }
