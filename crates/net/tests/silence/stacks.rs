@@ -97,7 +97,8 @@ fn a_stack_gives_up_its_route_through_a_silent_relay_and_messages_of_sessions_ta
         given_up = given_up.or((world.next_hop(0, 3) != world.off).then_some(world.now - died));
     }
     world.run_for(10_000);
-    // Looked at every 400 ms. Left to itself the route ends when the session repeats itself more rarely than routes live.
+    // Looked at every 400 ms. Left to itself the route ends when the session repeats itself more rarely than routes
+    // live.
     assert!(given_up.is_some_and(|after| after <= Time(3_750 * MS + 400 * MS)), "after {given_up:?}");
     // What was under way when the relay died is sent again.
     assert_eq!(world.delivered, (0..=DATAGRAMS).collect::<Vec<_>>());
