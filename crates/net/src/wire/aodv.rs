@@ -9,8 +9,8 @@
 //!   there are such.
 //!
 //! A node that does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route
-//! may end earlier than was said, but never later. Data is an IP packet from its originator to its destination. If it is
-//! for another life of the next hop than the first, it begins with a head of our own formats, kind 0, and that life.
+//! may end earlier than was said, but never later. Data is an IP packet from its originator to its destination. If it
+//! is for another life of the next hop than the first, it begins with a head of our own formats, kind 0, and that life.
 
 use std::net::Ipv4Addr;
 
