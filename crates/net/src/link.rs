@@ -63,6 +63,18 @@ pub enum Effect<M> {
         /// An offer or a verdict.
         frame: Frame<M>,
     },
+    /// A neighbour is heard: the first hello of its life, or anything after it was silent.
+    Heard {
+        /// The neighbour.
+        peer: NodeId,
+        /// The life.
+        boot: Boot,
+    },
+    /// Nothing of a neighbour was heard for too long: it counts as gone until something is.
+    Silent {
+        /// The neighbour.
+        peer: NodeId,
+    },
     /// A link has formed.
     Up {
         /// The other end.
@@ -426,6 +438,19 @@ impl<M: Clone> Link<M> {
         }
     }
 
+    /// A frame of another layer of `from` has arrived over the radio. That is a sign of life like any other, also from
+    /// a neighbour of which no hello was heard yet.
+    pub fn heard(&mut self, now: Time, from: NodeId, out: &mut Vec<Effect<M>>) {
+        if from == self.own.me || !self.has_room_for(from) {
+            return;
+        }
+        let own = &self.own;
+        let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
+        if !peer.sign_of_life(now, out) && peer.glimpse(now, self.beacon.interval(), own) {
+            self.note_changes(from);
+        }
+    }
+
     /// The radio has given a frame up. A hint: it may be wrong, and need not be given.
     pub fn unsent(&mut self, now: Time) {
         self.own.patience.late(now, &self.own.settings);
@@ -480,8 +505,8 @@ impl<M: Clone> Link<M> {
         };
         if let Some(frame) = mine {
             self.received(now, from, frame, out);
-        } else if let Some(hearing) = self.peers.get_mut(&from).and_then(|peer| peer.hearing.as_mut()) {
-            hearing.sign_of_life(now);
+        } else if let Some(peer) = self.peers.get_mut(&from) {
+            peer.sign_of_life(now, out);
         }
     }
 
@@ -566,8 +591,8 @@ fn take<M: Clone>(
     out: &mut Vec<Effect<M>>,
 ) {
     let over_the_radio = !matches!(frame, Frame::Offer { .. } | Frame::Verdict(_));
-    if over_the_radio && let Some(hearing) = &mut peer.hearing {
-        hearing.sign_of_life(now);
+    if over_the_radio {
+        peer.sign_of_life(now, out);
     }
     match frame {
         Frame::Call { call, statement, doubts, resources } => {

@@ -5,6 +5,7 @@
 //!                  | links, custody     | sessions   | floods
 //!                  |        \ in doubt  |            |
 //!                  |         +------- AODV           |
+//!                  |                    \- hellos tell who has fallen silent
 //! radio          broadcast and unicast frames, one hello for all
 //! ```
 //!
@@ -132,6 +133,8 @@ pub struct Durable {
     pub links: custody::Durable<Parcel>,
     /// What sessions keep.
     pub sessions: session::Durable<Letter>,
+    /// What the router has to remember of its own number.
+    pub router: aodv::Durable,
 }
 
 /// What the layers want done, in this order.
@@ -186,7 +189,11 @@ impl Stack {
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let links = Link::new(now, me, boot, settings.link, is_kept);
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(links, sessions, now, (me, boot), settings)
+        let router = match boot.0 {
+            0 => aodv::Router::new(me, settings.aodv.clone()),
+            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
+        };
+        Self::over(links, sessions, router, now, (me, boot), settings)
     }
 
     /// The same node in its next life, after it had stored this. Who resides there is to be said anew; no link is up,
@@ -195,12 +202,14 @@ impl Stack {
         let boot = Boot(durable.boot.0 + 1);
         let links = Link::restore(now, me, boot, settings.link, is_kept, durable.links);
         let sessions = Sessions::restored(me, boot.0, settings.session.clone(), durable.sessions, now);
-        Self::over(links, sessions, now, (me, boot), settings)
+        let router = aodv::Router::restored(me, settings.aodv.clone(), boot.0, durable.router, now);
+        Self::over(links, sessions, router, now, (me, boot), settings)
     }
 
     /// What must survive a restart.
     pub fn durable(&self) -> Durable {
-        Durable { boot: self.boot, links: self.links.durable(), sessions: self.sessions.durable() }
+        let (links, sessions, router) = (self.links.durable(), self.sessions.durable(), self.router.durable());
+        Durable { boot: self.boot, links, sessions, router }
     }
 
     /// The same node after a restart: it has its residents and what [`Self::durable`] says, and nothing else.
@@ -215,15 +224,12 @@ impl Stack {
     fn over(
         mut links: Link<Parcel>,
         sessions: Sessions<Letter>,
+        router: aodv::Router<(), Cargo>,
         now: Time,
         (me, boot): (NodeId, Boot),
         settings: &Settings,
     ) -> Self {
         links.serve(now, Vec::new(), &mut Vec::new());
-        let router = match boot.0 {
-            0 => aodv::Router::new(me, settings.aodv.clone()),
-            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
-        };
         Self {
             me,
             boot,
@@ -350,8 +356,14 @@ impl Stack {
                 }
                 self.links.overheard(now, from, frame, &mut self.of_links);
             }
-            Packet::Routed(packet) => self.router.received(now, from, packet.clone(), &mut self.of_router),
-            Packet::Flooded(flooded) => self.flood.received(flooded.clone(), &mut self.of_flood),
+            Packet::Routed(packet) => {
+                self.links.heard(now, from, &mut self.of_links);
+                self.router.received(now, from, packet.clone(), &mut self.of_router);
+            }
+            Packet::Flooded(flooded) => {
+                self.links.heard(now, from, &mut self.of_links);
+                self.flood.received(flooded.clone(), &mut self.of_flood);
+            }
             Packet::Piece(piece) => {
                 let whole = self.pieces.join(from, piece.clone(), self.limits.parts_max());
                 if let Some(Ok(frame)) = whole.map(|bytes| wire::decode::<Frame<Parcel>>(&bytes))
@@ -426,6 +438,8 @@ impl Stack {
         match effect {
             link::Effect::Transmit { to, frame, delay } => self.transmit(now, (to, frame, delay), out),
             link::Effect::Route { to, frame } => self.route(now, to, Cargo::Custody(frame)),
+            link::Effect::Heard { peer, boot } => _ = self.router.lives(now, peer, boot.0, &mut self.of_router),
+            link::Effect::Silent { peer } => self.router.link_lost(now, peer, &mut self.of_router),
             link::Effect::Up { peer, incarnation } => self.tell_of_link(LinkEvent::Up { peer, incarnation }, out),
             link::Effect::Down { peer, incarnation } => self.tell_of_link(LinkEvent::Down { peer, incarnation }, out),
             link::Effect::Deliver { from, incarnation, message } => out.push(arrived(from, incarnation, message)),

@@ -55,9 +55,10 @@ impl Packet {
     pub fn len(&self) -> usize {
         match self {
             Self::Link(frame) => wire::encoded_len(frame),
-            // The routers' own count of data has an IP header.
-            Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
-            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
+            Self::Routed(packet) => {
+                let header = if matches!(packet, aodv::Packet::Data(_)) { wire::aodv::IP_HEADER } else { 0 };
+                packet.len(wire::aodv::advert_len, Cargo::len) - header
+            }
             Self::Flooded(flooded) => wire::encoded_len(flooded),
             Self::Piece(piece) => wire::encoded_len(piece),
         }

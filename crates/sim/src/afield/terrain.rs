@@ -12,8 +12,8 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_net::Time;
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
+use driftlock_net::{Time, aodv};
 use driftlock_protocol::{Algorithm, Claims, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -44,7 +44,7 @@ pub struct Terrain {
     pub radio: Radio,
     /// The layers between radio and algorithm.
     pub layers: stack::Settings,
-    /// From whom nodes know who else is in their neighbourhood. If nothing is said, from one another where the algorithm
+    /// From whom nodes know who else is in their neighbourhood. If nothing is said, from one another if the algorithm
     /// stands wrong hints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub membership: Option<Membership>,
@@ -237,6 +237,11 @@ impl Terrain {
         self.check_ground(nodes)?;
         let footing = if algorithm.layer() == Layer::Links { Footing::Links } else { Footing::Paths };
         self.layers.limits.admit(RESOURCE, &Resident { footing, k, members: nodes })?;
+        if self.layers.aodv.hello != aodv::Hello::Off {
+            return Err(TerrainError::Layers(
+                "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
+            ));
+        }
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
@@ -274,8 +279,8 @@ impl Terrain {
         field
     }
 
-    /// From whom nodes know who else is there, if their algorithm claims this: one that does not stand crashes counts on
-    /// right hints.
+    /// From whom nodes know who else is there, if their algorithm claims this. One that does not stand crashes counts
+    /// on right hints.
     pub fn membership_of(&self, claims: Claims) -> Membership {
         let usual = if claims.stand(Harm::Crash) { Membership::Heard } else { Membership::Decreed };
         self.membership.unwrap_or(usual)
@@ -383,6 +388,9 @@ mod tests {
         assert!(crowded.contains("take fewer nodes"), "{crowded}");
         let restless = read("layers = { link = { hello-ms = 0 } }");
         assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
+        let twofold = read("layers = { aodv = { hello = \"always\" } }");
+        assert!(refusal(&twofold, "klme").starts_with("layers: aodv.hello is for routers alone"));
+        assert_eq!(twofold.check_ground(30), Ok(()), "as traffic has it");
     }
 
     #[test]
