@@ -6,7 +6,6 @@
 //!   everybody.
 //! - [`wire`]: the bytes on the air.
 //! - [`suspicion`]: who may have crashed, right or wrong.
-//! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 //!
@@ -21,7 +20,6 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
-pub mod neighbourhood;
 mod seconds;
 pub mod session;
 pub mod stack;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use driftlock_field::faults::{Area, Fault, FaultError, Kind, Memory};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};

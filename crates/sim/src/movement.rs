@@ -1,7 +1,8 @@
 //! Movement along straight lines: everybody walks to a random point, then to the next, without a rest.
 
+use driftlock_field::plane::{Leg, Point, Velocity};
+use driftlock_field::sites::{Passage, Site, Sites};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Passage, Point, Site, Sites, Velocity};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 

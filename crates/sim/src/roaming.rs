@@ -1,7 +1,8 @@
 //! Who is in which neighbourhood, and when that changes: by rates, or by movement on a plane.
 
+use driftlock_field::plane::Leg;
+use driftlock_field::sites::Site;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Site};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use driftlock_field::sites::Site;
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};

@@ -13,8 +13,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 
+use driftlock_field::sites::Site;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;

@@ -10,8 +10,8 @@ mod agenda;
 mod cells;
 mod meeting;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 use self::agenda::{Agenda, Timed};

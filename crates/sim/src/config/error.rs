@@ -1,6 +1,6 @@
 //! Why a configuration makes no sense, in sentences.
 
-use driftlock_net::neighbourhood::SitesError;
+use driftlock_field::sites::SitesError;
 use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency, WrongConstant};
 use thiserror::Error;
 
