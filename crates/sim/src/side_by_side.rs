@@ -148,7 +148,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             sequence: 0,
             services: vec![Service::default(); config.nodes as usize],
             roaming,
-            applications: Applications::new(config, replication),
+            applications: Applications::of(config, replication),
             entries: 0,
             events: 0,
             last_entry: Time::ZERO,
@@ -322,7 +322,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.entries += 1;
         self.last_entry = self.now;
         let service = &mut self.services[node.index()];
-        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay());
+        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay(node));
         service.until = self.now + lasts;
         let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
         self.schedule(until, Errand::Release { node, site, entry });
