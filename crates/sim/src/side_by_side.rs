@@ -18,12 +18,12 @@ use driftlock_net::Time;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;
+use rand::RngExt;
 
 use crate::applications::Applications;
 use crate::areas::plane;
 use crate::config::Config;
 use crate::meter::{Tally, Waiter};
-use crate::movement::Walk;
 use crate::random::{Stays, Subject, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
@@ -31,11 +31,11 @@ use crate::world::{Setting, Step, Toll, Traveller, World};
 
 /// How the nodes of a replication move about.
 pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
-    let draws = stream(config.seed, replication, Subject::Mobility);
+    let mut draws = stream(config.seed, replication, Subject::Mobility);
     let &Config { nodes, neighbourhoods, speed, areas, spacing, margin, churn, absence, .. } = config;
     if speed > 0.0 {
-        let (sites, size) = plane(neighbourhoods, areas, spacing, margin).expect("a plan has sites that make sense");
-        return Roaming::walk(|draws| Walk::new(nodes, sites, size, speed, draws), draws);
+        let (sites, corner) = plane(neighbourhoods, areas, spacing, margin).expect("a plan has sites that make sense");
+        return Roaming::walk(nodes, sites, corner, speed, draws.random()).expect("a plan has walks that make sense");
     }
     Roaming::churn(nodes, neighbourhoods, churn, absence, draws)
 }
