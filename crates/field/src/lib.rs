@@ -7,6 +7,7 @@
 //! - [`sites`]: which neighbourhood a point is in, and when a moving node passes from one to another.
 //! - [`medium`]: nodes that move about with [`radio`]s; [`faults`]: what goes wrong there.
 //! - [`capture`]: packets for Wireshark.
+//! - [`slab`]: things that come and go, by number.
 
 pub mod capture;
 pub mod faults;
@@ -16,3 +17,4 @@ pub mod plane;
 pub mod radio;
 pub mod random;
 pub mod sites;
+pub mod slab;

@@ -8,6 +8,7 @@
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
+//! - [`queue`]: what is to come, in the order of [`Time`].
 //!
 //! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
 //! effects.
@@ -20,6 +21,7 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
+pub mod queue;
 mod seconds;
 pub mod session;
 pub mod stack;

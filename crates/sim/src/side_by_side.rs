@@ -9,12 +9,11 @@
 //! When it has said farewell it departs, and enters where the node is by then, hungry if its application waits. What
 //! was left of its time in the CS is served there.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 
 use driftlock_field::sites::Site;
 use driftlock_net::Time;
+use driftlock_net::queue::Schedule;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;
@@ -89,7 +88,7 @@ pub(crate) fn replicate<P: Protocol>(
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Errand {
     /// The application asks.
     Request(NodeId),
@@ -121,8 +120,7 @@ struct SideBySide<'a, P: Protocol> {
     config: &'a Config,
     worlds: Vec<World<P>>,
     now: Time,
-    errands: BinaryHeap<Reverse<(Time, u64, Errand)>>,
-    sequence: u64,
+    errands: Schedule<Errand>,
     places: Vec<Place<P>>,
     services: Vec<Service>,
     roaming: Roaming,
@@ -144,8 +142,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             config,
             worlds,
             now: Time::ZERO,
-            errands: BinaryHeap::new(),
-            sequence: 0,
+            errands: Schedule::default(),
             services: vec![Service::default(); config.nodes as usize],
             roaming,
             applications: Applications::of(config, replication),
@@ -212,7 +209,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         let in_worlds =
             (0..).map(Site).zip(&mut self.worlds).filter_map(|(site, world)| Some((world.next_time()?, site)));
         let first = in_worlds.min();
-        let errand = self.errands.peek().map(|Reverse((at, ..))| *at);
+        let errand = self.errands.next_time();
         match (first, errand) {
             (Some((at, site)), errand) if errand.is_none_or(|errand| at <= errand) => {
                 self.now = at;
@@ -225,7 +222,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             (_, Some(at)) => {
                 self.now = at;
                 self.events += 1;
-                if let Some(Reverse((_, _, errand))) = self.errands.pop() {
+                if let Some((_, errand)) = self.errands.pop() {
                     self.run(errand)?;
                 }
             }
@@ -344,8 +341,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     }
 
     fn schedule(&mut self, at: Time, errand: Errand) {
-        self.errands.push(Reverse((at, self.sequence, errand)));
-        self.sequence += 1;
+        self.errands.schedule(at, errand);
     }
 
     /// Whoever waits in some neighbourhood.
