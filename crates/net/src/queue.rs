@@ -58,10 +58,15 @@ impl<T: Due, const SLOT: u32> Queue<T, SLOT> {
 
     /// Takes the first thing.
     pub fn pop(&mut self) -> Option<T> {
+        self.pop_by(Time::END)
+    }
+
+    /// Takes the first thing, if it comes by then.
+    pub fn pop_by(&mut self, end: Time) -> Option<T> {
         if std::mem::take(&mut self.spent) {
             self.soon.pop();
         }
-        let Reverse(first) = *self.soon.peek()?;
+        let Reverse(first) = *self.soon.peek().filter(|Reverse(first)| first.at() <= end)?;
         self.spent = true;
         self.refill();
         Some(first)
@@ -176,7 +181,12 @@ impl<E: Copy, const SLOT: u32> Schedule<E, SLOT> {
 
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        self.queue.pop().map(|Scheduled { at, event, .. }| (at, event))
+        self.pop_by(Time::END)
+    }
+
+    /// Takes the next event, if it is due by then.
+    pub fn pop_by(&mut self, end: Time) -> Option<(Time, E)> {
+        self.queue.pop_by(end).map(|Scheduled { at, event, .. }| (at, event))
     }
 
     /// When that is due.
@@ -228,7 +238,8 @@ mod tests {
         assert_eq!(schedule.next_time(), Some(Time(7)));
         schedule.schedule(Time(6), 3);
         assert_eq!((schedule.next_time(), schedule.is_empty()), (Some(Time(6)), false));
-        assert_eq!(schedule.pop(), Some((Time(6), 3)));
+        assert_eq!((schedule.pop_by(Time(5)), schedule.next_time()), (None, Some(Time(6))));
+        assert_eq!(schedule.pop_by(Time(6)), Some((Time(6), 3)));
         assert_eq!(schedule.pop(), Some((Time(7), 2)));
         assert_eq!((schedule.next_time(), schedule.is_empty(), schedule.pop()), (None, true, None));
     }

@@ -74,8 +74,8 @@ impl Queue {
 
     /// Takes the next event, unless it comes after the end.
     pub(super) fn pop(&mut self, end: Time) -> Option<(Time, Event)> {
-        while self.schedule.next_time()? <= end {
-            let (at, due) = self.schedule.pop()?;
+        loop {
+            let (at, due) = self.schedule.pop_by(end)?;
             let event = match due {
                 Due::Radio(event) => Event::Radio(event),
                 Due::Wake(node) => Event::Wake(node),
@@ -88,7 +88,6 @@ impl Queue {
             };
             return Some((at, event));
         }
-        None
     }
 }
 
