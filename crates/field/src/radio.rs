@@ -1,4 +1,4 @@
-//! Who hears whom, and when: the medium that all nodes share, as an event-driven model.
+//! Which nodes hear a frame, and when: the medium that all nodes share, as an event-driven model.
 //!
 //! It is a model, not 802.11. It has what token algorithms feel of a radio: airtime, listening before talking, random
 //! backoff, hidden terminals, collisions, acknowledgements and retries, half-duplex nodes, losses that come in spells,
@@ -106,8 +106,8 @@ pub enum Effect<F> {
         /// The content.
         frame: F,
     },
-    /// A transmission begins. Told only to who [watches](Air::set_watched), for a record; acknowledgements are not told
-    /// of.
+    /// A transmission begins. Told only to a caller that [watches](Air::set_watched), for a record; acknowledgements
+    /// are not told of.
     OnAir {
         /// The sender.
         from: NodeId,
@@ -118,9 +118,9 @@ pub enum Effect<F> {
         /// From 1; more if it was sent before and not acknowledged.
         attempt: u32,
     },
-    /// A radio has received a transmission that was for it or for all. Told only to who [watches](Air::set_watched),
-    /// for a record: also of what the node has had before, and before what the medium holds back. What the node gets to
-    /// see is [`Effect::Heard`].
+    /// A radio has received a transmission that was for it or for all. Told only to a caller that
+    /// [watches](Air::set_watched), for a record: also of what the node has had before, and before what the medium
+    /// holds back. What the node gets to see is [`Effect::Heard`].
     Received {
         /// The receiver.
         at: NodeId,
@@ -335,7 +335,7 @@ impl<F: Clone> Air<F> {
         self.total(now).joules(&self.rules.power)
     }
 
-    /// How many frames are waiting or being sent, by anybody.
+    /// How many frames are waiting or being sent, at all nodes.
     pub fn in_hand(&self) -> usize {
         self.jobs.count()
     }

@@ -134,7 +134,7 @@ fn random_direction_spreads_nodes_uniformly() {
 }
 
 #[test]
-fn nobody_leaves_the_area_and_nobody_jumps() {
+fn no_node_leaves_the_area_and_none_jumps() {
     for model in all() {
         let mut movement = Movement::new(&model, AREA, 20, 3).unwrap();
         let is_inside = |point: Point| {

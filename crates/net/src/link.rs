@@ -59,6 +59,18 @@ pub enum Effect<M> {
         /// An offer or a verdict.
         frame: Frame<M>,
     },
+    /// A neighbour is heard: the first hello of its life, or anything after it was silent.
+    Heard {
+        /// The neighbour.
+        peer: NodeId,
+        /// The life.
+        boot: Boot,
+    },
+    /// Nothing of a neighbour was heard for too long: it counts as gone until something is.
+    Silent {
+        /// The neighbour.
+        peer: NodeId,
+    },
     /// A link has formed.
     Up {
         /// The other end.
@@ -167,7 +179,7 @@ impl<M: Clone> Link<M> {
         let patience = Patience::new((u64::from(me.0) << 32) | u64::from(boot.0));
         let (since, floor) = (durable.since, durable.floor);
         let mut link = Self {
-            own: Own { me, boot, since, floor, settings, patience, carries_permits },
+            own: Own { me, boot, since, floor, settings, patience, carries_permits, forms_links: true },
             beacon: Beacon::new(me, boot, now, &settings),
             peers: BTreeMap::new(),
             alarms: BTreeSet::new(),
@@ -184,6 +196,14 @@ impl<M: Clone> Link<M> {
         link
     }
 
+    /// The same node, if nothing on it stands on links. Its hellos tell that it is there and list no neighbours, so
+    /// that none of them calls it, and it calls none.
+    #[must_use]
+    pub fn without_links(mut self) -> Self {
+        self.own.forms_links = false;
+        self
+    }
+
     /// What must survive a restart.
     pub fn durable(&self) -> Durable<M> {
         let peers = self.peers.values().map(|peer| peer.kept(&self.own)).collect();
@@ -193,8 +213,10 @@ impl<M: Clone> Link<M> {
     /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
     #[must_use]
     pub fn restarted(&self, now: Time, boot: Boot) -> Self {
-        let Own { me, settings, carries_permits, .. } = self.own;
-        Self::restore(now, me, boot, settings, carries_permits, self.durable())
+        let Own { me, settings, carries_permits, forms_links, .. } = self.own;
+        let mut link = Self::restore(now, me, boot, settings, carries_permits, self.durable());
+        link.own.forms_links = forms_links;
+        link
     }
 
     /// Whether a message that is sent and not acknowledged outlives a restart.
@@ -354,6 +376,19 @@ impl<M: Clone> Link<M> {
         }
     }
 
+    /// A frame of another layer of `from` has arrived over the radio. That is a sign of life like any other, also from
+    /// a neighbour of which no hello was heard yet.
+    pub fn heard(&mut self, now: Time, from: NodeId, out: &mut Vec<Effect<M>>) {
+        if from == self.own.me {
+            return;
+        }
+        let own = &self.own;
+        let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
+        if !peer.sign_of_life(now, out) && peer.glimpse(now, self.beacon.interval(), own) {
+            self.note_changes(from);
+        }
+    }
+
     /// The radio has given a frame up. A hint: it may be wrong, and need not be given.
     pub fn unsent(&mut self, now: Time) {
         self.own.patience.late(now, &self.own.settings);
@@ -372,7 +407,7 @@ impl<M: Clone> Link<M> {
             }
             _ => {}
         }
-        let spared = matches!(frame, Frame::Call { .. }) && self.spares(now, from);
+        let spared = matches!(frame, Frame::Call { .. }) && (!self.own.forms_links || self.spares(now, from));
         match self.peers.get_mut(&from) {
             Some(peer) => take(peer, now, frame, spared, &mut self.own, out),
             None => turn_away(from, &frame, out),
@@ -399,8 +434,8 @@ impl<M: Clone> Link<M> {
         };
         if let Some(frame) = mine {
             self.received(now, from, frame, out);
-        } else if let Some(hearing) = self.peers.get_mut(&from).and_then(|peer| peer.hearing.as_mut()) {
-            hearing.sign_of_life(now);
+        } else if let Some(peer) = self.peers.get_mut(&from) {
+            peer.sign_of_life(now, out);
         }
     }
 
@@ -432,7 +467,7 @@ impl<M: Clone> Link<M> {
         } else {
             self.owed.remove(&id);
         }
-        let listed = peer.is_well() && peer.incarnation().is_none();
+        let listed = self.own.forms_links && peer.is_well() && peer.incarnation().is_none();
         if listed != peer.announced {
             peer.announced = listed;
             if listed {
@@ -482,8 +517,8 @@ fn take<M: Clone>(
     out: &mut Vec<Effect<M>>,
 ) {
     let over_the_radio = !matches!(frame, Frame::Offer { .. } | Frame::Verdict(_));
-    if over_the_radio && let Some(hearing) = &mut peer.hearing {
-        hearing.sign_of_life(now);
+    if over_the_radio {
+        peer.sign_of_life(now, out);
     }
     match frame {
         Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), spared, own, out),

@@ -5,6 +5,8 @@
 //!                sessions                links, custody
 //!                    \                    |      \ what is in doubt is offered over any path
 //!                     +------ AODV -------|-------+
+//!                               \         |
+//!                                \------ hellos: who has fallen silent
 //! radio          broadcast and unicast frames
 //! ```
 //!
@@ -65,9 +67,10 @@ impl<M: Serialize> Packet<M> {
     pub fn len(&self) -> usize {
         match self {
             Self::Link(frame) => wire::encoded_len(frame),
-            // The routers' own count of data has an IP header.
-            Self::Routed(aodv::Packet::Data(data)) => data.content.len(),
-            Self::Routed(packet) => packet.len(wire::aodv::advert_len, Cargo::len),
+            Self::Routed(packet) => {
+                let header = if matches!(packet, aodv::Packet::Data(_)) { wire::aodv::IP_HEADER } else { 0 };
+                packet.len(wire::aodv::advert_len, Cargo::len) - header
+            }
         }
     }
 
@@ -150,7 +153,7 @@ pub enum Effect<M> {
 /// What the algorithm speaks to.
 #[derive(Clone, Debug)]
 enum Top<M> {
-    Links(Box<Link<M>>),
+    Links,
     Sessions {
         sessions: Sessions<Letter<M>>,
         /// Whether messages must not be lost.
@@ -162,6 +165,8 @@ enum Top<M> {
 #[derive(Clone, Debug)]
 pub struct Stack<M> {
     top: Top<M>,
+    /// Hellos, which every node says, and links if the algorithm stands on them.
+    link: Box<Link<M>>,
     router: aodv::Router<(), Cargo<M>>,
     /// What layers want of one another, until it is done.
     of_link: Vec<link::Effect<M>>,
@@ -173,50 +178,46 @@ impl<M: Clone> Stack<M> {
     /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
     pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
         let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links(Box::new(link)), now, me, boot, settings)
+        Self::over(Top::Links, link, router(now, me, boot, settings, None))
     }
 
     /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by
     /// `keep`.
     pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
+        let link = Link::new(now, me, boot, settings.link, |_| false).without_links();
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(Top::Sessions { sessions, keep }, now, me, boot, settings)
+        Self::over(Top::Sessions { sessions, keep }, link, router(now, me, boot, settings, None))
     }
 
-    /// The same node after a restart, in the life `boot`. It has what the layer that its algorithm speaks to had
-    /// stored, and nothing else: no link is up, which is for the world to tell the algorithm, and routes have to be
-    /// found again.
+    /// The same node after a restart, in the life `boot`. It has what its layers had stored, and nothing else: no
+    /// link is up, which is for the world to tell the algorithm, and routes have to be found again.
     #[must_use]
     pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let top = match &self.top {
-            Top::Links(link) => Top::Links(Box::new(link.restarted(now, boot))),
+            Top::Links => Top::Links,
             Top::Sessions { sessions, keep } => {
                 Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
             }
         };
-        Self::over(top, now, me, boot, settings)
+        let router = router(now, me, boot, settings, Some(self.router.durable()));
+        Self::over(top, self.link.restarted(now, boot), router)
     }
 
     /// Whether a message of this node that is under way outlives a restart.
     pub fn stores(&self, message: &M) -> bool {
         match &self.top {
-            Top::Links(link) => link.stores(message),
+            Top::Links => self.link.stores(message),
             Top::Sessions { keep, .. } => *keep,
         }
     }
 
-    fn over(top: Top<M>, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let router = match boot.0 {
-            0 => aodv::Router::new(me, settings.aodv.clone()),
-            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
-        };
-        Self { top, router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
+    fn over(top: Top<M>, link: Link<M>, router: aodv::Router<(), Cargo<M>>) -> Self {
+        Self { top, link: Box::new(link), router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
     }
 
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
-        let link = if let Top::Links(link) = &self.top { Some(link) } else { None };
-        link.into_iter().flat_map(|link| link.in_doubt())
+        self.link.in_doubt()
     }
 
     /// Whom this node reaches by which neighbour now.
@@ -227,9 +228,9 @@ impl<M: Clone> Stack<M> {
     /// Sends a message over the links to all of these, or to these lives of them.
     pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
         match &mut self.top {
-            Top::Links(link) => {
+            Top::Links => {
                 let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
-                link.send_to_all(now, &to, message, &mut self.of_link);
+                self.link.send_to_all(now, &to, message, &mut self.of_link);
             }
             Top::Sessions { sessions, keep } => {
                 for &(to, life) in to {
@@ -243,20 +244,21 @@ impl<M: Clone> Stack<M> {
 
     /// A packet of a neighbour was heard.
     pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
-        match (packet, &mut self.top) {
-            (Packet::Link(frame), Top::Links(link)) => link.overheard(now, from, frame, &mut self.of_link),
-            (Packet::Link(_), Top::Sessions { .. }) => {}
-            (Packet::Routed(packet), _) => self.router.received(now, from, packet.clone(), &mut self.of_router),
+        match packet {
+            Packet::Link(frame) => self.link.overheard(now, from, frame, &mut self.of_link),
+            Packet::Routed(packet) => {
+                self.link.heard(now, from, &mut self.of_link);
+                self.router.received(now, from, packet.clone(), &mut self.of_router);
+            }
         }
         self.settle(now, out);
     }
 
     /// The radio believes that this did not reach `to`.
     pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
-        match (packet, &mut self.top) {
-            (Packet::Link(_), Top::Links(link)) => link.unsent(now),
-            (Packet::Link(_), Top::Sessions { .. }) => {}
-            (Packet::Routed(packet), _) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
+        match packet {
+            Packet::Link(_) => self.link.unsent(now),
+            Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
         }
         self.settle(now, out);
     }
@@ -264,17 +266,17 @@ impl<M: Clone> Stack<M> {
     /// When [`Self::woken`] is to be called.
     pub fn wakes(&self) -> Option<Time> {
         let top = match &self.top {
-            Top::Links(link) => link.wakes(),
+            Top::Links => None,
             Top::Sessions { sessions, .. } => sessions.wakes(),
         };
-        top.into_iter().chain(self.router.wakes()).min()
+        top.into_iter().chain(self.link.wakes()).chain(self.router.wakes()).min()
     }
 
     /// Does what is due.
     pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
-        match &mut self.top {
-            Top::Links(link) => link.woken(now, &mut self.of_link),
-            Top::Sessions { sessions, .. } => sessions.woken(now, &mut self.of_sessions),
+        self.link.woken(now, &mut self.of_link);
+        if let Top::Sessions { sessions, .. } = &mut self.top {
+            sessions.woken(now, &mut self.of_sessions);
         }
         self.router.woken(now, &mut self.of_router);
         self.settle(now, out);
@@ -303,6 +305,8 @@ impl<M: Clone> Stack<M> {
             link::Effect::Route { to, frame } => {
                 self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
             }
+            link::Effect::Heard { peer, boot } => _ = self.router.lives(now, peer, boot.0, &mut self.of_router),
+            link::Effect::Silent { peer } => self.router.link_lost(now, peer, &mut self.of_router),
             link::Effect::Up { peer, incarnation } => out.push(Effect::Up { peer, incarnation }),
             link::Effect::Down { peer, incarnation } => out.push(Effect::Down { peer, incarnation }),
             link::Effect::Deliver { from, incarnation, message } => {
@@ -336,8 +340,8 @@ impl<M: Clone> Stack<M> {
             (aodv::Effect::Transmit { to, packet, delay }, _) => {
                 out.push(Effect::Transmit { to, packet: Packet::Routed(packet), delay });
             }
-            (aodv::Effect::Deliver { from, data: Cargo::Custody(frame) }, Top::Links(link)) => {
-                link.received(now, from, frame, &mut self.of_link);
+            (aodv::Effect::Deliver { from, data: Cargo::Custody(frame) }, Top::Links) => {
+                self.link.received(now, from, frame, &mut self.of_link);
             }
             (aodv::Effect::Deliver { from, data: Cargo::Segment(segment) }, Top::Sessions { sessions, .. }) => {
                 sessions.received(now, from, segment, &mut self.of_sessions);
@@ -348,6 +352,21 @@ impl<M: Clone> Stack<M> {
             // An offer that does not arrive is made again, and nobody sends what this node does not speak.
             _ => {}
         }
+    }
+}
+
+/// The router of a node in this life, with what it had stored in the one before, if it had.
+fn router<M: Clone>(
+    now: Time,
+    me: NodeId,
+    boot: Boot,
+    settings: &Settings,
+    stored: Option<aodv::Durable>,
+) -> aodv::Router<(), Cargo<M>> {
+    match (boot.0, stored) {
+        (boot, Some(stored)) => aodv::Router::restored(me, settings.aodv.clone(), boot, stored, now),
+        (0, None) => aodv::Router::new(me, settings.aodv.clone()),
+        (boot, None) => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
     }
 }
 

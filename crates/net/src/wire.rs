@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Ethernet, or whatever carries IP
-//!   IPv4         10.x.y.z from the node's id; 255.255.255.255 is everybody in reach
+//!   IPv4         10.x.y.z from the node's id; 255.255.255.255 is every node in reach
 //!     UDP 654    routing: RFC 3561, byte by byte                 wire::aodv
 //!     UDP 49654  "dl", version, kind, then postcard's encoding   link frames, session segments, floods
 //! ```
@@ -25,11 +25,11 @@ use crate::session::Segment;
 
 /// The UDP port of AODV, by RFC 3561.
 pub const AODV_PORT: u16 = 654;
-/// The UDP port of our own formats, of those that belong to nobody.
+/// The UDP port of our own formats, of those that are not assigned.
 pub const PORT: u16 = 49654;
 /// What our own formats begin with.
 pub const MAGIC: [u8; 2] = *b"dl";
-/// Whoever speaks another version is not understood.
+/// A node that speaks another version is not understood.
 pub const VERSION: u8 = 2;
 
 /// Magic, version and kind.
@@ -57,10 +57,10 @@ impl<M: Serialize> Payload for Flooded<M> {
     const KIND: u8 = 3;
 }
 
-/// Why bytes say nothing, or why something can not be said in bytes.
+/// Why bytes say nothing, or why something cannot be said in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum WireError {
-    /// Somebody else's.
+    /// Of another program.
     #[error("this is not of driftlock: another port, or bytes that do not begin with \"dl\"")]
     Foreign,
     /// Of a later or an earlier driftlock.
@@ -77,7 +77,7 @@ pub enum WireError {
     /// There is more than there should be.
     #[error("{0} bytes too many")]
     Surplus(usize),
-    /// Nobody has this address.
+    /// No node has this address.
     #[error("{0} is no node's address: those are 10.x.y.z")]
     Address(Ipv4Addr),
     /// A node whose number is too large.
@@ -98,9 +98,9 @@ pub enum WireError {
 /// What UDP and IP are to carry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datagram {
-    /// Who has sent it at first.
+    /// The node that has sent it at first.
     pub source: Ipv4Addr,
-    /// Who gets it in the end.
+    /// The node that gets it in the end.
     pub destination: Ipv4Addr,
     /// How many hops it may still go.
     pub ttl: u8,

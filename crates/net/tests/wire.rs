@@ -239,10 +239,12 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
     let lifetime = Time(u64::from(number(rng)) * 1_000_000);
     let hops = u8::try_from(rng.below(256)).unwrap();
     let (originator, destination, seq) = (node(rng), node(rng), Seq(number(rng)));
+    let life = maybe(rng, number).unwrap_or_default();
     let neighbour = Some(NodeId(2));
     match kind {
         0 => {
             let request = Request {
+                life,
                 id: number(rng),
                 ttl: hops,
                 hops: 3,
@@ -258,7 +260,10 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
         }
         1 => {
             let (acknowledge, advert) = (rng.percent(50), advert(rng, destination));
-            (neighbour, Packet::Reply(Reply { hops, acknowledge, destination, seq, originator, lifetime, advert }))
+            (
+                neighbour,
+                Packet::Reply(Reply { life, hops, acknowledge, destination, seq, originator, lifetime, advert }),
+            )
         }
         2 => (None, Packet::Hello(Greeting { seq, lifetime, advert: advert(rng, NodeId(1)) })),
         3 => {
@@ -269,7 +274,7 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
         _ => {
             let kind = rng.below(SEGMENTS);
             let content = segment(rng, kind);
-            (neighbour, Packet::Data(Data { ttl: hops, originator, destination, content }))
+            (neighbour, Packet::Data(Data { life, ttl: hops, originator, destination, content }))
         }
     }
 }
@@ -298,6 +303,7 @@ fn routing_packets_come_out_again_and_are_as_long_as_they_say() {
 fn every_bit_is_where_the_rfc_has_it() {
     let bytes = |to, packet: &Packet<u8, ()>| aodv::datagram(NodeId(1), to, packet, |()| Vec::new()).unwrap();
     let request = Packet::Request(Request {
+        life: 0,
         id: 0x0102_0304,
         ttl: 5,
         hops: 2,
@@ -319,9 +325,11 @@ fn every_bit_is_where_the_rfc_has_it() {
     // 3.0009 s are 3,000 ms: rounded down.
     let lifetime = Time(3_000_900_000);
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
-    let reply = Reply { hops: 4, acknowledge: true, destination, seq, originator, lifetime, advert: None };
-    let expected = [2, 0x40, 0, 4, 10, 0, 0, 9, 0, 0, 0, 7, 10, 0, 0, 1, 0, 0, 0x0B, 0xB8];
-    assert_eq!(bytes(Some(NodeId(3)), &Packet::Reply(reply)).payload, expected);
+    let reply = Reply { life: 0, hops: 4, acknowledge: true, destination, seq, originator, lifetime, advert: None };
+    let fixed = [2, 0x40, 0, 4, 10, 0, 0, 9, 0, 0, 0, 7, 10, 0, 0, 1, 0, 0, 0x0B, 0xB8];
+    assert_eq!(bytes(Some(NodeId(3)), &Packet::Reply(reply.clone())).payload, fixed);
+    let later = bytes(Some(NodeId(3)), &Packet::Reply(Reply { life: 0x0102_0304, ..reply }));
+    assert_eq!(later.payload, [&fixed[..], &[201, 4, 1, 2, 3, 4]].concat());
 
     let hello = bytes(None, &Packet::Hello(Greeting { seq, lifetime, advert: None }));
     assert_eq!((hello.ttl, hello.destination), (1, Ipv4Addr::BROADCAST));
@@ -333,7 +341,9 @@ fn every_bit_is_where_the_rfc_has_it() {
     assert_eq!(bytes(None, &error).payload, expected);
     assert_eq!(bytes(Some(NodeId(3)), &Packet::Acknowledgement).payload, [4, 0]);
 
-    let data = Data { ttl: 12, originator: NodeId(5), destination: NodeId(6), content: () };
+    let data = Data { life: 0, ttl: 12, originator: NodeId(5), destination: NodeId(6), content: () };
+    let later = bytes(Some(NodeId(3)), &Packet::Data(Data { life: 0x0102_0304, ..data.clone() }));
+    assert_eq!(later.payload, [b'd', b'l', wire::VERSION, 0, 1, 2, 3, 4]);
     let data = bytes(Some(NodeId(3)), &Packet::Data(data));
     let ends = (Ipv4Addr::new(10, 0, 0, 5), Ipv4Addr::new(10, 0, 0, 6));
     assert_eq!(((data.source, data.destination), data.ttl, data.port), (ends, 12, wire::PORT));
@@ -342,7 +352,8 @@ fn every_bit_is_where_the_rfc_has_it() {
 #[test]
 fn extensions_that_may_be_skipped_are_and_others_are_not() {
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
-    let reply = Reply { hops: 4, acknowledge: false, destination, seq, originator, lifetime: Time(0), advert: None };
+    let reply =
+        Reply { life: 0, hops: 4, acknowledge: false, destination, seq, originator, lifetime: Time(0), advert: None };
     let packet = Packet::<u8, ()>::Reply(reply);
     let datagram = aodv::datagram(NodeId(1), Some(NodeId(2)), &packet, |()| Vec::new()).unwrap();
     let with = |extension: &[u8]| {
@@ -353,6 +364,7 @@ fn extensions_that_may_be_skipped_are_and_others_are_not() {
     assert_eq!(with(&[1, 4, 0, 0, 3, 0xE8]), Ok(packet));
     assert_eq!(with(&[150, 0]), Err(WireError::Kind(150)));
     assert_eq!(with(&[1, 4, 0]), Err(WireError::Malformed("a routing packet")));
+    assert_eq!(with(&[201, 2, 0, 1]), Err(WireError::Malformed("a routing packet")));
     assert_eq!(with(&[100, 8, 0, 0, 0, 0, 0, 0, 0, 0]), Err(WireError::Malformed("an advert")));
 }
 

@@ -101,7 +101,7 @@ pub fn trace_header(plan: &Plan) -> Header {
     let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
     let field = plan.config.field.as_ref().map(Terrain::plane);
-    Header { constants: plan.config.constants.clone(), field, ..header }
+    Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
 /// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is

@@ -97,7 +97,7 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
         return Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() };
     }
     if plan.algorithm.layer() == Layer::Neighbourhood {
-        return side_by_side::deployment(config, replication, &side_by_side::roaming(config, replication), Site(0));
+        return side_by_side::deployments(config, replication).swap_remove(0);
     }
     let links = match &config.topology {
         Layout::Random => {
@@ -114,11 +114,16 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
 pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let config = serde_json::to_value(&plan.config).unwrap_or_default();
     let origin = Origin::Sim { config, replication };
-    let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, replication), origin);
+    let starts = if plan.config.neighbourhoods > 1 {
+        side_by_side::deployments(&plan.config, replication)
+    } else {
+        vec![deployment(plan, replication)]
+    };
+    let header = Header::of_neighbourhoods(plan.algorithm, plan.without.clone(), &starts, origin);
     let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
     let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
     let field = plan.config.field.as_ref().map(Terrain::plane).or(walked);
-    Header { constants: plan.config.constants.clone(), field, ..header }
+    Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
 /// Runs one replication. Fails only if what is to be recorded can not be written.

@@ -39,20 +39,25 @@ pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
     Roaming::churn(nodes, neighbourhoods, churn, absence, draws)
 }
 
-/// Where a neighbourhood starts.
-pub(crate) fn deployment(config: &Config, replication: u32, roaming: &Roaming, site: Site) -> Deployment {
+/// Where each neighbourhood starts.
+pub(crate) fn deployments(config: &Config, replication: u32) -> Vec<Deployment> {
+    let roaming = roaming(config, replication);
+    (0..config.neighbourhoods).map(|site| deployment(config, replication, &roaming, Site(site))).collect()
+}
+
+fn deployment(config: &Config, replication: u32, roaming: &Roaming, site: Site) -> Deployment {
     let members: Vec<_> = (0..config.nodes).map(NodeId).filter(|&node| roaming.site(node) == Some(site)).collect();
     let stays = Stays::of_site(config.seed, replication, site.0).draw_all(members.len());
     Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() }
 }
 
-/// Runs one replication. The record is one of the first neighbourhood.
+/// Runs one replication. All neighbourhoods write one record.
 pub(crate) fn replicate<P: Protocol>(
     config: &Config,
     repairs: Repairs,
     replication: u32,
     variant: P::Variant,
-    mut recorder: Option<Writer>,
+    recorder: Option<Writer>,
 ) -> io::Result<Replication> {
     let roaming = roaming(config, replication);
     let world = |site: Site| {
@@ -66,11 +71,13 @@ pub(crate) fn replicate<P: Protocol>(
             stays: Stays::of_site(config.seed, replication, site.0),
             lives: stream_of_site(config.seed, replication, Subject::Life, site.0),
             checked: config.check,
-            recorder: recorder.take(),
+            recorder: recorder.as_ref().map(|recorder| recorder.of_neighbourhood(site.0)),
             field: None,
         })
     };
     let worlds = (0..config.neighbourhoods).map(Site).map(world).collect();
+    // The worlds end it.
+    drop(recorder);
     let mut run = SideBySide::new(config, replication, worlds, roaming);
     let violation = run.until_counted().err().map(|violation| *violation);
     let (tally, waiting_at_end) = run.finish(violation.as_ref())?;
@@ -335,7 +342,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             self.schedule(at, Errand::Move(node));
         }
         if let Some((since, leg)) = self.roaming.leg(node).filter(|(since, _)| *since == self.now) {
-            // The record is one of the first neighbourhood.
+            // Where a node walks is nothing that one neighbourhood knows better than another.
             self.worlds[0].record_leg(node, since, &leg);
         }
     }

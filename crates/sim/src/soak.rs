@@ -283,7 +283,7 @@ impl Case {
             nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
-        Header { constants: self.constants.clone(), field: self.terrain.as_ref().map(Terrain::plane), ..header }
+        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header.with_constants(&self.constants) }
     }
 
     /// Runs it. Fails only if the trace can not be written.

@@ -17,7 +17,7 @@ mod write;
 
 pub use read::{ReadError, Reader};
 pub use record::{
-    End, FORMAT, Header, Line, LinkChange, Loss, MemberChange, OLDEST, Origin, Plane, Presence, RESTART, Scene, Step,
-    VERSION,
+    End, FORMAT, Header, Join, Line, LinkChange, Loss, MemberChange, Members, Origin, Plane, Presence, RESTART,
+    Resource, Scene, Step, VERSION,
 };
 pub use write::Writer;

@@ -67,7 +67,7 @@ impl ReferencePointGroup {
 }
 
 /// One member. Each of them walks the reference point's way by itself, from the same stream: so a node's movement needs
-/// nobody else's.
+/// no other node's.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     rule: ReferencePointGroup,

@@ -263,6 +263,7 @@ mod tests {
             settings: Settings { window, ..Settings::default() },
             patience: Patience::new(1),
             carries_permits: |_| false,
+            forms_links: true,
         }
     }
 

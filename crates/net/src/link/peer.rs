@@ -33,6 +33,8 @@ pub(super) struct Own<M> {
     pub(super) settings: Settings,
     pub(super) patience: Patience,
     pub(super) carries_permits: fn(&M) -> bool,
+    /// Whether anything on this node stands on links.
+    pub(super) forms_links: bool,
 }
 
 /// How far the link is.
@@ -101,6 +103,8 @@ enum Known {
 pub(super) struct Peer<M> {
     id: NodeId,
     pub(super) hearing: Option<Hearing>,
+    /// When it is gone, if only frames without a promise of the next one were heard of it, and no hello.
+    glimpsed_until: Option<Time>,
     /// The greatest incarnation that this end knows of between the two.
     last: Incarnation,
     /// The last call that was answered.
@@ -129,6 +133,7 @@ impl<M: Clone> Peer<M> {
         Self {
             id: kept.peer,
             hearing: None,
+            glimpsed_until: None,
             last: kept.last,
             call: kept.call,
             state: State::Down,
@@ -161,6 +166,7 @@ impl<M: Clone> Peer<M> {
     /// Nothing of it has to be remembered but that incarnations have come so far.
     pub(super) fn forgettable(&self) -> Option<Incarnation> {
         let nothing = self.hearing.is_none()
+            && self.glimpsed_until.is_none()
             && matches!(self.state, State::Down)
             && self.custody.had.is_none()
             && self.custody.doubts.is_empty();
@@ -180,7 +186,7 @@ impl<M: Clone> Peer<M> {
     /// Whether it is for this end to call it, now.
     pub(super) fn is_to_be_called(&self, now: Time, own: &Own<M>) -> bool {
         let may_call = own.me < self.id && matches!(self.state, State::Down) && self.in_vain.again_at <= now;
-        may_call && self.is_mutual(now, own)
+        own.forms_links && may_call && self.is_mutual(now, own)
     }
 
     /// To whom it says that it has links.
@@ -215,8 +221,13 @@ impl<M: Clone> Peer<M> {
                 (channel.due(), hearing.map(|hearing| hearing.probe_at(self.probed_at, &own.settings)))
             }
         };
-        let silent = hearing.map(|hearing| hearing.silent_at(&own.settings));
+        let silent = self.silent_at(own);
         [state, probe, silent, self.custody.offer_at()].into_iter().flatten().min()
+    }
+
+    /// When it is gone, unless it is heard before.
+    fn silent_at(&self, own: &Own<M>) -> Option<Time> {
+        self.hearing.as_ref().map(|hearing| hearing.silent_at(&own.settings)).or(self.glimpsed_until)
     }
 
     /// When it is to be told what has arrived, unless a message does so before.
@@ -238,13 +249,34 @@ impl<M: Clone> Peer<M> {
 
 /// Frames and time.
 impl<M: Clone> Peer<M> {
+    /// A frame has arrived over the radio. Tells whether it is of a neighbour whose hellos are heard.
+    pub(super) fn sign_of_life(&mut self, now: Time, out: &mut Vec<Effect<M>>) -> bool {
+        let Some(hearing) = &mut self.hearing else { return false };
+        if hearing.sign_of_life(now) {
+            out.push(Effect::Heard { peer: self.id, boot: hearing.boot });
+        }
+        true
+    }
+
+    /// It has said no hello yet, and something else. It is given the time that one has whose hellos are as rare as
+    /// those of this node, at this `interval`. Tells whether nothing was heard of it before.
+    pub(super) fn glimpse(&mut self, now: Time, interval: Time, own: &Own<M>) -> bool {
+        self.glimpsed_until.replace(now + own.settings.silence(interval)).is_none()
+    }
+
     /// A hello. Who names a link that is not there, or does not name one that is, has missed something.
     pub(super) fn hello(&mut self, now: Time, hello: &Hello, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         match &mut self.hearing {
             Some(hearing) if hello.boot < hearing.boot => return,
-            Some(hearing) if hello.boot == hearing.boot => hearing.hello(now, hello, own.me, &own.settings),
+            Some(hearing) if hello.boot == hearing.boot => {
+                if hearing.hello(now, hello, own.me, &own.settings) {
+                    out.push(Effect::Heard { peer: self.id, boot: hello.boot });
+                }
+            }
             hearing => {
                 *hearing = Some(Hearing::new(now, hello, &own.settings));
+                self.glimpsed_until = None;
+                out.push(Effect::Heard { peer: self.id, boot: hello.boot });
                 if self.boot_of_state().is_some_and(|boot| boot < hello.boot) {
                     self.fall(now, Known::ToPeer, own, out);
                 }
@@ -469,9 +501,8 @@ impl<M: Clone> Peer<M> {
 
     /// Does what is due, but for acknowledgements, which are told to several together.
     pub(super) fn woken(&mut self, now: Time, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
-        if self.hearing.as_ref().is_some_and(|hearing| hearing.silent_at(&own.settings) <= now) {
-            self.hearing = None;
-            self.fall(now, Known::Here, own, out);
+        if self.silent_at(own).is_some_and(|at| at <= now) {
+            self.falls_silent(now, own, out);
         }
         match &mut self.state {
             State::Down => {}
@@ -509,6 +540,21 @@ impl<M: Clone> Peer<M> {
 
 /// Up and down.
 impl<M: Clone> Peer<M> {
+    /// It is gone. One with a link was asked before whether it is there, and is forgotten. Of another no more than
+    /// hellos may be lost, so what they have said is remembered for a while, and links that they made up for need not
+    /// form.
+    fn falls_silent(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        self.glimpsed_until = None;
+        let was_silent = self.hearing.as_mut().is_some_and(Hearing::falls_silent);
+        if was_silent || self.incarnation().is_some() {
+            self.hearing = None;
+        }
+        if !was_silent {
+            out.push(Effect::Silent { peer: self.id });
+            self.fall(now, Known::Here, own, out);
+        }
+    }
+
     fn rise(&mut self, now: Time, boot: Boot, incarnation: Incarnation, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
         self.custody.settle_all(self.id, out);

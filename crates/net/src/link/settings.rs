@@ -16,10 +16,10 @@ pub struct Settings {
     pub hellos_up: u32,
     /// How many hellos of a neighbour are looked back at: at most 32.
     pub hellos_window: u32,
-    /// A neighbour that is silent for so many of its intervals is gone; or for so many of the shortest,
-    /// [`Self::hello_ms`], after it was asked something [`Self::questions_min`] times.
+    /// A neighbour that is silent for so many of the intervals that it has announced is gone, for links and routes.
     pub hellos_down: u32,
-    /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely.
+    /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely:
+    /// it is gone when as many shortest intervals, [`Self::hello_ms`], have passed since the first question.
     pub questions_min: u32,
     /// The most neighbours without a link that one hello lists.
     pub list_max: u32,
@@ -56,7 +56,7 @@ impl Default for Settings {
             hellos_per_second_max: 50,
             hellos_up: 2,
             hellos_window: 3,
-            hellos_down: 4,
+            hellos_down: 3,
             questions_min: 4,
             list_max: 32,
             spare_witnesses: 2,
@@ -110,6 +110,16 @@ impl Settings {
             ),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, refusal)| Err(refusal))
+    }
+
+    /// How long a neighbour may be silent that speaks at least once in each such interval.
+    pub(crate) fn silence(&self, interval: Time) -> Time {
+        Time(interval.0.saturating_mul(u64::from(self.hellos_down)))
+    }
+
+    /// How long what such a neighbour has said is remembered: for one interval more.
+    pub(crate) fn memory(&self, interval: Time) -> Time {
+        self.silence(interval) + interval
     }
 
     /// The first wait of a series of `tries`, doubled with each, up to the longest.

@@ -64,21 +64,26 @@ fn a_link_breaks_by_silence_and_not_by_impatience() {
 }
 
 #[test]
-fn who_is_not_heard_for_a_while_is_asked_before_it_counts_as_gone() {
+fn who_is_not_heard_for_a_while_is_asked_before_it_counts_as_gone_within_three_of_its_intervals() {
     let mut crowd = pair(4);
     let silence = |link: &mut Link<Message>, mut now: Time| {
         let (mut probes, mut out) = (0, Vec::new());
-        while !out.iter().any(|effect| matches!(effect, Effect::Down { .. })) {
+        while !out.contains(&Effect::Silent { peer: B }) {
+            assert_eq!(out, [], "it is not gone yet");
             now = link.wakes().unwrap();
             link.woken(now, &mut out);
             let is_probe = |effect: &Effect<_>| matches!(effect, Effect::Transmit { frame: Frame::Probe(_), .. });
             probes += out.extract_if(.., |effect| is_probe(effect)).count();
+            out.retain(|effect| !matches!(effect, Effect::Transmit { frame: Frame::Hello(_), .. }));
         }
+        assert!(matches!(out[1], Effect::Down { .. }), "and its link is: {out:?}");
         (probes, now)
     };
     let now = crowd.now;
     let (probes, gone_at) = silence(&mut crowd.links[0], now);
-    assert!(probes >= 3 && gone_at > now + Time(4_000 * MS), "{probes} at {gone_at:?}");
+    // The last hello was up to one of them ago.
+    assert!(gone_at > now + Time(2_500 * MS) && gone_at <= now + Time(3_750 * MS), "{probes} at {gone_at:?}");
+    assert!(probes >= 2, "{probes}");
     let head = Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: 0 };
     let mut out = Vec::new();
     crowd.links[1].received(crowd.now, A, Frame::Probe(head), &mut out);

@@ -27,7 +27,7 @@ fn at_hello_of(boot: u32) -> [Vec<Effect<Message>>; 2] {
 #[test]
 fn the_link_is_over_at_the_first_hello_of_a_later_boot_and_at_no_other() {
     for out in at_hello_of(2) {
-        assert!(matches!(out[..], [Effect::Down { .. }]), "{out:?}");
+        assert!(matches!(out[..], [Effect::Heard { boot: Boot(2), .. }, Effect::Down { .. }]), "{out:?}");
     }
     assert_eq!(at_hello_of(1), [vec![], vec![]], "the same boot");
     assert_eq!(at_hello_of(0), [vec![], vec![]], "a late hello of an earlier boot");

@@ -12,8 +12,8 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
+use driftlock_net::{Time, aodv};
 use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -208,6 +208,11 @@ impl Terrain {
     /// Refuses what makes no sense, or not to this algorithm.
     pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
+        if self.layers.aodv.hello != aodv::Hello::Off {
+            return Err(TerrainError::Layers(
+                "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
+            ));
+        }
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
@@ -341,6 +346,9 @@ mod tests {
         assert!(crowded.contains("take fewer nodes"), "{crowded}");
         let restless = read("layers = { link = { hello-ms = 0 } }");
         assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
+        let twofold = read("layers = { aodv = { hello = \"always\" } }");
+        assert!(refusal(&twofold, "klme").starts_with("layers: aodv.hello is for routers alone"));
+        assert_eq!(twofold.check_ground(30), Ok(()), "as traffic has it");
     }
 
     #[test]

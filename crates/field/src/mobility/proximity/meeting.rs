@@ -14,7 +14,7 @@ const NEVER: i64 = i64::MAX;
 pub(super) struct Meeting(Option<(i64, i64)>);
 
 impl Meeting {
-    /// While both stay on their legs for ever. Who is absent meets nobody.
+    /// While both stay on their legs for ever. A node that is absent meets none.
     pub(super) fn of(course: &Course, other: &Course, range: f64, now: Time) -> Self {
         if !course.is_present || !other.is_present {
             return Self(None);
