@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use driftlock_field::sites::Site;
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
 use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};

@@ -75,7 +75,7 @@ fn requests(header: &Header, write: impl FnOnce(Writer)) -> Vec<Vec<Request>> {
     write(Writer::new(Box::new(bytes.clone()), header));
     let trace = std::mem::take(&mut *bytes.0.lock().expect("one thread"));
     let mut reader = Reader::new(Box::new(std::io::Cursor::new(trace))).expect("a trace");
-    let mut nodes = vec![Node::default(); header.deployment.nodes as usize];
+    let mut nodes = vec![Node::default(); header.nodes as usize];
     while let Some(line) = reader.next_line().expect("a whole trace") {
         if let Line::Step(step) = line {
             nodes[step.node.index()].take(&step);
@@ -165,7 +165,9 @@ fn algorithms_over_radios_meet_the_same_requests() {
 fn what_a_border_cuts_short_is_used_for_as_long_altogether() {
     let plan = |tag: &str| {
         let (connectivity, churn) = (Config::default().connectivity, "heavy".parse().expect("a churn"));
-        Config { algorithm: tag.into(), connectivity, churn, ..config() }.plan().expect("it makes sense")
+        Config { algorithm: tag.into(), connectivity, churn, neighbourhoods: 2, ..config() }
+            .plan()
+            .expect("it makes sense")
     };
     let [ours, theirs] = ["klme", "klme-ft"].map(|tag| of_run(&plan(tag)));
     // An application that asks while its node is in no neighbourhood is first heard of when it comes in.
