@@ -158,7 +158,8 @@ impl Visitor for Replicate<'_> {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
         // It was checked, but a file of movements may have changed since.
-        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).map_err(io::Error::other);
+        let afield =
+            |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
         let mut field = plan.config.field.as_ref().map(afield).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
@@ -416,7 +417,7 @@ mod tests {
 
         fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
             let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
-            let field = terrain.afield::<P>(self.stormy.config.nodes, 1).expect("it makes sense");
+            let field = terrain.afield::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
             let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
             let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
             until(&mut run, SETTLED - 20.0);

@@ -186,6 +186,7 @@ impl<P: Protocol> World<P> {
             recorder,
         };
         world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
+        world.announce_members();
         world.expect_field();
         world
     }
@@ -459,6 +460,7 @@ impl<P: Protocol> World<P> {
         let life = neighbourhood.enter(node, stay);
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
+            field.takes_part(self.now, node, Some(life));
         }
         if let Some((t, recorder)) = self.recorder() {
             recorder.member(t, node, Presence::Inside);
@@ -469,6 +471,7 @@ impl<P: Protocol> World<P> {
         }
         self.checked = checked;
         let roll_call = self.roll_call(stay, life, members);
+        let roll_call = self.as_heard(node, roll_call);
         self.tell(node, roll_call)
     }
 
@@ -587,7 +590,7 @@ impl<P: Protocol> World<P> {
         match effect {
             Effect::Send { to, message, shared } => self.send(id, to, message, shared)?,
             Effect::Broadcast { message } => {
-                for (at, to) in self.ground.audience(id).into_iter().enumerate() {
+                for (at, to) in self.audience(id).into_iter().enumerate() {
                     self.send(id, to, message.clone(), at > 0)?;
                 }
             }
@@ -636,6 +639,9 @@ impl<P: Protocol> World<P> {
             recorder.member(t, node, Presence::Outside);
         }
         self.departed.push(node);
+        if let Some(field) = &mut self.field {
+            field.takes_part(self.now, node, None);
+        }
         let checked = mem::replace(&mut self.checked, false);
         for peer in self.ground.audience(node) {
             self.hint(peer, node, None)?;

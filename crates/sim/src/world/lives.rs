@@ -170,6 +170,7 @@ impl<P: Protocol> World<P> {
         if let Some(neighbourhood) = self.ground.neighbourhood_mut() {
             neighbourhood.back(node);
         }
+        self.announce(node);
         let mut out = mem::take(&mut self.out);
         let restored = self.next_life(node, &killed, &mut out);
         let change = restored.protocol().status().change_since(&killed.protocol().status());

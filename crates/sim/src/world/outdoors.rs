@@ -1,6 +1,8 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
+use driftlock_net::ideal::Neighbourhood;
+use driftlock_net::stack::Told;
 use driftlock_protocol::{
     Crossing, Harm, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
 };
@@ -217,7 +219,6 @@ impl<P: Protocol> World<P> {
 
     fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
         let is_down = self.is_down(node);
-        let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
             News::Killed if P::CLAIMS.stand(Harm::Restart) => {
@@ -240,9 +241,16 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Link { peer, incarnation, up: true } => self.tell_of_link(node, LinkEvent::Up { peer, incarnation }),
-            News::Link { peer, incarnation, .. } => self.tell_of_link(node, LinkEvent::Down { peer, incarnation }),
-            News::Message { from, incarnation, message } => {
+            News::Told(told) => self.told(node, told),
+        }
+    }
+
+    /// A node's stack tells it something.
+    fn told(&mut self, node: NodeId, told: Told<P::Message>) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        match told {
+            Told::Link(event) => self.tell_of_link(node, event),
+            Told::Message { from, incarnation, message } => {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
                 }
@@ -254,11 +262,20 @@ impl<P: Protocol> World<P> {
                 // Else it is for a life that is over.
                 if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
-            News::Undelivered { to, message } => {
+            Told::Undelivered { to, message } => {
                 if field.landed(node, to, &message) {
                     self.meter.landed(P::permits(&message));
                 }
                 self.input(node, Input::Undelivered { to, message })
+            }
+            Told::Met { peer, life } => self.tell_of_member(node, Crossing::Met { peer, life }),
+            Told::Parted { peer } => self.tell_of_member(node, Crossing::Parted { peer }),
+            // Nodes of a world have nothing else to say of themselves.
+            Told::Said(_) => Ok(()),
+            // Nobody knows, and nobody has to: it is on its way no longer.
+            Told::Dropped { to, message } => {
+                field.landed(node, to, &message);
+                Ok(())
             }
         }
     }
@@ -267,15 +284,71 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         let incarnation = match P::View::LAYER {
             Layer::Links => self.nodes[from.index()].incarnation(to),
+            Layer::Neighbourhood if field.hears_of_members() => field.life_heard_by(from, to),
             Layer::Neighbourhood => self.ground.neighbourhood().and_then(|inside| inside.life(to)),
         };
         match incarnation {
             Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),
             None if P::View::LAYER == Layer::Links => return Err(Violation::NoLink { from, to }.into()),
-            // To somebody who has left.
+            // To a node that has left, or that the sender has not heard of.
             None => self.meter.landed(P::permits(&message)),
         }
         Ok(())
+    }
+
+    /// Whether members hear of one another by themselves.
+    pub(super) fn hears_of_members(&self) -> bool {
+        self.field.as_ref().is_some_and(Afield::hears_of_members)
+    }
+
+    /// Whoever is in the neighbourhood at the start says so from then on.
+    pub(super) fn announce_members(&mut self) {
+        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect();
+        members.into_iter().for_each(|(member, _)| self.announce(member));
+    }
+
+    /// A member says on the field that it is there, and in which life.
+    pub(super) fn announce(&mut self, node: NodeId) {
+        let life = self.ground.neighbourhood().and_then(|inside| inside.life(node));
+        if let Some(field) = self.field.as_mut().filter(|_| life.is_some()) {
+            field.takes_part(self.now, node, life);
+        }
+    }
+
+    /// A node that comes in knows those whom it has heard.
+    pub(super) fn as_heard(&self, node: NodeId, entered: Crossing) -> Crossing {
+        match (&self.field, entered) {
+            (Some(field), Crossing::Entered { stay, life, founds, .. }) if field.hears_of_members() => {
+                Crossing::Entered { stay, life, members: field.heard_by(node).collect(), founds }
+            }
+            (_, entered) => entered,
+        }
+    }
+
+    /// A node is told of all members for certain.
+    pub(super) fn introduce_all(&mut self, node: NodeId) {
+        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect();
+        if let Some(field) = &mut self.field {
+            members.into_iter().for_each(|(member, life)| field.introduce(self.now, node, member, life));
+        }
+    }
+
+    /// A member has heard of another one, or not for long. One that is about to leave was told who is there.
+    fn tell_of_member(&mut self, node: NodeId, hint: Crossing) -> Step<()> {
+        let is_inside = *self.nodes[node.index()].reach() != Reach::Outside;
+        if self.hears_of_members() && is_inside && !self.is_leaving(node) && !self.is_down(node) {
+            self.tell(node, hint)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whom a broadcast reaches: all members, or those whom its sender has heard of.
+    pub(super) fn audience(&self, from: NodeId) -> Vec<NodeId> {
+        match &self.field {
+            Some(field) if field.hears_of_members() => field.heard_by(from).map(|(member, _)| member).collect(),
+            _ => self.ground.audience(from),
+        }
     }
 
     /// What a node has sent in this step goes out.
