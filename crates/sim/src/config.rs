@@ -17,6 +17,7 @@ use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::layout::{Layout, check_links};
 use crate::random::Duration;
+use crate::roaming::Roaming;
 use crate::topology::{links_at, possible_links};
 
 mod error;
@@ -380,8 +381,12 @@ impl Config {
         if self.churn != Churn::NONE && self.speed > 0.0 {
             return Err(ConfigError::TwoWaysToMove);
         }
-        plane(neighbourhoods, self.areas, self.spacing, self.margin)?;
-        Ok(())
+        let (_, corner) = plane(neighbourhoods, self.areas, self.spacing, self.margin)?;
+        if self.speed > 0.0 {
+            Roaming::check_walk(nodes, corner, self.speed).map_err(ConfigError::Walk)
+        } else {
+            Ok(())
+        }
     }
 
     /// How many links there are at the start.

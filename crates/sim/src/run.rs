@@ -227,7 +227,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         let mut run = Self {
             plan,
             world: World::new(setting),
-            applications: Applications::new(&plan.config, replication),
+            applications: Applications::of(&plan.config, replication),
             mobility: draws(Subject::Mobility),
             restarts: draws(Subject::Restart),
             last_entry: Time::ZERO,
@@ -343,7 +343,7 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.applications.stay();
+        let stay = self.applications.stay(node);
         let entry = self.world.entry(node);
         self.world.schedule(stay, Event::Release { node, entry });
     }
@@ -426,7 +426,7 @@ mod tests {
 
     const SETTLED: f64 = 200.0;
 
-    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first
+    /// What a crowd in one cell waits on average, in four hundred seconds: ten seconds after it has asked at the first
     /// rate, and those who waited then have been served. Since then it asks at the second rate.
     struct Waits<'a> {
         stormy: &'a Plan,
@@ -446,12 +446,12 @@ mod tests {
             until(&mut run, SETTLED);
             let served_in_a_second = run.world.meter().entries() as f64 / 20.0;
             let served = SETTLED + run.world.oracle().owed_count() as f64 / served_in_a_second;
-            run.applications = Applications::new(&self.calm.config, 0);
+            run.applications = Applications::of(&self.calm.config, 0);
             until(&mut run, served + 10.0);
             run.world.meter().restart(0);
-            until(&mut run, served + 110.0);
+            until(&mut run, served + 410.0);
             let tally = run.world.finish(None).expect("nothing is written").finish();
-            assert!(tally.waits.len() > 50, "{} entries", tally.waits.len());
+            assert!(tally.waits.len() > 200, "{} entries", tally.waits.len());
             tally.waits.iter().map(|wait| wait.units()).sum::<f64>() / tally.waits.len() as f64
         }
     }

@@ -6,18 +6,20 @@
 //! are looked at when a node turns (with all around it) and when it comes into another cell (with those in the cells
 //! that it comes to touch).
 
-mod agenda;
 mod cells;
 mod meeting;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
+use driftlock_net::queue::{Due, Queue};
 use driftlock_protocol::NodeId;
 
-use self::agenda::{Agenda, Timed};
 use self::cells::{Block, Cell, Cells, Occupant};
 use self::meeting::Meeting;
 use super::movement::{Course, Movement};
+
+/// What is expected, most of it far ahead: in slots of about half a second.
+type Agenda<T> = Queue<T, 29>;
 
 /// Two nodes have come within range of one another, or are so no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,13 +60,13 @@ struct Crossing {
     leg: u32,
 }
 
-impl Timed for Prospect {
+impl Due for Prospect {
     fn at(&self) -> Time {
         self.at
     }
 }
 
-impl Timed for Crossing {
+impl Due for Crossing {
     fn at(&self) -> Time {
         self.at
     }
@@ -118,7 +120,7 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let (crossings, prospects) = (Agenda::new(), Agenda::new());
+        let (crossings, prospects) = (Queue::default(), Queue::default());
         let (set_out, presences) = (None, Vec::new());
         let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out, presences };
         let start = proximity.start();
@@ -173,7 +175,7 @@ impl Proximity {
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
     pub fn wakes(&self) -> Option<Time> {
         let turn = self.movement.next_turn().map(|(at, _)| at);
-        [turn, self.crossings.first(), self.prospects.first()].into_iter().flatten().min()
+        [turn, self.crossings.next_time(), self.prospects.next_time()].into_iter().flatten().min()
     }
 
     /// The next change up to a time, in the order of time and then of the nodes. If there is none, every node has got
@@ -185,7 +187,7 @@ impl Proximity {
             if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
                 self.movement.turn(node);
                 self.set_out(node, due);
-            } else if self.crossings.first() == Some(due)
+            } else if self.crossings.next_time() == Some(due)
                 && let Some(crossing) = self.crossings.pop()
             {
                 self.cross(crossing);
