@@ -69,7 +69,7 @@ impl<P: Protocol> World<P> {
     /// all takes the units with it.
     pub(super) fn put_right_before_leaving(&mut self, node: NodeId) -> Step<()> {
         if self.hears_of_members() {
-            self.introduce_all(node);
+            self.introduce_all(node)?;
         } else if self.hints.wrong <= 0.0 {
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl<P: Protocol> World<P> {
 
     /// A node is told this of another one, if it is inside and up.
     fn tell_hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        if node == peer || *self.nodes[node.index()].reach() == Reach::Outside || self.is_down(node) {
+        if node == peer || *self.shell(node).reach() == Reach::Outside || self.is_down(node) {
             return Ok(());
         }
         self.tell(node, life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))
