@@ -7,7 +7,8 @@ use crate::hok::{self, Hok, Policy};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{Claims, Layer, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
+use crate::ideal::{Ideal, Start};
+use crate::{Claims, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,16 +62,16 @@ impl Algorithm {
         ALGORITHMS.iter().find(|algorithm| algorithm.tag == tag)
     }
 
-    /// The layer that it stands on.
-    pub fn layer(&self) -> Layer {
-        struct AskLayer;
-        impl Visitor for AskLayer {
-            type Output = Layer;
-            fn visit<P: Protocol>(self, _variant: P::Variant) -> Layer {
-                P::View::LAYER
+    /// From what of a deployment the layer begins that it stands on.
+    pub fn starts_from(&self) -> Start {
+        struct AskStart;
+        impl Visitor for AskStart {
+            type Output = Start;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Start {
+                <P::View as View>::Ideal::STARTS_FROM
             }
         }
-        self.visit(AskLayer)
+        self.visit(AskStart)
     }
 
     /// What it claims to stand.
