@@ -25,7 +25,7 @@ pub use channels::Channels;
 pub use links::{FAILURES, FORMATIONS, Links, MENDINGS, NOTICES};
 pub use neighbourhood::{CRASHES, DISK_LOSSES, JOINS, LEAVES, Neighbourhood, RETURNS, REVIVALS};
 
-use crate::{Deployment, Incarnation, NodeId, Stay, View};
+use crate::{Deployment, Incarnation, NodeId, Protocol, Stay, View};
 
 /// Nodes that are killed, and come back with what they had stored: in all layers.
 pub const RESTARTS: Kind =
@@ -162,11 +162,18 @@ pub enum News<V> {
 pub struct Needs {
     /// These nodes have done whatever was due, as they notice the change at once.
     pub attentive: Vec<NodeId>,
+    /// These nodes neither pause nor are down.
+    pub awake: Vec<NodeId>,
     /// Nothing is on its way from the one node to the other.
     pub drained: Vec<(NodeId, NodeId)>,
+    /// Likewise, where links fail only when they are [`Fate::Drained`].
+    pub failing: Vec<(NodeId, NodeId)>,
     /// Units are made: no application may use any.
     pub founds: bool,
 }
+
+/// The exact twin of the layer that an algorithm stands on.
+pub type IdealOf<P> = <<P as Protocol>::View as View>::Ideal;
 
 /// The exact twin of a layer: who reaches whom, and what may change next.
 pub trait Ideal: Clone + Eq + Hash + Debug + Send + Sync + 'static {

@@ -5,6 +5,7 @@
 //! - [`vocabulary`]: node ids, units, permits, fences, demands and grants.
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
+//! - [`carrier`]: where effects go, for worlds that carry them out.
 //! - [`life`]: how a node begins, what it stores, and how it comes back; what algorithms claim to stand.
 //! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: any of them.
 //! - [`ideal`]: the exact twins of the layers, and what is on its way over any of them.
@@ -29,6 +30,7 @@
 extern crate alloc;
 
 pub mod below;
+pub mod carrier;
 pub mod constants;
 pub mod dag;
 pub mod height;
@@ -51,6 +53,7 @@ pub mod tenure;
 pub mod vocabulary;
 
 pub use below::{Reach, ReachOf, View};
+pub use carrier::Carrier;
 pub use constants::{Constant, Constants, Terms, WrongConstant};
 pub use life::{Charter, Claims, Harm};
 pub use link::{Incarnation, LinkEvent, Linked};

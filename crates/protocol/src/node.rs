@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    Charter, Demand, Effect, Grant, Incarnation, NodeId, Out, Protocol, Reach, ReachOf, Section, Units,
-    carries_permits,
+    Charter, Demand, Effect, Grant, Incarnation, NodeId, Out, Protocol, Reach, ReachOf, Section, Units, carries_permits,
 };
 
 /// Everything that can happen to a node.

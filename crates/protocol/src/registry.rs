@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::hok::{self, Hok, Policy};
+use crate::ideal::{Ideal, Start};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::ideal::{Ideal, Start};
 use crate::{Claims, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
 
 /// Where an algorithm comes from.

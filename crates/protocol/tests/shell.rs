@@ -4,8 +4,8 @@ use driftlock_protocol::hok::{self, Hok, Policy};
 use driftlock_protocol::klme::Klme;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Priority,
-    Linked, Membership, Protocol, Refusal, Repairs, Section, Stay, Units,
+    Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Linked, Membership, Node, NodeId,
+    Out, Outbox, Priority, Protocol, Refusal, Repairs, Section, Stay, Units,
 };
 
 type Effects = Vec<Effect<Message, Timer>>;
@@ -117,7 +117,8 @@ fn links_go_up_and_down_one_after_the_other() {
 #[test]
 fn links_are_known_in_whatever_order_they_are_told() {
     let [node, _] = pair();
-    let node = Node::new(NodeId(0), node.protocol().clone(), Linked::from_iter([(NodeId(3), FIRST), (NodeId(1), FIRST)]));
+    let node =
+        Node::new(NodeId(0), node.protocol().clone(), Linked::from_iter([(NodeId(3), FIRST), (NodeId(1), FIRST)]));
     assert_eq!([1, 2, 3].map(|peer| node.incarnation(NodeId(peer))), [Some(FIRST), None, Some(FIRST)]);
 }
 

@@ -15,9 +15,9 @@ pub mod replay;
 pub mod transcript;
 mod write;
 
+pub use driftlock_protocol::ideal::Presence;
 pub use read::{ReadError, Reader};
 pub use record::{
-    End, FORMAT, Header, Line, LinkChange, Loss, MemberChange, OLDEST, Origin, Plane, Presence, RESTART, Scene, Step,
-    VERSION,
+    End, FORMAT, Header, Line, LinkChange, Loss, MemberChange, OLDEST, Origin, Plane, RESTART, Scene, Step, VERSION,
 };
 pub use write::Writer;

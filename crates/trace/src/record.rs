@@ -1,5 +1,6 @@
 //! The lines of a trace.
 
+use driftlock_protocol::ideal::Presence;
 use driftlock_protocol::{
     Algorithm, Constants, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status,
     StatusChange, Visitor,
@@ -132,20 +133,6 @@ pub struct LinkChange {
     pub up: bool,
     /// Of the link concerned.
     pub incarnation: Incarnation,
-}
-
-/// Where a node is now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Presence {
-    /// It has entered the neighbourhood.
-    Inside,
-    /// It has departed.
-    Outside,
-    /// It has crashed inside, and forgotten everything; nobody is told.
-    Crashed,
-    /// It was killed inside, and will be back with what it had stored; nobody is told.
-    Down,
 }
 
 /// A node has entered the neighbourhood, departed or crashed.

@@ -1,9 +1,9 @@
 //! Doing again what a trace says, with fresh nodes, and comparing every output.
 
-use driftlock_net::ideal::Ground;
+use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Algorithm, Charter, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs, Terms,
-    View, Visitor, WrongConstant,
+    Algorithm, Charter, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Repairs, Terms, View,
+    Visitor, WrongConstant,
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -96,7 +96,13 @@ pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     let names = reader.header().without.iter().map(String::as_str);
     let repairs = algorithm.rules_without(names).map_err(unknown)?;
     check_deployment(reader.header())?;
-    algorithm.visit(Replay { reader, algorithm, repairs })
+    algorithm.visit(Replay { reader, repairs })
+}
+
+/// Likewise, with a protocol that need not be registered.
+pub fn replay_with<P: Protocol>(reader: Reader, variant: P::Variant, repairs: Repairs) -> Result<Outcome, ReplayError> {
+    check_deployment(reader.header())?;
+    Replay { reader, repairs }.visit::<P>(variant)
 }
 
 /// The permits that each node has at the start, if the algorithm is known and the deployment makes sense.
@@ -141,7 +147,6 @@ fn check_deployment(header: &Header) -> Result<(), ReplayError> {
 
 struct Replay {
     reader: Reader,
-    algorithm: &'static Algorithm,
     repairs: Repairs,
 }
 
@@ -150,7 +155,7 @@ impl Visitor for Replay {
 
     fn visit<P: Protocol>(mut self, variant: P::Variant) -> Self::Output {
         let deployment = self.reader.header().deployment.clone();
-        let ground = Ground::<()>::new(P::View::LAYER, &deployment);
+        let ideal = <P::View as View>::Ideal::new(&deployment);
         let header = self.reader.header();
         let small = matches!(header.world, Origin::Check { small_scale: true, .. });
         let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
@@ -158,14 +163,14 @@ impl Visitor for Replay {
         let variant = terms.variant::<P>(variant)?;
         let protocols = P::deploy(&deployment, variant, self.repairs);
         let mut nodes: Vec<Node<P>> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.reach(id))).collect();
         let charter = Charter::new(deployment.k, variant, self.repairs);
         let mut steps = 0;
         while let Some(line) = self.reader.next_line()? {
             match line {
                 Line::Member(MemberChange { member, presence: Presence::Crashed, .. }) => {
                     let node = nodes.get_mut(member.index()).ok_or_else(|| self.unknown(member))?;
-                    *node = Node::new(member, P::blank(member, &charter), Reach::Outside);
+                    *node = Node::blank(member, &charter);
                 }
                 // What another change means to a node is among its inputs.
                 Line::Link(_) | Line::Member(_) | Line::Loss(_) | Line::Scene(_) => {}
@@ -208,8 +213,9 @@ impl Replay {
             *node = node.restarted(charter, &mut out);
             None
         } else {
+            let algorithm = || self.reader.header().algorithm.clone();
             let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
-                .map_err(|error| ReplayError::BadInput { line, algorithm: self.algorithm.tag.into(), error })?;
+                .map_err(|error| ReplayError::BadInput { line, algorithm: algorithm(), error })?;
             node.step(input, &mut out).err()
         };
         let out = serde_json::to_value(out.effects()).unwrap_or(Value::Null);

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use driftlock_protocol::ideal::{Presence, Sight};
 use driftlock_protocol::{Effect, Incarnation, InputOf, NodeId, Protocol, Refusal, StatusChange};
 use serde::Serialize;
 
 use crate::record::{LiveStep, RESTART, Step};
-use crate::{End, Header, LinkChange, Loss, MemberChange, Presence, Scene};
+use crate::{End, Header, LinkChange, Loss, MemberChange, Scene};
 
 /// Writes the lines of one trace.
 ///
@@ -62,6 +63,14 @@ impl Writer {
         let mut writer = Self { sink, steps: 0, error: None };
         writer.line(header);
         writer
+    }
+
+    /// Something below the nodes has changed.
+    pub fn sight(&mut self, t: u64, sight: Sight) {
+        match sight {
+            Sight::Link { ends, up, incarnation } => self.link(t, ends, up, incarnation),
+            Sight::Member(member, presence) => self.member(t, member, presence),
+        }
     }
 
     /// A link has formed or failed.

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs, Stay,
+    Algorithm, Demand, Deployment, Incarnation, Input, Linked, Node, NodeId, Outbox, Protocol, Repairs, Stay,
 };
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Writer};
@@ -18,7 +18,7 @@ fn header() -> Header {
 /// Node 0 enters and leaves its CS.
 fn write(writer: &mut Writer) {
     let protocols = Krl::deploy(&header().deployment, Variant::new(Forwarding::Off), Repairs::ALL);
-    let mut node = Node::new(NodeId(0), protocols[0].clone(), Reach::links([(NodeId(1), Incarnation(0))]));
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), Linked::from_iter([(NodeId(1), Incarnation(0))]));
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();

@@ -20,13 +20,8 @@ pub const NOTICES: Kind = Kind {
     course: Course::Follows { delays: 5 },
 };
 /// A link forms again that a restart has cut.
-pub const MENDINGS: Kind = Kind {
-    name: "mendings",
-    one: "mending",
-    word: "mend",
-    whom: Whom::Pair,
-    course: Course::Follows { delays: 10 },
-};
+pub const MENDINGS: Kind =
+    Kind { name: "mendings", one: "mending", word: "mend", whom: Whom::Pair, course: Course::Follows { delays: 10 } };
 
 /// The end of a link whose other end is gone, as its node was killed. This one has not noticed yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -237,9 +232,9 @@ impl Ideal for Links {
     fn needs(&self, Change { node, peer, kind }: Change) -> Needs {
         let both = [(node, peer), (peer, node)].to_vec();
         match *kind {
-            RESTARTS => Needs::default(),
+            RESTARTS => Needs { awake: [node].to_vec(), ..Needs::default() },
             NOTICES => Needs { attentive: [node].to_vec(), ..Needs::default() },
-            FAILURES => Needs { attentive: [node, peer].to_vec(), ..Needs::default() },
+            FAILURES => Needs { attentive: [node, peer].to_vec(), failing: both, ..Needs::default() },
             _ => Needs { attentive: [node, peer].to_vec(), drained: both, ..Needs::default() },
         }
     }

@@ -6,7 +6,8 @@ use super::{Change, Course, Ideal, Kind, Life, Needs, News, NoLink, Presence, RE
 use crate::{Crossing, Deployment, Incarnation, Membership, NodeId, Stay};
 
 /// Nodes enter the neighbourhood.
-pub const JOINS: Kind = Kind { name: "joins", one: "entering", word: "join", whom: Whom::Node, course: Course::Bounded };
+pub const JOINS: Kind =
+    Kind { name: "joins", one: "entering", word: "join", whom: Whom::Node, course: Course::Bounded };
 /// Members are told to leave it.
 pub const LEAVES: Kind =
     Kind { name: "leaves", one: "leaving", word: "leave", whom: Whom::Node, course: Course::Bounded };
@@ -79,12 +80,7 @@ impl Neighbourhood {
 
     /// A node enters that was outside, or comes in the place of one that has crashed: all who live are told, and it is
     /// told who is there.
-    fn enter(
-        &mut self,
-        node: NodeId,
-        draw: &mut dyn FnMut(Incarnation) -> Stay,
-        news: &mut Vec<News<Crossing>>,
-    ) {
+    fn enter(&mut self, node: NodeId, draw: &mut dyn FnMut(Incarnation) -> Stay, news: &mut Vec<News<Crossing>>) {
         let members: Vec<_> = self.members().filter(|(member, _)| *member != node).collect();
         let life = self.begin_life(node);
         let stay = draw(life);
@@ -113,8 +109,7 @@ impl Ideal for Neighbourhood {
 
     const STARTS_FROM: Start = Start::Members;
 
-    const KINDS: &'static [&'static Kind] =
-        &[&JOINS, &LEAVES, &CRASHES, &RESTARTS, &DISK_LOSSES, &REVIVALS, &RETURNS];
+    const KINDS: &'static [&'static Kind] = &[&JOINS, &LEAVES, &CRASHES, &RESTARTS, &DISK_LOSSES, &REVIVALS, &RETURNS];
 
     fn new(start: &Deployment) -> Self {
         let places = alloc::vec![Place::Outside; start.nodes as usize];
@@ -157,17 +152,13 @@ impl Ideal for Neighbourhood {
                 founds: self.members().all(|(member, _)| member == change.node),
                 ..Needs::default()
             },
+            RESTARTS | DISK_LOSSES => Needs { awake: [change.node].to_vec(), ..Needs::default() },
             LEAVES => Needs { attentive: [change.node].to_vec(), ..Needs::default() },
             _ => Needs::default(),
         }
     }
 
-    fn apply(
-        &mut self,
-        change: Change,
-        draw: &mut dyn FnMut(Incarnation) -> Stay,
-        news: &mut Vec<News<Crossing>>,
-    ) {
+    fn apply(&mut self, change: Change, draw: &mut dyn FnMut(Incarnation) -> Stay, news: &mut Vec<News<Crossing>>) {
         let node = change.node;
         let place = self.places[node.index()];
         match (*change.kind, place) {
