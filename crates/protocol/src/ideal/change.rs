@@ -35,7 +35,7 @@ pub enum Course {
 pub struct Kind {
     /// As bounds and flags have it: `disk-losses`.
     pub name: &'static str,
-    /// One of them, as people say: `disk loss`.
+    /// One of them, as people say: `lost disk`.
     pub one: &'static str,
     /// As scripts and transcripts have it: `wipe`.
     pub word: &'static str,

@@ -19,7 +19,7 @@ pub const REVIVALS: Kind =
     Kind { name: "revivals", one: "revival", word: "back", whom: Whom::Node, course: Course::Follows { delays: 20 } };
 /// Members are killed, and have nothing with which they could be back.
 pub const DISK_LOSSES: Kind =
-    Kind { name: "disk-losses", one: "disk loss", word: "wipe", whom: Whom::Node, course: Course::Bounded };
+    Kind { name: "disk-losses", one: "lost disk", word: "wipe", whom: Whom::Node, course: Course::Bounded };
 /// A node that has lost its disk enters as a newcomer.
 pub const RETURNS: Kind = Kind { name: "returns", one: "return", word: "join", whom: Whom::Node, course: Course::Free };
 

@@ -14,7 +14,8 @@ use driftlock_field::mobility::{
 use driftlock_field::radio::{self, SettingsError};
 use driftlock_net::Time;
 use driftlock_net::stack::{self, Stack};
-use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::{Algorithm, Harm, Protocol, carries_permits};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -297,11 +298,11 @@ impl Terrain {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
         let layers = self.layers.clone();
-        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
+        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, IdealOf::<P>::STARTS_FROM) {
             (Some(former), _) => former.restarted(now, id, boot, &layers),
-            (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
+            (None, Start::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
             // What survives lost messages need not be sent again for ever.
-            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.stand(Harm::Crash)),
+            (None, _) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.stand(Harm::Crash)),
         };
         Ok(Afield::new(nodes, medium, faults, P::CLAIMS.stand(Harm::Crash), P::permits, Box::new(life)))
     }

@@ -1,9 +1,8 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
-use driftlock_protocol::{
-    Crossing, Harm, Indication, Input, Layer, LinkEvent, NodeId, Protocol, Reach, Status, View, carries_permits,
-};
+use driftlock_protocol::ideal::Ideal;
+use driftlock_protocol::{Harm, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits};
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
@@ -14,9 +13,9 @@ use crate::queue::Event;
 
 /// What waits for a node that has paused.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum Held<V> {
     Event(Event),
-    Indication(Indication),
+    Told(V),
 }
 
 impl<P: Protocol> World<P> {
@@ -56,7 +55,7 @@ impl<P: Protocol> World<P> {
 
     /// What became of links until now, on a field, if the algorithm stands on links.
     pub fn bonds(&self) -> Option<Bonds> {
-        self.field.as_ref().filter(|_| P::View::LAYER == Layer::Links).map(|field| field.bonds(self.now))
+        self.field.as_ref().filter(|_| self.ideal.links().is_some()).map(|field| field.bonds(self.now))
     }
 
     /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
@@ -108,13 +107,13 @@ impl<P: Protocol> World<P> {
     }
 
     /// Likewise what it should be told.
-    pub(super) fn tell_later(&mut self, node: NodeId, indication: Indication) {
-        self.held.push((node, Held::Indication(indication)));
+    pub(super) fn tell_later(&mut self, node: NodeId, view: P::View) {
+        self.held.push((node, Held::Told(view)));
     }
 
     /// Timers that are due come first, whatever else there is.
     fn run_due_timers(&mut self, node: NodeId) -> Step<()> {
-        let is_timer = |held: &Held| matches!(held, Held::Event(Event::Timer { .. }));
+        let is_timer = |held: &Held<_>| matches!(held, Held::Event(Event::Timer { .. }));
         let timers: Vec<_> = self.held.extract_if(.., |(of, held)| *of == node && is_timer(held)).collect();
         for (_, held) in timers {
             if let Held::Event(timer) = held {
@@ -126,8 +125,7 @@ impl<P: Protocol> World<P> {
 
     /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
     pub(super) fn cut_off_afield(&mut self, node: NodeId) {
-        let Reach::Links(links) = self.nodes[node.index()].reach().clone() else { return };
-        for (peer, incarnation) in links {
+        for (peer, incarnation) in self.nodes[node.index()].reach().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
         }
     }
@@ -135,14 +133,10 @@ impl<P: Protocol> World<P> {
     /// A node whose algorithm does not claim to stand restarts is back with all that it had; none of its links is up.
     fn restored(&mut self, node: NodeId) -> Step<()> {
         // It is told of all links now, also of those that it has not heard of since it was back the last time.
-        let of_links = |held: &Held| matches!(held, Held::Indication(Indication::Link(_)));
-        self.held.retain(|(of, held)| *of != node || !of_links(held));
+        let has_links = self.ideal.links().is_some();
+        self.held.retain(|(of, held)| *of != node || !(has_links && matches!(held, Held::Told(_))));
         self.run_due_timers(node)?;
-        let links = match self.nodes[node.index()].reach() {
-            Reach::Links(links) => links.clone(),
-            Reach::Outside | Reach::Inside { .. } => Vec::new(),
-        };
-        for (peer, incarnation) in links {
+        for (peer, incarnation) in self.nodes[node.index()].reach().links().to_vec() {
             self.tell_of_link(node, LinkEvent::Down { peer, incarnation })?;
         }
         self.resumed(node)
@@ -151,7 +145,7 @@ impl<P: Protocol> World<P> {
     /// A node hears of a link, and so does a trace once both ends have.
     fn tell_of_link(&mut self, node: NodeId, event: LinkEvent) -> Step<()> {
         self.note_link(node, event);
-        self.tell(node, event)
+        P::View::of_link(event).map_or(Ok(()), |view| self.tell(node, view))
     }
 
     fn note_link(&mut self, node: NodeId, event: LinkEvent) {
@@ -175,11 +169,11 @@ impl<P: Protocol> World<P> {
             match held {
                 Held::Event(event @ Event::Timer { .. }) => self.put_off(node, event),
                 Held::Event(event) => self.queue.schedule(self.now, event),
-                Held::Indication(indication) => {
+                Held::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
-                    let enters = matches!(indication, Indication::Crossing(Crossing::Entered { .. }));
-                    if enters || *self.nodes[node.index()].reach() != Reach::Outside {
-                        self.tell(node, indication)?;
+                    let enters = ReachOf::<P::View>::default().hear(node, &view).is_ok();
+                    if enters || self.nodes[node.index()].reach().is_anywhere() {
+                        self.tell(node, view)?;
                     }
                 }
             }
@@ -220,16 +214,13 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
-            News::Killed if P::CLAIMS.stand(Harm::Restart) => {
-                self.kill(node);
-                Ok(())
-            }
+            News::Killed if P::CLAIMS.stand(Harm::Restart) => self.kill(node),
             News::Killed => Ok(()),
             News::Restored if is_down => self.back(node),
             News::Restored => self.restored(node),
             News::Crashed => {
                 let waits = self.nodes[node.index()].demand().is_some();
-                self.lost_disk(node);
+                self.lost_disk(node)?;
                 if waits {
                     // When it is back, it wants the same again.
                     self.put_off(node, Event::Request { node });
@@ -246,11 +237,8 @@ impl<P: Protocol> World<P> {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
                 }
-                let may_come = match self.nodes[node.index()].incarnation(from) {
-                    Some(now) => now == incarnation,
-                    // Permits, from who is no neighbour any more.
-                    None => P::View::LAYER == Layer::Links && carries_permits::<P>(&message),
-                };
+                let permits = carries_permits::<P>(&message);
+                let may_come = self.nodes[node.index()].admit(from, incarnation, permits).is_ok();
                 // Else it is for a life that is over.
                 if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
@@ -265,13 +253,12 @@ impl<P: Protocol> World<P> {
 
     pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let Some(field) = &mut self.field else { return Ok(()) };
-        let incarnation = match P::View::LAYER {
-            Layer::Links => self.nodes[from.index()].incarnation(to),
-            Layer::Neighbourhood => self.ground.neighbourhood().and_then(|inside| inside.life(to)),
-        };
+        let has_links = self.ideal.links().is_some();
+        let life = || self.ideal.neighbourhood().and_then(|inside| inside.life_of(to));
+        let incarnation = if has_links { self.nodes[from.index()].incarnation(to) } else { life() };
         match incarnation {
             Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),
-            None if P::View::LAYER == Layer::Links => return Err(Violation::NoLink { from, to }.into()),
+            None if has_links => return Err(Violation::NoLink { from, to }.into()),
             // To somebody who has left.
             None => self.meter.landed(P::permits(&message)),
         }
