@@ -1,5 +1,5 @@
-//! What a layer below tells the algorithms that stand on it, and who may speak to a node as far as that goes: worlds and
-//! shells speak of all layers alike.
+//! What a layer below tells the algorithms that stand on it, and who may speak to a node as far as that goes: worlds
+//! and shells speak of all layers alike.
 
 use core::fmt::Debug;
 use core::hash::Hash;

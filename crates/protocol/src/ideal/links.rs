@@ -163,8 +163,8 @@ impl Links {
         news.push(News::Tells(b, LinkEvent::Down { peer: a, incarnation }));
     }
 
-    /// A node is killed, and is back at once: to be down is the same as to have no links. The other ends are loose until
-    /// they miss it. What it has sent is on its way still; of what was on its way to it only permits are.
+    /// A node is killed, and is back at once: to be down is the same as to have no links. The other ends are loose
+    /// until they miss it. What it has sent is on its way still; of what was on its way to it only permits are.
     fn kill(&mut self, node: NodeId, news: &mut Vec<News<LinkEvent>>) {
         news.push(News::Killed(node));
         for forgotten in self.loose.extract_if(.., |loose| loose.node == node) {

@@ -18,8 +18,8 @@ use crate::meter::Waiter;
 use crate::queue::Event;
 use crate::random::{Stream, exponential};
 
-/// How many delays of a message it takes on average until the next life of a node hears of an application, or that there
-/// is none.
+/// How many delays of a message it takes on average until the next life of a node hears of an application, or that
+/// there is none.
 const HEARSAY_DELAYS: f64 = 2.0;
 /// The share of applications that show their grant when their node is back.
 const RESUMES: f64 = 0.5;

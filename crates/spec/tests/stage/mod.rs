@@ -75,8 +75,8 @@ impl<P: Protocol> Stage<P> {
         let Ok(()) = self.carry_out(id(node), &mut out);
     }
 
-    /// The layer below changes, which befalls one node or two; scripts have this word for it. What is in flight on a link
-    /// that fails goes back to its sender.
+    /// The layer below changes, which befalls one node or two; scripts have this word for it. What is in flight on a
+    /// link that fails goes back to its sender.
     fn change(&mut self, word: &str, node: u32, peer: u32) {
         self.change_while(word, node, peer, |_| {});
     }
