@@ -17,7 +17,7 @@ use crate::action::{Action, PAST_MAX};
 use crate::graph::Recorder;
 use crate::parts::{EMPTY, PartId, Parts, Seat, Stimulus};
 use crate::state::{AWAKE, Common, Layout, Own, PAUSED, State};
-use crate::twins::{Event, Nodes, Offer, Pairs, TwinPart};
+use crate::twins::{Event, Nodes, Offer, Pairs, TwinPart, set};
 use crate::{Bound, Setup, SetupError, Timing};
 
 /// All nodes, the ideal layer below them, and everything that may happen to them within the bounds of a setup.
@@ -144,7 +144,9 @@ impl<P: Protocol> Model<P> {
         if layout.fault(state).is_some() {
             return;
         }
-        for to in layout.ids().filter(|&to| self.is_attentive(state, to)) {
+        let awake = self.awake(state);
+        let attentive = self.attentive(state, awake);
+        for to in layout.ids().filter(|to| attentive >> to.0 & 1 == 1) {
             let busy = |&from: &NodeId| from != to && layout.channel(state, from, to) != EMPTY;
             for from in layout.ids().filter(busy) {
                 actions.push(Action::Deliver { from, to });
@@ -152,8 +154,8 @@ impl<P: Protocol> Model<P> {
             }
             self.own_actions(state, to, actions);
         }
-        self.timer_actions(state, actions);
-        self.changes(state, actions);
+        self.timer_actions(state, awake, actions);
+        self.changes(state, awake, attentive, actions);
         if layout.common(state, Common::Losses) > 0 {
             let pairs = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
             let busy = pairs.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
@@ -166,14 +168,15 @@ impl<P: Protocol> Model<P> {
         self.parts.twins.get(self.layout.twin(state))
     }
 
-    /// Whether a node neither pauses nor is down.
-    fn is_awake(&self, state: &State, node: NodeId) -> bool {
-        self.layout.own(state, node, Own::Absence) == AWAKE && self.twin(state).down >> node.0 & 1 == 0
+    /// Who neither pauses nor is down.
+    fn awake(&self, state: &State) -> Nodes {
+        let is_awake = |node: &NodeId| self.layout.own(state, *node, Own::Absence) == AWAKE;
+        set(self.layout.ids().filter(is_awake)) & !self.twin(state).down
     }
 
-    /// Whether a node is awake and has done what was due.
-    fn is_attentive(&self, state: &State, node: NodeId) -> bool {
-        self.is_awake(state, node) && !self.has_due_timer(state, node)
+    /// Who of those that are awake has done what was due.
+    fn attentive(&self, state: &State, awake: Nodes) -> Nodes {
+        set(self.layout.ids().filter(|&node| awake >> node.0 & 1 == 1 && !self.has_due_timer(state, node)))
     }
 
     /// Each message that is passed counts.
@@ -185,12 +188,8 @@ impl<P: Protocol> Model<P> {
     }
 
     /// What may change in the layer below.
-    fn changes(&self, state: &State, actions: &mut Vec<Action>) {
+    fn changes(&self, state: &State, awake: Nodes, attentive: Nodes, actions: &mut Vec<Action>) {
         let layout = self.layout;
-        let such =
-            |is: &dyn Fn(NodeId) -> bool| layout.ids().filter(|&node| is(node)).fold(0, |set, id| set | 1 << id.0);
-        let attentive: Nodes = such(&|node| self.is_attentive(state, node));
-        let awake: Nodes = such(&|node| self.is_awake(state, node));
         let may = |offer: &&Offer| {
             layout.common(state, Common::Change(offer.kind)) > 0
                 && offer.attentive & !attentive == 0
@@ -225,10 +224,10 @@ impl<P: Protocol> Model<P> {
         }
     }
 
-    fn timer_actions(&self, state: &State, actions: &mut Vec<Action>) {
+    fn timer_actions(&self, state: &State, awake: Nodes, actions: &mut Vec<Action>) {
         let layout = self.layout;
         let armed = |node| self.parts.seats.get(layout.seat(state, node)).seat.timers.iter();
-        let awake = |&node: &NodeId| self.is_awake(state, node);
+        let awake = |node: &NodeId| awake >> node.0 & 1 == 1;
         for node in layout.ids().filter(awake) {
             let due = (0..).zip(armed(node)).filter(|(_, (_, left))| *left == 0);
             actions.extend(due.map(|(at, _)| Action::Timer(node, at)));

@@ -12,7 +12,7 @@ use crate::setup::{Bound, Changes};
 /// A set of nodes, as bits.
 pub(crate) type Nodes = u8;
 
-fn set(nodes: impl IntoIterator<Item = NodeId>) -> Nodes {
+pub(crate) fn set(nodes: impl IntoIterator<Item = NodeId>) -> Nodes {
     nodes.into_iter().fold(0, |set, node| set | 1 << node.0)
 }
 
@@ -26,8 +26,12 @@ impl Pairs {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = (NodeId, NodeId)> {
-        let pair = |number: u32| (NodeId(number / 8), NodeId(number % 8));
-        (0..64).filter(move |number| self.0 >> number & 1 == 1).map(pair)
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some((NodeId(first / 8), NodeId(first % 8)))
+        })
     }
 
     pub(crate) fn is_empty(self) -> bool {

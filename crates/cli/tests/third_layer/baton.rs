@@ -94,7 +94,7 @@ impl Protocol for Baton {
     }
 
     fn mint(&mut self, _k: u32, generation: u32, _out: &mut Out<Self>) {
-        self.baton = Some(Token { permits: Permits::first(1), fence: Fence { epoch: generation, counter: 0 } });
+        self.baton = Some(Token { permits: Permits::first(1), fence: Fence { epoch: generation.into(), counter: 0 } });
     }
 
     fn durable(&self) {}
