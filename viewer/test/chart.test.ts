@@ -46,8 +46,8 @@ test("the curves never lose a peak", () => {
 
 test("a step is told with what it received, its clauses and its deeds", () => {
   const trace = readTrace("hok-counterexample");
-  const told = tell(trace.line(2));
+  const told = tell(trace, 2);
   assert.equal(told.what, "Node 0 receives request (0,1,1) from 1");
   assert.deepEqual(told.deeds, [{ clause: "recv-request.2" }, { clause: "recv-request.3" }]);
-  assert.equal(tell(trace.line(3)).what, "Violated: node 0 sits on the token although 1 asks for it");
+  assert.equal(tell(trace, 3).what, "Violated: node 0 sits on the token although 1 asks for it");
 });

@@ -11,7 +11,7 @@ import { header, readLines, step } from "./reading";
 
 const below = (node: number, t: number, what: "up" | "down", peer: number) => step(node, t, { in: { below: { [what]: { peer, incarnation: 0 } } } });
 const token = { token: { token: { permit: 0 } } };
-const none = { deployment: { nodes: 3, k: 1, links: [] } };
+const none = { links: [] };
 
 test("on a field a link is there for one end before it is for the other", () => {
   const trace = readLines(header(3, none), below(0, 1, "up", 2), below(2, 2, "up", 0), below(0, 3, "down", 2));
@@ -46,7 +46,7 @@ test("on a field the ends' own steps count, not the line that tells of a link", 
 test("a node that was off is back with what it had; one that has forgotten it is not", () => {
   const start = [{ section: "remainder", permits: [0], queue: [1], waits_on: null, height: [0, 0, 0] }, { section: "waiting", permits: [], queue: [], waits_on: 0 }];
   const crash = { kind: "crash", node: 0, "back-after": 5, memory: "kept" };
-  const trace = readLines(header(2, { start }), { t: 1, fault: 1, is: crash }, { t: 2, fault: 1, is: null }, { t: 3, fault: 2, is: crash }, { t: 3, member: 0, presence: "crashed" }, { t: 4, fault: 2, is: null }, { t: 4, member: 0, presence: "inside" });
+  const trace = readLines(header(2, {}, "krl", { start }), { t: 1, fault: 1, is: crash }, { t: 2, fault: 1, is: null }, { t: 3, fault: 2, is: crash }, { t: 3, member: 0, presence: "crashed" }, { t: 4, fault: 2, is: null }, { t: 4, member: 0, presence: "inside" });
   assert.deepEqual(whyWaits(trace.stateAt(0), 1).sentences.at(-1), "Node 0 has crashed: nothing goes on there until it is back. It has unit 0, and nobody gets it meanwhile.");
   const seen = [0, 1, 3, 5].map((index) => trace.stateAt(index).nodes[0]).map((node) => [isDown(node), node.permits.length]);
   assert.deepEqual(seen, [[true, 1], [false, 1], [true, 0], [false, 0]]);
@@ -54,7 +54,7 @@ test("a node that was off is back with what it had; one that has forgotten it is
 
 test("the header says what nodes know at the start; without that nothing is known", () => {
   const start = [{ section: "waiting", permits: [1], queue: [0], waits_on: 2, height: [1, 2, 0] }];
-  const first = readLines(header(3, { start })).stateAt(-1);
+  const first = readLines(header(3, {}, "krl", { start })).stateAt(-1);
   assert.deepEqual([first.nodes[0].waitsOn, first.nodes[0].height, first.waiting, first.nodes[1].permits], [[2], [1, 2, 0], 1, []]);
   assert.equal(readLines(header(2)).stateAt(-1).nodes[0].height, null);
 });
@@ -62,7 +62,7 @@ test("the header says what nodes know at the start; without that nothing is know
 test("a cut is between two nodes, and ends", () => {
   const trace = readLines(header(3), { t: 1, fault: 1, is: { kind: "cut", nodes: [0, 2], lasts: 1.8e10 } }, { t: 2, fault: 1, is: null });
   assert.deepEqual([0, 1].map((index) => cutsOf(trace.stateAt(index))), [[[0, 2]], []]);
-  assert.equal(tell(trace.line(0)).what, "Nodes 0 and 2 are cut off from each other");
+  assert.equal(tell(trace, 0).what, "Nodes 0 and 2 are cut off from each other");
   assert.deepEqual([linkedTo(trace.stateAt(0), trace.table, 0), linkedTo(trace.stateAt(1), trace.table, 0)], [[1, 2], [1]]);
 });
 
@@ -83,7 +83,7 @@ test("the end of a fault says which one it was, and whom it concerned", () => {
   ];
   const begun = faults.map((is, fault) => ({ t: fault, fault, is }));
   const trace = readLines(header(2), ...begun, ...faults.map((_, fault) => ({ t: 9, fault, is: null })), { t: 9, fault: 77, is: null });
-  const told = Array.from({ length: trace.length }, (_, index) => tell(trace.line(index), trace.overAt(index)).what);
+  const told = Array.from({ length: trace.length }, (_, index) => tell(trace, index).what);
   assert.deepEqual(told.slice(0, 6), [
     "Node 0 crashes", "Node 1 is paused", "Nodes 0 and 1 are cut off from each other", "The jam within 30 m of (1, 2) begins",
     "The loss of 30% from (0, 0) to (5, 6) begins", "The partition along the line through (5, 0) and (5, 9) begins",
@@ -122,7 +122,7 @@ test("before anything has happened a node is drawn where it is first said to be"
   const [camera, x, y] = [new Camera(), new Float64Array(3), new Float64Array(3)];
   camera.resize(500, 500);
   camera.fit({ left: 0, top: 0, right: 100, bottom: 100 });
-  project(trace, trace.stateAt(-1), 0, camera, [], x, y);
+  project(trace, trace.stateAt(-1), 0, camera, { places: [], areas: null }, 1, x, y);
   assert.deepEqual([x[1], y[1]], [camera.screenX(30), camera.screenY(40)]);
 });
 
@@ -134,7 +134,7 @@ test("a node that is absent is drawn as one that is not there, also before anyth
   const looks = [-1, 1, 2, 3, 4].map((index) => trace.stateAt(index).nodes.map(lookOf));
   assert.deepEqual(looks, [["outside", "remainder"], ["outside", "remainder"], ["remainder", "remainder"], ["remainder", "waiting"], ["remainder", "outside"]]);
   assert.equal(sectionWords(trace.stateAt(4), 1), "not there");
-  assert.equal(tell(trace.line(4)).what, "Node 1 is not there");
+  assert.equal(tell(trace, 4).what, "Node 1 is not there");
   assert.deepEqual(trace.problems, []);
 });
 

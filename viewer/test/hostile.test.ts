@@ -12,18 +12,29 @@ test("a billion nodes are refused in words", () => {
   assert.throws(() => readLines(header(1_000_000_000)), (error) => error instanceof Unreadable && /1,000,000,000 nodes; this page shows 20,000/.test(error.message));
 });
 
-test("any other version is refused, in the words of the program", () => {
-  for (const version of [1, 2, 4, 999_999]) {
-    const words = `the trace has version ${version}, but this driftlock reads version 3: use the driftlock that wrote it`;
-    assert.throws(() => readLines({ ...header(3), version }), (error) => error instanceof Unreadable && error.message === words);
+/** What is said of a trace of another version. */
+function refusal(version: number, driftlock?: string): string {
+  const lines = [{ ...header(3), version, driftlock }];
+  try {
+    readLines(...lines);
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message;
+    throw error;
   }
-  assert.throws(() => readLines({ ...header(3), version: "3" }), /the version is no sensible number/);
-});
+  return assert.fail("it was read");
+}
 
-test("the version and the words are those of the program", () => {
-  const [record, read] = ["record", "read"].map((name) => readFileSync(`../crates/trace/src/${name}.rs`, "utf8"));
-  assert.ok(record.includes(`pub const VERSION: u32 = ${VERSION};`) && record.includes(`pub const OLDEST: u32 = ${VERSION};`));
-  assert.ok(read.includes('"the trace has version {0}, but this driftlock reads version {VERSION}: use the driftlock that wrote it"'));
+test("any other version is refused with who wrote it, in the words of the program", () => {
+  const read = readFileSync("../crates/trace/src/read.rs", "utf8").replace(/\\\n\s*/g, "");
+  const words = /"(the trace has version \{version\} of the format[^"]*)"/.exec(read)![1].replace("{VERSION}", String(VERSION));
+  const known = [...read.matchAll(/\((\d+), "(driftlock [^"]*)"\)/g)].map(([, version, wrote]) => [Number(version), wrote] as const);
+  assert.deepEqual(known.map(([version]) => version), Array.from({ length: VERSION - 1 }, (_, at) => at + 1));
+  for (const [version, wrote] of [...known, [999_999, "a driftlock unknown to this one"] as const]) {
+    assert.equal(refusal(version), words.replace("{version}", String(version)).replace("{wrote}", wrote));
+  }
+  assert.equal(refusal(5, "7.1"), words.replace("{version}", "5").replace("{wrote}", "driftlock 7.1"));
+  assert.throws(() => readLines({ ...header(3), version: "3" }), /the version is no sensible number/);
+  assert.ok(readFileSync("../crates/trace/src/record.rs", "utf8").includes(`pub const VERSION: u32 = ${VERSION};`));
 });
 
 test("what is no trace is said to be none", () => {
@@ -40,13 +51,13 @@ test("lines that are no records are noted with their number, and the rest is rea
 });
 
 test("numbers that mean nothing are turned away", () => {
-  assert.deepEqual(reasons(step(99, 1, {})), ["2: the node is node 99, and there are only 3 nodes"]);
+  assert.deepEqual(reasons(step(99, 1, {})), ["2: the node is node 99, and there are only 3 nodes by then, and none of that number"]);
   assert.deepEqual(reasons(step(1.5, 1, {})), ["2: the node is not the number of a node"]);
   assert.deepEqual(reasons('{"t":1e999,"node":0,"in":"release","out":[]}'), ["2: its time is no time"]);
   assert.deepEqual(reasons({ t: -1, node: 0, in: "release", out: [] }), ["2: its time is no time"]);
   assert.deepEqual(reasons('{"t":1,"move":0,"at":[1e400,0],"velocity":[0,0]}'), ["2: the place is no place"]);
   assert.deepEqual(reasons({ t: 1, link: [0], up: true }), ["2: the link has not two ends"]);
-  assert.deepEqual(reasons(step(0, 1, { status: { queue: [77] } })), ["2: the queue is node 77, and there are only 3 nodes"]);
+  assert.deepEqual(reasons(step(0, 1, { status: { queue: [77] } })), ["2: the queue is node 77, and there are only 3 nodes by then, and none of that number"]);
 });
 
 test("messages to nobody and values of the wrong kind do no harm", () => {
@@ -54,13 +65,13 @@ test("messages to nobody and values of the wrong kind do no harm", () => {
   const trace = readLines(header(3), step(0, 1, { in: { message: { from: "x" } }, out, status: { section: 4, permits: "all", height: {} } }), step(1, 2, { in: null }));
   assert.deepEqual(trace.problems, []);
   assert.equal(trace.stateAt(0).flightCount, 1);
-  for (let index = 0; index < trace.length; index++) assert.ok(tell(trace.line(index)).what.length > 0);
+  for (let index = 0; index < trace.length; index++) assert.ok(tell(trace, index).what.length > 0);
 });
 
 test("names with markup stay text, and long ones are cut", () => {
   const trace = readLines(header(1, {}, "<img src=x onerror=alert(1)>"), step(0, 1, { out: [{ clause: "<script>".repeat(100) }] }));
-  assert.equal(trace.header.algorithm, "<img src=x onerror=alert(1)>");
-  const [deed] = tell(trace.line(0)).deeds;
+  assert.equal(trace.resource.algorithm, "<img src=x onerror=alert(1)>");
+  const [deed] = tell(trace, 0).deeds;
   assert.ok("clause" in deed && deed.clause.length < 60);
 });
 
@@ -83,7 +94,7 @@ test("keys of the language's own objects are only names", () => {
 
 test("a flood of broadcasts ends at a limit, which is said", () => {
   const members = Array.from({ length: 5000 }, (_, id) => id);
-  const head = { ...header(5000, {}, "klme"), deployment: { nodes: 5000, k: 1, links: [], members } };
+  const head = header(5000, { links: [] }, "klme", { neighbourhoods: [{ members }] });
   const flood = Array.from({ length: 300 }, (_, at) => step(at, at, { out: [{ broadcast: { message: "x" } }] }));
   const trace = readLines(head, ...flood);
   assert.ok(trace.stateAt(299).flightCount <= 200_000);
@@ -91,7 +102,7 @@ test("a flood of broadcasts ends at a limit, which is said", () => {
 
 test("places are found for any number of nodes", () => {
   for (const nodes of [0, 1, 2, 500, 20_000]) {
-    const trace = readLines(header(nodes, { deployment: { nodes, k: 1, links: nodes > 1 ? [[0, nodes - 1]] : [] } }));
+    const trace = readLines(header(nodes, { links: nodes > 1 ? [[0, nodes - 1]] : [] }));
     const places = layOut(trace.header, 1);
     assert.equal(places.length, nodes);
     assert.ok(places.every(([x, y]) => x >= 0 && x <= 1000 && y >= 0 && y <= 1000));

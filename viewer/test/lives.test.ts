@@ -10,7 +10,7 @@ import { lookOf } from "../src/view/draw-nodes";
 import { sectionWords } from "../src/view/node-panel";
 import { header, readLines, readTrace, sameBothWays, step } from "./reading";
 
-const told = (trace: Trace, index: number) => tell(trace.line(index), trace.overAt(index), trace.isBackAt(index));
+const told = (trace: Trace, index: number) => tell(trace, index);
 /** The first line at which something is said. */
 const where = (trace: Trace, words: string) => Array.from({ length: trace.length }, (_, at) => at).find((at) => told(trace, at).what === words) ?? assert.fail(words);
 const grant = { permits: [0], fence: { generation: 0, counter: 1 } };
@@ -67,7 +67,7 @@ test("the chart says who was killed, and who shows a grant, and draws apart what
 });
 
 test("on a field a node that was killed has no link, and its neighbours find out one by one", () => {
-  const field = { field: { width: 10, height: 10, range: null }, deployment: { nodes: 3, k: 1, links: [] } };
+  const field = { field: { width: 10, height: 10, range: null }, links: [] };
   const below = (node: number, t: number, what: "up" | "down", peer: number) => step(node, t, { in: { below: { [what]: { peer, incarnation: 0 } } } });
   const met = [below(0, 1, "up", 1), below(1, 1, "up", 0), below(1, 2, "up", 2), below(2, 2, "up", 1)];
   const trace = readLines(header(3, field), ...met, step(1, 3, { in: "restart" }), below(2, 4, "down", 1), below(0, 5, "down", 1), below(1, 6, "up", 0));
@@ -89,9 +89,9 @@ test("what was on its way to a node that was killed is lost, but for units that 
 
 /** Node 1 is killed in a neighbourhood while it uses a unit, and node 2 waits for it. */
 function neighbourhood(...lines: readonly object[]): Trace {
-  const members = { deployment: { nodes: 3, k: 1, links: [], members: [0, 1, 2] } };
+  const members = { neighbourhoods: [{ members: [0, 1, 2] }] };
   const asks = step(2, 2, { status: { section: "waiting", waits_on: [1] } });
-  const trace = readLines(header(3, members, "klme-ft"), step(1, 1, inside), asks, { t: 3, member: 1, presence: "down" }, ...lines);
+  const trace = readLines(header(3, { links: [] }, "klme-ft", members), step(1, 1, inside), asks, { t: 3, member: 1, presence: "down" }, ...lines);
   assert.deepEqual(trace.problems, []);
   sameBothWays(trace);
   return trace;
@@ -121,7 +121,7 @@ test("a member that was killed is back, and does not enter; its lease it does no
 
 test("a member that has crashed or departed enters when it is inside again", () => {
   for (const presence of ["crashed", "outside"]) {
-    const trace = readLines(header(2, { deployment: { nodes: 2, k: 1, links: [], members: [0, 1] } }, "klme-ft"), { t: 1, member: 1, presence }, { t: 2, member: 1, presence: "inside" });
+    const trace = readLines(header(2, { links: [] }, "klme-ft", { neighbourhoods: [{ members: [0, 1] }] }), { t: 1, member: 1, presence }, { t: 2, member: 1, presence: "inside" });
     assert.equal(told(trace, 1).what, "Node 1 enters");
   }
 });

@@ -16,7 +16,8 @@ const up = new Set();
 const links = pairs.filter(([a, b]) => near(a, b));
 for (const [a, b] of links) up.add(a * 32768 + b);
 const sites = Array.from({ length: 9 }, (_, i) => [(side * ((i % 3) + 0.5)) / 3, (side * (Math.floor(i / 3) + 0.5)) / 3]);
-say({ format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes, k: 3, links }, world: { soak: { seed: 1, crowded: false } }, field: { width: side, height: side, range, sites } });
+const manner = { tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] };
+say({ format: "driftlock-trace", version: 4, driftlock: "0.1.0", nodes, links, resources: [{ algorithm: "krl", k: 3, without: [], ...manner }], world: { soak: { seed: 1, crowded: false } }, field: { width: side, height: side, range, sites } });
 
 const round = (v) => Math.round(v * 1000) / 1000;
 let [t, written, incarnation] = [0, 0, links.length];

@@ -10,7 +10,8 @@ const path = join(mkdtempSync(join(tmpdir(), "restarts-")), "run.jsonl");
 const idle = (permits, height) => ({ section: "remainder", permits, queue: [], waits_on: null, height });
 const links = [[0, 1], [1, 2]];
 const start = [idle([0], [0, 0, 0]), idle([], [0, 1, 1]), idle([], [0, 1, 2])];
-const lines = [{ format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links }, world: { soak: { seed: 1, crowded: false } }, start }];
+const manner = { tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] };
+const lines = [{ format: "driftlock-trace", version: 4, driftlock: "0.1.0", nodes: 3, links, resources: [{ algorithm: "krl", k: 1, without: [], ...manner, start }], world: { soak: { seed: 1, crowded: false } } }];
 let [t, steps] = [0, 0];
 /** What is on its way, the oldest first. */
 let flights = [];

@@ -28,15 +28,29 @@ export function readLines(...lines: readonly (object | string)[]): Trace {
   return readBytes(new TextEncoder().encode(text));
 }
 
-export function header(nodes: number, more: object = {}, algorithm = "krl"): object {
-  return { format: "driftlock-trace", version: 3, algorithm, without: [], deployment: { nodes, k: 1, links: nodes > 1 ? [[0, 1]] : [] }, world: {}, ...more };
+/** What the header says of the algorithms that the tests speak of. */
+const MANNERS: Readonly<Record<string, object>> = {
+  krl: { tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] },
+  hok: { tokens: "one", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["hok"] },
+  klme: { tokens: "one", asks: ["req_cs"], brings: ["token", "per_grant"], hands_over: ["token"], pages: ["klme"] },
+  "klme-ft": { tokens: "none", asks: ["claim"], brings: ["token", "grant"], hands_over: ["token"], pages: ["klme-ft", "klme"] },
+};
+
+export function resource(algorithm: string, more: object = {}): object {
+  return { algorithm, k: 1, without: [], ...MANNERS[algorithm], ...more };
+}
+
+/** The first line of a trace of one resource. */
+export function header(nodes: number, more: object = {}, algorithm = "krl", of: object = {}): object {
+  const links = nodes > 1 ? [[0, 1]] : [];
+  return { format: "driftlock-trace", version: 4, driftlock: "0.1.0", nodes, links, resources: [resource(algorithm, of)], world: {}, ...more };
 }
 
 export function step(node: number, t: number, more: object): object {
   return { t, node, in: "release", out: [], ...more };
 }
 
-export function plain(state: State): object {
+export function plain({ roster, resource, ...state }: State): object {
   return { ...state, flights: [...state.flights], cutOff: [...state.cutOff], faults: [...state.faults], doubts: [...state.doubts] };
 }
 

@@ -5,7 +5,7 @@ import { LINE_MAX, Splitter } from "../src/trace/split";
 import { header, plain, readBytes, readLines, readTrace, sameBothWays, step } from "./reading";
 import { readFileSync } from "node:fs";
 
-const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "krl-restarts", "moving"];
+const NAMES = ["krl", "krl-counterexample", "krl-deadlock", "hok-counterexample", "klme-ft-counterexample", "klme", "klme-neighbourhoods", "krl-restarts", "moving"];
 
 for (const name of NAMES) {
   test(`${name}: every line is understood, and the end is there`, () => {
@@ -71,8 +71,8 @@ test("a line over the limit is given up on, and the next one is read", () => {
 });
 
 test("the token of a neighbourhood goes with whoever makes it, and nobody takes it away", () => {
-  const members = { deployment: { nodes: 2, k: 2, links: [], members: [0] }, start: [{ section: "remainder", permits: [0, 1], queue: [], waits_on: null }] };
-  const trace = readLines(header(2, members, "klme"),
+  const members = { k: 2, neighbourhoods: [{ members: [0] }], start: [{ section: "remainder", permits: [0, 1], queue: [], waits_on: null }] };
+  const trace = readLines(header(2, { links: [] }, "klme", members),
     step(0, 1, { in: { below: "leaving" }, out: ["depart"], status: { permits: [] } }), { t: 1, member: 0, presence: "outside" },
     { t: 2, member: 1, presence: "inside" }, step(1, 2, { in: { below: { entered: { stay: 2, members: [] } } }, status: { permits: [0, 1] } }));
   assert.deepEqual([-1, 0, 1, 3].map((index) => trace.stateAt(index).nodes.map(({ hasToken }) => hasToken)), [[true, false], [true, false], [false, false], [false, true]]);
@@ -122,5 +122,5 @@ test("a message that is lost or returned is known by what it says", () => {
 
 test("which message is lost is told", () => {
   const trace = readLines(header(2), { t: 2, lost: [0, 1], message: { link_info: {} } }, { t: 2, lost: [0, 1] });
-  assert.deepEqual([0, 1].map((index) => tell(trace.line(index)).what), ["Link info from 0 to 1 is lost", "A message from 0 to 1 is lost"]);
+  assert.deepEqual([0, 1].map((index) => tell(trace, index).what), ["Link info from 0 to 1 is lost", "A message from 0 to 1 is lost"]);
 });

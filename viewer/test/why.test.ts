@@ -7,7 +7,7 @@ const waiting = (waitsOn: number[], queue: number[] = []) => ({ status: { sectio
 
 test("a request that is in the holder's queue", () => {
   const start = [{ section: "remainder", permits: [0], queue: [], waits_on: null }];
-  const trace = readLines(header(3, { start }), step(1, 1, waiting([0], [1])), step(0, 2, { status: { queue: [1] } }));
+  const trace = readLines(header(3, {}, "krl", { start }), step(1, 1, waiting([0], [1])), step(0, 2, { status: { queue: [1] } }));
   const why = whyWaits(trace.stateAt(1), 1);
   assert.deepEqual(why.path, [1, 0]);
   assert.equal(why.ending, "served");

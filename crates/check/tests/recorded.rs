@@ -62,7 +62,7 @@ fn recorded<P: Protocol>(tag: &str, deployment: Deployment, variant: P::Variant,
 }
 
 fn end(steps: u64, t: u64) -> Line {
-    Line::End { end: End { steps, t: Some(t), violation: Some(VIOLATION.to_string()) } }
+    Line::End { end: End { steps, t: Some(t), violation: Some(VIOLATION.to_string()), resource: 0 } }
 }
 
 #[test]
@@ -87,10 +87,12 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
     // The leader, node 0, is told that node 2 wants to leave, and lets it go.
     let gone = [at(&LEAVES, TWO), deliver(TWO, ZERO), deliver(ZERO, TWO), at(&JOINS, THREE), at(&CRASHES, ONE)];
     let lines = recorded::<Klme>("klme", deployment, (), [&asked, &gone]);
-    let change = |t, member, presence| Line::Member(MemberChange { t: t * SECOND, member, presence });
+    let change = |t, member, presence| {
+        Line::Member(MemberChange { t: t * SECOND, member, presence, resource: 0, neighbourhood: 0 })
+    };
     let message = serde_json::json!({"req_cs": {"number": {"life": 1, "number": 1}}});
     let expected = [
-        Line::Loss(Loss { t: 2 * SECOND, lost: (ONE, ZERO), message }),
+        Line::Loss(Loss { t: 2 * SECOND, lost: (ONE, ZERO), resource: 0, message }),
         change(5, TWO, Presence::Outside),
         change(6, THREE, Presence::Inside),
         change(7, ONE, Presence::Crashed),
@@ -116,7 +118,9 @@ fn who_is_killed_and_comes_back_is_told_of_and_the_trace_replays() {
     let members = Deployment { nodes: 3, k: 1, members: vec![ZERO, ONE, TWO], ..Deployment::default() };
     let steps = [at(&RESTARTS, ONE), at(&REVIVALS, ONE), at(&DISK_LOSSES, TWO), at(&RETURNS, TWO)];
     let lines = recorded::<KlmeFt>("klme-ft", members, klme_ft::Variant::SMALL, [&steps, &[]]);
-    let change = |t, member, presence| Line::Member(MemberChange { t: t * SECOND, member, presence });
+    let change = |t, member, presence| {
+        Line::Member(MemberChange { t: t * SECOND, member, presence, resource: 0, neighbourhood: 0 })
+    };
     let expected = [
         change(1, ONE, Presence::Down),
         change(2, ONE, Presence::Inside),

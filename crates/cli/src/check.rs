@@ -93,7 +93,7 @@ fn tell(args: &Args, command: &str, bytes: &[u8]) -> Result<(), Failure> {
     keep(args, bytes)
 }
 
-/// Prints. Whoever closes the pipe has read enough, but the verdict is still to come as the exit code.
+/// Prints. A reader that closes the pipe has read enough, but the verdict is still to come as the exit code.
 fn say(text: &str) -> Result<(), Failure> {
     match print(text) {
         Err(Failure::Stdout(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -221,7 +221,7 @@ fn trace(plan: &flags::Plan, setup: &Setup, found: &Counterexample, command: &st
         over_radios: setup.over_radios,
     };
     let header = Header::new(plan.algorithm, plan.without.clone(), setup.deployment.clone(), origin);
-    let header = Header { constants: setup.constants.clone(), ..header };
+    let header = header.with_constants(&setup.constants);
     let bytes = Bytes::default();
     let writer = Writer::new(Box::new(bytes.clone()), &header);
     plan.algorithm.visit(Record(setup, plan.repairs, found, writer)).map_err(Failure::Other)?;
@@ -234,7 +234,7 @@ fn reader(bytes: &[u8]) -> Result<Reader, Failure> {
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` wants it
 fn damaged(error: driftlock_trace::ReadError) -> Failure {
-    Failure::Other(format!("the counterexample can not be told: {error}"))
+    Failure::Other(format!("the counterexample cannot be told: {error}"))
 }
 
 /// Writes the files that were asked for.

@@ -137,7 +137,7 @@ fn headless(args: &Args, plan: &Plan) -> Result<Progress, Failure> {
     live::run(plan, None, &mut watcher).map_err(|error| Failure::Other(error.to_string()))
 }
 
-/// With a page, until somebody ends it.
+/// With a page, until the user ends it.
 fn watched(args: &Args, mut plan: Plan) -> Result<Progress, Failure> {
     let server = args.at.server()?;
     print(&announcement(&server))?;
@@ -146,7 +146,7 @@ fn watched(args: &Args, mut plan: Plan) -> Result<Progress, Failure> {
     let source = Source::Stream { name: "demo".into(), hub: hub.clone(), commands: Arc::new(take) };
     thread::spawn(move || {
         if let Err(error) = server.run(source) {
-            eprintln!("the page can not be served any more: {error}");
+            eprintln!("the page cannot be served any more: {error}");
         }
     });
     let mut demo = Demo {
@@ -168,14 +168,14 @@ fn watched(args: &Args, mut plan: Plan) -> Result<Progress, Failure> {
         }
         match demo.next.take() {
             Some(next) => plan = next,
-            // Something was violated: it stays so, for everybody to see, until somebody wants it otherwise.
+            // Something was violated: it stays so, for all to see, until a watcher wants it otherwise.
             None if args.seconds.is_some() => return Ok(end),
             None => plan = demo.wait_for_restart(&plan),
         }
     }
 }
 
-/// What is between the field and whoever watches it.
+/// What is between the field and those who watch it.
 struct Demo<'a> {
     args: &'a Args,
     hub: Hub,
@@ -185,12 +185,12 @@ struct Demo<'a> {
     redrawn: Instant,
     /// What is to be run instead.
     next: Option<Plan>,
-    /// What whoever watches should know of the run.
+    /// What those who watch should know of the run.
     note: Option<String>,
 }
 
 impl Demo<'_> {
-    /// Until something is violated, it is over, or somebody wants it otherwise.
+    /// Until something is violated, it is over, or a watcher wants it otherwise.
     fn run_once(&mut self, plan: &Plan) -> Result<Progress, Failure> {
         let mut writer = Writer::new(Box::new(self.hub.begin()), &trace_header(plan));
         writer.flush();
@@ -200,7 +200,7 @@ impl Demo<'_> {
             tell(&self.hub, note);
         }
         live::run(plan, Some(writer), &mut |progress| self.order(plan, progress))
-            .map_err(|error| Failure::Other(format!("the page can not be fed any more: {error}")))
+            .map_err(|error| Failure::Other(format!("the page cannot be fed any more: {error}")))
     }
 
     fn order(&mut self, plan: &Plan, progress: &Progress) -> Order {
@@ -226,7 +226,7 @@ impl Demo<'_> {
         }
     }
 
-    /// The same from the beginning, and whoever watches is told why.
+    /// The same from the beginning, and those who watch are told why.
     fn begin_anew(&mut self, plan: &Plan, now: Time) {
         let (history, seconds) = (self.args.history, now.units());
         let note =
@@ -300,7 +300,9 @@ impl Demo<'_> {
             let repairs = algorithm.repairs().iter();
             let repairs: Vec<_> =
                 repairs.map(|repair| json!({ "name": repair.name, "what": repair.summary })).collect();
-            json!({ "tag": algorithm.tag, "title": algorithm.summary, "repairs": repairs })
+            // A unit is a dock here.
+            let how = algorithm.manner.how.replace("unit", "dock");
+            json!({ "tag": algorithm.tag, "title": algorithm.summary, "how": how, "repairs": repairs })
         });
         let ((speed, paused), config) = (self.pace.speed(), &plan.config);
         let demo = json!({ "demo": {

@@ -34,7 +34,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Toml(Box<BadToml>),
-    /// A file can not be read.
+    /// A file cannot be read.
     #[error("can not read {}: {error}", path.display())]
     Read {
         /// Which file.
@@ -42,7 +42,7 @@ pub(crate) enum Failure {
         /// What the system says.
         error: io::Error,
     },
-    /// A file can not be written.
+    /// A file cannot be written.
     #[error("can not write {}: {error}", path.display())]
     Write {
         /// Which file.
@@ -53,10 +53,10 @@ pub(crate) enum Failure {
     /// Standard output is closed or full.
     #[error("can not write to standard output: {0}")]
     Stdout(io::Error),
-    /// A table can not be written.
-    #[error("can not write the results")]
+    /// A table cannot be written.
+    #[error("cannot write the results")]
     Table(#[from] TableError),
-    /// A trace can not be replayed.
+    /// A trace cannot be replayed.
     #[error("{}: {error}", path.display())]
     Replay {
         /// Which file.
@@ -84,12 +84,12 @@ pub(crate) struct BadToml {
 }
 
 impl Failure {
-    /// A file can not be read.
+    /// A file cannot be read.
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Read { path: path.to_owned(), error }
     }
 
-    /// A file can not be written.
+    /// A file cannot be written.
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Write { path: path.to_owned(), error }
     }

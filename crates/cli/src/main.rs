@@ -40,7 +40,7 @@ Examples:
   driftlock sim --trace run.jsonl --entries 50      record every step
   driftlock view run.jsonl                          look at them in a browser
   driftlock replay run.jsonl                        do the same steps again and compare
-  driftlock soak krlf --runs 10000                  random faults, then everybody must be served
+  driftlock soak krlf --runs 10000                  random faults, then every node must be served
   driftlock check krl                               every order of events in a small network
   driftlock check krl --as-published                the shortest way to break the paper's text
   driftlock reproduce krl                           the paper's figures, and whether its claims hold
@@ -67,7 +67,7 @@ enum Command {
     Sim(Box<sim::Args>),
     /// Repeat the steps of a trace and compare every output
     Replay(replay::Args),
-    /// Break links at random, heal the network, and see that everybody is served
+    /// Break links at random, heal the network, and see that every node is served
     Soak(soak::Args),
     /// Explore every order of events in a small network
     Check(Box<check::Args>),
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         Command::View(args) => view::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
-        // Whoever closed the pipe, `head` for one, has read enough.
+        // A reader that closed the pipe, `head` for one, has read enough.
         if matches!(&failure, Failure::Stdout(error) if error.kind() == ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// Refuses the first of these files that can not be written, that is named twice, or that is one of those which are
+/// Refuses the first of these files that cannot be written, that is named twice, or that is one of those which are
 /// read. What is there is left as it is, and what is not does not come to be.
 pub(crate) fn check<'a>(
     outputs: impl IntoIterator<Item = &'a PathBuf>,
@@ -45,7 +45,7 @@ fn identity(path: &Path) -> Option<PathBuf> {
 fn probe(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(known) if known.is_file() || known.is_dir() => OpenOptions::new().write(true).open(path).map(drop),
-        // To open a pipe may wake who reads from it.
+        // To open a pipe may wake the program that reads from it.
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             OpenOptions::new().write(true).create_new(true).open(path)?;

@@ -1,6 +1,6 @@
 //! How far long work is, on standard error: a bar for people, and now and then a line for logs.
 
-// Who waits goes by the clock on the wall; no result does.
+// People who wait go by the clock on the wall; no result does.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// Where nobody sees a bar there is a line, no more often than this.
+/// Where no bar can be seen there is a line, no more often than this.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 /// So many steps, with an estimate of the time left.
@@ -47,7 +47,7 @@ impl Progress {
     }
 }
 
-/// The number of threads that somebody asks for.
+/// The number of threads that the user asks for.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     const MOST: usize = 1024;
     let number = text.parse().ok().filter(|&number| number <= MOST);

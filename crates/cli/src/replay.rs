@@ -1,5 +1,6 @@
 //! `driftlock replay`: do again what a trace says.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -100,6 +101,7 @@ fn rerun(path: &Path) -> Outcome {
 
 fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> {
     let sink = Box::new(bytes.clone());
+    let damaged = |says: &dyn Display| Failure::Other(format!("{}: its first line is damaged: {says}", path.display()));
     match &header.world {
         Origin::Sim { config, replication } => {
             let config: Config = serde_json::from_value(config.clone()).map_err(|error| {
@@ -124,13 +126,13 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
             )));
         }
         Origin::Soak { seed, crowded, afield, nodes } => {
-            let algorithm = list::named(&header.algorithm)?;
-            let names = header.without.iter().map(String::as_str);
+            let resource = header.resources.first().ok_or_else(|| damaged(&"nothing is shared"))?;
+            let algorithm = list::named(&resource.algorithm)?;
+            let names = resource.without.iter().map(String::as_str);
             let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-            let crowd = Crowd::of(*crowded, *afield, *nodes)
-                .map_err(|error| Failure::Other(format!("{}: its first line is damaged: {error}", path.display())))?;
-            let case = Case::draw(*seed, crowd, algorithm).with_constants(header.constants.clone());
-            let writer = Writer::new(sink, &case.trace_header(algorithm, header.without.clone()));
+            let crowd = Crowd::of(*crowded, *afield, *nodes).map_err(|error| damaged(&error))?;
+            let case = Case::draw(*seed, crowd, algorithm).with_constants(resource.constants.clone());
+            let writer = Writer::new(sink, &case.trace_header(algorithm, resource.without.clone()));
             case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
         }
     }

@@ -259,7 +259,7 @@ fn link_lines(links: &Links) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Who was in range of whom.
+/// Which nodes were in range of one another.
 fn graph_lines(graph: &Connectedness) -> Vec<(&'static str, String)> {
     let Connectedness { connected, largest_component, degree } = graph;
     vec![
@@ -279,7 +279,7 @@ fn class_lines(summary: &Summary) -> Vec<(String, String)> {
     lines
 }
 
-/// A line for each class, or only for the first and the last where there are more than anybody would read.
+/// A line for each class, or only for the first and the last where there are more than a reader would read.
 fn lines_of(classes: &BTreeMap<u32, WaitOfClass>, name: impl Fn(u32) -> String) -> Vec<(String, String)> {
     const CLASSES_MAX: usize = 10;
     let ends = [classes.first_key_value(), classes.last_key_value()];

@@ -68,7 +68,8 @@ has a default: area, movement or tracks, radio, layers, [[fault]] for what goes 
 Such faults follow from the seed: they are other ones in each replication, and the same for every algorithm.
 
 With --tracks, or tracks in a field, nodes go where a file says. Such a run begins when the first node is there and ends \
-when the movements do: if fewer entries were counted by then, it says so. A file in which nobody moves or leaves has no end.
+when the movements do: if fewer entries were counted by then, it says so. A file in which no node moves or leaves has \
+no end.
 
 Examples on a field:
   driftlock sim --field walkers --load 0.02          30 walkers on a square of 700 m
@@ -187,7 +188,7 @@ struct Parameters {
     /// Instead of churn: how fast nodes walk from one random point to the next, in metres per time unit [default: 0]
     #[arg(long, allow_hyphen_values = true)]
     speed: Option<f64>,
-    /// From where a site is reached by those who walk: cells, or discs:RANGE in metres [default: cells]
+    /// From where a site is reached by nodes that walk: cells, or discs:RANGE in metres [default: cells]
     #[arg(long, allow_hyphen_values = true)]
     areas: Option<Areas>,
     /// How far apart the sites are, in metres [default: 100]
@@ -217,7 +218,7 @@ struct Parameters {
     /// What becomes of messages in flight on a link that fails [default: drained]
     #[arg(long, value_enum)]
     link_failure: Option<FateFlag>,
-    /// Who is told of a lowered height: published or repaired [default: repaired]
+    /// Which neighbours are told of a lowered height: published or repaired [default: repaired]
     #[arg(long, visible_alias = "linkinfo", value_name = "RULE")]
     link_info: Option<LinkInfoRule>,
     /// Switch a repair of the paper's text off (see driftlock list ALGORITHM); may be given several times
@@ -363,7 +364,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(Failure::Other("Parquet is not for reading on a terminal: name a file with --output".into()));
     }
     if args.view {
-        recordable(&plan, recorded)?;
+        check_replication(&plan, recorded)?;
         return watch::watch(&plan, recorded, args.at);
     }
     check_records(args, &plan, recorded)?;
@@ -452,7 +453,7 @@ impl FromFile {
     }
 }
 
-/// An algorithm that shares a single unit does so unless somebody asks for another number.
+/// An algorithm that shares a single unit does so unless the user asks for another number.
 pub(crate) fn with_own_units(config: Config, units_given: bool) -> Config {
     let shares_one = Algorithm::named(&config.algorithm).is_some_and(|algorithm| algorithm.units == UnitsRule::One);
     if shares_one && !units_given { Config { k: 1, ..config } } else { config }
@@ -468,29 +469,14 @@ fn check_replication(plan: &Plan, replication: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses what a trace can not hold.
-fn recordable(plan: &Plan, replication: u32) -> Result<(), Failure> {
-    check_replication(plan, replication)?;
-    if plan.config.neighbourhoods > 1 {
-        return Err(Failure::Other(format!(
-            "a trace is of one neighbourhood, and there are {}: leave --trace or --view out, or --neighbourhoods",
-            plan.config.neighbourhoods
-        )));
-    }
-    Ok(())
-}
-
-/// Refuses records that can not be made.
+/// Refuses records that cannot be made.
 fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failure> {
-    if args.trace.is_some() {
-        recordable(plan, replication)?;
-    }
-    if args.afield.pcap.is_some() {
+    if args.trace.is_some() || args.afield.pcap.is_some() {
         check_replication(plan, replication)?;
-        if plan.config.field.is_none() {
-            let says = "there are packets only on a field: give --field as well, or leave --pcap out";
-            return Err(Failure::Other(says.into()));
-        }
+    }
+    if args.afield.pcap.is_some() && plan.config.field.is_none() {
+        let says = "there are packets only on a field: give --field as well, or leave --pcap out";
+        return Err(Failure::Other(says.into()));
     }
     Ok(())
 }
@@ -530,9 +516,6 @@ const OF_OUTPUT: [&str; 6] = ["--format", "--output", "--trace", "--trace-replic
 fn how_to_replay(plan: &Plan, summary: &Summary, words: impl Iterator<Item = String>) -> String {
     let replication = summary.violation_details.first().map_or(0, |violated| violated.replication);
     let (seed, command) = (plan.config.seed, shell::without(&OF_OUTPUT, words));
-    if plan.config.neighbourhoods > 1 {
-        return format!("a violation with seed {seed}; the same again:\n  driftlock {command}");
-    }
     let trace = format!("--trace violation.jsonl --trace-replication {replication}");
     format!("a violation with seed {seed}; to record it:\n  driftlock {command} {trace}")
 }

@@ -20,23 +20,23 @@ use crate::{constants, list, progress};
 const EXAMPLES: &str = "\
 Each run is drawn from its seed: 3 to 12 nodes, 1 to 4 units, delays, load, and links that fail and form at random, \
 partitions included, while every invariant is checked after every event. An algorithm that grants several units is asked \
-for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: whoever waits \
-must be served, and everybody who asks once more. Then the runs are counted that come to rest: no message under way, no \
-timer. krlf's tokens are never at rest while somebody is without one. Run number i has the seed SEED + i.
+for one to all of them, with priorities and deadlines. Then the graph is made connected and left alone: every node that \
+waits must be served, and every one that asks once more. Then the runs are counted that come to rest: no message under \
+way, no timer. krlf's tokens are never at rest while some node is without one. Run number i has the seed SEED + i.
 
 In half of the runs nodes are killed and come back with what they had stored, if the algorithm claims to stand that. \
 Their applications go on: a unit is in use until they end, and some become those of the node's next life (docs/lives.md).
 
-For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end everybody comes in. In most runs of \
+For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the end all come in. In most runs of \
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
 survived, forget everything, and come back, while the applications of half of them go on; members are told too late, or \
-wrongly, who comes and goes; and half of the runs are long and quiet, with up to half of the members cut \
-off for a time. What was injected is counted.
+wrongly, which nodes come and go; and half of the runs are long and quiet, with up to half of the members cut off \
+for a time. What was injected is counted.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
 on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
 are jammed, the field is cut in two, and there are bursts of loss, each for up to 20 s. Every unit is counted after every event: \
-held or under way, once. At the end everybody stands where neighbours hear one another. klme-ft's node that crashes and \
+held or under way, once. At the end all stand where neighbours hear one another. klme-ft's node that crashes and \
 forgets is drawn there too.
 
 With --nodes every network has that many nodes instead of 3 to 12, and on the field half of the runs take place in a \
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let terms = Terms { small_scale: false, over_radios: args.field, constants: &constants };
     algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })?;
     if args.crowded && algorithm.units == UnitsRule::One {
-        return Err(Failure::Other(format!("{} shares a single unit: it can not be crowded", algorithm.tag)));
+        return Err(Failure::Other(format!("{} shares a single unit: it cannot be crowded", algorithm.tag)));
     }
     let crowd =
         Crowd::of(args.crowded, args.field, args.nodes).map_err(|error| Failure::Other(format!("--nodes: {error}")))?;

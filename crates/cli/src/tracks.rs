@@ -124,7 +124,7 @@ fn format(args: &Args) -> Result<Format, Failure> {
     })
 }
 
-/// How far apart samples are, of those who write some.
+/// How far apart samples are, in formats that have some.
 fn step(args: &Args, format: Format) -> Result<Time, Failure> {
     let Some(seconds) = args.step else { return Ok(Time::from_units(1.0)) };
     if format != Format::One {

@@ -17,18 +17,19 @@ use crate::field::FieldFlags;
 use crate::output;
 use crate::results::print;
 
-/// So many there are if nobody says otherwise.
+/// So many there are unless the user says otherwise.
 const NODES: u32 = 50;
 
 const EXAMPLES: &str = "\
-Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random other \
-now and then, and whoever gets one answers with as much. Measured: how many requests are answered, how long that takes, and \
-what it costs. It tells what a field does to any algorithm before one runs on it. The same command prints the same numbers.
+Nodes move by random waypoint and have radios; AODV finds the ways. Each node sends a request of 64 bytes to a random \
+other now and then, and a node that gets one answers with as much. Measured: how many requests are answered, how long \
+that takes, and what it costs. It tells what a field does to any algorithm before one runs on it. The same command \
+prints the same numbers.
 
-Requests are sent for --seconds; then replies may still arrive for ten more. With --within the destination is drawn from \
-those who are that near at the time. A --radio is a preset (docs/radio.md); --range changes how far it is received, and \
-leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 without hellos, or ns-3, \
-the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
+Requests are sent for --seconds; then replies may still arrive for ten more. With --within the destination is drawn \
+from the nodes that are that near at the time. A --radio is a preset (docs/radio.md); --range changes how far it is \
+received, and leaves how many times farther it is sensed and disturbs. --routing is rfc, the defaults of RFC 3561 \
+without hellos, or ns-3, the constants and hellos of that simulator (docs/routing.md, docs/field-benchmarks.md).
 
 With --field it is the field of driftlock sim --field with the same seed and nodes: its area, movement, radio, \
 constants of AODV and faults. A node that is down sends nothing, and finds its routes anew when it is back; one that \
@@ -38,7 +39,7 @@ radio of the flags; all begins when the first node is there, and ends with the m
 Examples:
   driftlock traffic                                       50 nodes on a square kilometre for 300 s
   driftlock traffic --nodes 200 --density 100 --speed 1..20
-  driftlock traffic --nodes 36 --area 900x900 --speed 0   everybody stands
+  driftlock traffic --nodes 36 --area 900x900 --speed 0   all nodes stand
   driftlock traffic --nodes 10000 --within 600 --seconds 30
   driftlock traffic --radio ns-3 --range 200 --routing ns-3 --format json
   driftlock traffic --field walkers --nodes 30 --pcap run.pcapng
@@ -60,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = area, conflicts_with_all = ["field", "tracks"],
           allow_hyphen_values = true)]
     area: Option<Area>,
-    /// How fast nodes move, in m/s, drawn anew for each way; 0 if everybody stands
+    /// How fast nodes move, in m/s, drawn anew for each way; 0 if all nodes stand
     #[arg(long, value_name = "MIN..MAX", default_value = "0.1..8", conflicts_with_all = ["field", "tracks"],
           allow_hyphen_values = true)]
     speed: Speed,
@@ -85,7 +86,7 @@ pub(crate) struct Args {
     /// From which all randomness follows
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Send only to those who are at most this far away, in metres
+    /// Send only to nodes that are at most this far away, in metres
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     within: Option<f64>,
     #[command(flatten)]

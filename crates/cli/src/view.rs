@@ -53,7 +53,7 @@ impl At {
         let port = self.port.unwrap_or(0);
         let free = if port == 0 { "" } else { ": choose another --port, or leave it out" };
         Server::bind(port).map_err(|error| {
-            Failure::Other(format!("can not serve the page on port {port} of 127.0.0.1: {error}{free}"))
+            Failure::Other(format!("cannot serve the page on port {port} of 127.0.0.1: {error}{free}"))
         })
     }
 }
@@ -73,11 +73,11 @@ pub(crate) fn show_bytes(at: At, name: &str, bytes: &[u8]) -> Outcome {
 fn show(at: At, source: Source) -> Outcome {
     let server = at.server()?;
     print(&announcement(&server))?;
-    server.run(source).map_err(|error| Failure::Other(format!("the page can not be served any more: {error}")))?;
+    server.run(source).map_err(|error| Failure::Other(format!("the page cannot be served any more: {error}")))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Words for whoever watches a stream.
+/// Words for those who watch a stream.
 pub(crate) fn tell(hub: &Hub, words: &str) {
     hub.tell(&json!({ "told": words }).to_string());
 }

@@ -1,4 +1,5 @@
-//! Commands that are printed can be copied into a shell as they stand, and runs be done again from any folder.
+//! Commands that are printed or documented can be copied into a shell as they stand, and runs be done again from any
+//! folder.
 
 mod outside;
 
@@ -224,4 +225,37 @@ fn no_command_writes_over_what_it_reads() {
     let same = scratch.path("same");
     let said = driftlock(&["sim", "--trace", &same, "--output", &same]);
     assert!(said.code == 2 && said.err.contains("it is to be written twice"), "{}", said.err);
+}
+
+/// The pages whose commands are tried.
+const PAGES: [&str; 2] = ["README.md", "docs/commands.md"];
+
+/// The commands of a page's code blocks, in a console with or without the prompt, less what a comment says.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).expect("the page is there");
+    let in_blocks = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+    let commands = in_blocks.filter_map(|line| line.strip_prefix("$ ").unwrap_or(line).strip_prefix("driftlock "));
+    let words = |command: &str| command.split_whitespace().take_while(|word| *word != "#").map(str::to_owned).collect();
+    commands.map(words).collect()
+}
+
+/// With `--help` behind it a command does nothing, but what comes before is read.
+fn is_taken(command: &[String]) -> Result<(), String> {
+    let args: Vec<_> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    let said = driftlock(&args);
+    if said.code == 0 { Ok(()) } else { Err(format!("driftlock {}: {}", args.join(" "), said.err)) }
+}
+
+#[test]
+fn every_command_of_the_documentation_is_one_that_the_binary_takes() {
+    let refused = is_taken(&["sim".into(), "--no-such-flag".into()]);
+    assert!(refused.is_err(), "or nothing is shown");
+    for page in PAGES {
+        let commands = commands(page);
+        assert!(commands.len() >= 5, "{page} has {} commands", commands.len());
+        for command in &commands {
+            is_taken(command).unwrap_or_else(|says| panic!("{page}: {says}"));
+        }
+    }
 }

@@ -323,7 +323,6 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--algorithm", "klme", "--areas", "discs"], "are no areas"),
         (&["--contention", "100"], "contention must be a finite number above 0 and below 100"),
         (&["--contention", "50", "--load", "1"], "cannot be used with"),
-        (&["--algorithm", "klme", "--neighbourhoods", "2", "--trace", "t.jsonl"], "a trace is of one neighbourhood"),
         (&["--delay", "-1"], "is no duration"),
         (&["--delay", "gauss:1"], "is no duration"),
         (&["--delay", "0"], "the mean delay must be a finite number from 0.000001"),

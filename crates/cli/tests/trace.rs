@@ -83,6 +83,38 @@ fn every_message_of_every_algorithm_is_documented_with_its_fields() {
 }
 
 #[test]
+fn the_header_of_every_algorithm_is_documented() {
+    let (_, section) = DOCS.split_once("## First line: the header").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("another");
+    for flags in
+        ["krl", "hok --constant pause=9", "klme --neighbourhoods 3 --churn heavy --delay 0.1", "klme-ft --delay 0.1"]
+    {
+        let header = &sim(&format!("--algorithm {flags}"))[0];
+        let resource = &header["resources"][0];
+        for fields in [header, resource] {
+            for field in fields.as_object().expect("fields").keys() {
+                assert!(section.contains(&format!("`{field}`")), "{flags}: {field} is not in docs/trace.md");
+            }
+        }
+        assert!(section.contains(&format!("`{}`: ", resource["tokens"])), "{flags}: {}", resource["tokens"]);
+        assert_eq!(header["driftlock"], env!("CARGO_PKG_VERSION"));
+        assert!(header["version"] == 4 && section.contains("`\"driftlock-trace\"`, `4`"));
+    }
+}
+
+#[test]
+fn what_is_of_the_first_resource_or_neighbourhood_does_not_say_so() {
+    assert!(says("a trace of one resource does not have that field at all"));
+    let lines = sim("--algorithm klme --nodes 12 --neighbourhoods 3 --churn heavy --delay 0.1");
+    assert!(lines.iter().all(|line| line["resource"].is_null()));
+    let entered = |site: &Value| {
+        lines.iter().filter(|line| line["presence"] == "inside" && line["neighbourhood"] == *site).count()
+    };
+    assert!([Value::Null, 1.into(), 2.into()].iter().all(|site| entered(site) > 0));
+    assert_eq!(entered(&0.into()) + entered(&3.into()), 0);
+}
+
+#[test]
 fn a_trace_begins_with_the_warm_up_and_ends_with_the_last_entry_that_is_counted() {
     assert!(says("begins at time zero, and so with the warm-up"));
     for flags in ["--algorithm krl", "--algorithm hok --k 5 --units 1..3", "--algorithm klme --churn heavy --delay 0.1"]

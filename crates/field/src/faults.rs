@@ -4,11 +4,11 @@
 //! when it wants to act, is told where nodes are, and gives [`Action`]s, one for each node that is touched.
 //! docs/faults.md shows how faults are written.
 //!
-//! - `area`: parts of the plane. While a fault of an area lasts, whoever moves into it is touched and whoever leaves it
-//!   is not.
+//! - `area`: parts of the plane. While a fault of an area lasts, a node that moves into it is touched and a node that
+//!   leaves it is not.
 //! - `file`: faults as TOML has them. What makes no sense does not get past it.
 //! - `random`: schedules by seed, which have healed at a given time.
-//! - `runner`: who is touched now, by however many faults at once.
+//! - `runner`: which nodes are touched now, by however many faults at once.
 
 mod area;
 mod file;
@@ -214,7 +214,7 @@ pub enum Nonsense {
         /// How many on average.
         faults: f64,
     },
-    /// Nobody has this number.
+    /// No node has this number.
     #[error("there is no node {node}: nodes have the numbers 0 to {last}", last = nodes.saturating_sub(1))]
     UnknownNode {
         /// The number.

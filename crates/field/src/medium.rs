@@ -1,7 +1,7 @@
 //! A plane with radios on it: movement and the air, so that a world has one thing to ask.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 use crate::mobility::{Area, Course, Model, ModelError, Movement, Presence, Proximity};
@@ -12,7 +12,7 @@ use crate::radio::{Air, Effect, Event, Meter, Rules};
 pub struct Medium<F> {
     proximity: Proximity,
     air: Air<F>,
-    /// What those who have left did not send any more, until somebody can be told.
+    /// What nodes that have left did not send any more, until the caller can be told.
     given_up: Vec<Effect<F>>,
 }
 
@@ -100,7 +100,7 @@ impl<F: Clone> Medium<F> {
         self.proximity.place(node, now, point);
     }
 
-    /// Everybody goes to a place of its own, and stays there.
+    /// Each node goes to a place of its own, and stays there.
     pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
         let (mut corner, count) = (Point::default(), u32::try_from(points.len()).unwrap_or(u32::MAX));
         for point in &points {
@@ -118,7 +118,7 @@ impl<F: Clone> Medium<F> {
         Ok(())
     }
 
-    /// From now on remembers who sets out, beginning with everybody.
+    /// From now on remembers which nodes set out, beginning with all.
     pub fn watch(&mut self) {
         self.proximity.watch();
     }

@@ -6,7 +6,7 @@
 //! - [`Model`]: the rules by which nodes move, as a person writes them down.
 //! - [`Tracks`]: where nodes were, as a file says; [`Format`] reads and writes the usual ones.
 //! - [`Movement`]: the legs of all nodes, from either of them.
-//! - [`Proximity`]: who is within a range of whom, and when exactly that changes.
+//! - [`Proximity`]: which nodes are within a range of one another, and when exactly that changes.
 
 mod direction;
 pub mod format;

@@ -1,4 +1,4 @@
-//! Who hears whom, and when: the medium that all nodes share, as an event-driven model.
+//! Which nodes hear a frame, and when: the medium that all nodes share, as an event-driven model.
 //!
 //! It is a model, not 802.11. It has what token algorithms feel of a radio: airtime, listening before talking, random
 //! backoff, hidden terminals, collisions, acknowledgements and retries, half-duplex nodes, losses that come in spells,
@@ -39,7 +39,6 @@ mod propagation;
 mod reception;
 mod rules;
 pub mod settings;
-mod slab;
 mod station;
 mod weather;
 
@@ -47,9 +46,9 @@ pub use meter::Meter;
 pub use rules::Rules;
 pub use settings::{Settings, SettingsError};
 
+use crate::slab::Slab;
 use reception::{Job, Late, Signal};
 use settings::JammedSenses;
-use slab::Slab;
 use station::Station;
 use weather::Weather;
 
@@ -107,8 +106,8 @@ pub enum Effect<F> {
         /// The content.
         frame: F,
     },
-    /// A transmission begins. Told only to who [watches](Air::set_watched), for a record; acknowledgements are not told
-    /// of.
+    /// A transmission begins. Told only to a caller that [watches](Air::set_watched), for a record; acknowledgements
+    /// are not told of.
     OnAir {
         /// The sender.
         from: NodeId,
@@ -119,9 +118,9 @@ pub enum Effect<F> {
         /// From 1; more if it was sent before and not acknowledged.
         attempt: u32,
     },
-    /// A radio has received a transmission that was for it or for all. Told only to who [watches](Air::set_watched),
-    /// for a record: also of what the node has had before, and before what the medium holds back. What the node gets to
-    /// see is [`Effect::Heard`].
+    /// A radio has received a transmission that was for it or for all. Told only to a caller that
+    /// [watches](Air::set_watched), for a record: also of what the node has had before, and before what the medium
+    /// holds back. What the node gets to see is [`Effect::Heard`].
     Received {
         /// The receiver.
         at: NodeId,
@@ -165,9 +164,9 @@ impl<F: Clone> Air<F> {
             cuts: BTreeSet::new(),
             watched: false,
             stations: (0..nodes).map(|_| Station::new()).collect(),
-            jobs: Slab::new(),
-            signals: Slab::new(),
-            late: Slab::new(),
+            jobs: Slab::default(),
+            signals: Slab::default(),
+            late: Slab::default(),
             serial: 0,
             nearby: Vec::new(),
             spare: Vec::new(),
@@ -336,9 +335,9 @@ impl<F: Clone> Air<F> {
         self.total(now).joules(&self.rules.power)
     }
 
-    /// How many frames are waiting or being sent, by anybody.
+    /// How many frames are waiting or being sent, at all nodes.
     pub fn in_hand(&self) -> usize {
-        self.jobs.len()
+        self.jobs.count()
     }
 
     /// The rules of this medium.

@@ -7,10 +7,10 @@ use std::{fs, io};
 use driftlock_field::capture::Capture;
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Area, Model, Movement};
+use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Event, Settings};
 use driftlock_net::aodv::{self, Packet, Router};
 use driftlock_net::link::{self, Boot, Frame, Link};
-use driftlock_net::neighbourhood::Point;
 use driftlock_net::session::{Segment, Session};
 use driftlock_net::wire::{self, Datagram};
 use driftlock_net::{Time, wire::decode};
@@ -54,7 +54,7 @@ struct World {
     count: u64,
     now: Time,
     capture: Capture<Vec<u8>>,
-    /// What was told of: when, at whom, from whom, to whom, what, and whether it was sent there.
+    /// What was told of: when, at which node, from which, to which, what, and whether it was sent there.
     record: Vec<(Time, NodeId, NodeId, Option<NodeId>, Datagram, bool)>,
 }
 
@@ -260,7 +260,7 @@ fn all_kinds_of_frames_and_packets_are_seen() {
 }
 
 #[test]
-fn who_does_not_watch_is_not_told() {
+fn a_caller_that_does_not_watch_is_not_told() {
     let mut world = World::new();
     world.medium.air().set_watched(false);
     world.run_until(Time::from_units(5.0));

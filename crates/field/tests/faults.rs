@@ -5,9 +5,9 @@ use driftlock_field::faults::{
 };
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{self, Model, Movement, RandomWaypoint};
+use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Settings};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const SECOND: u64 = 1_000_000_000;
@@ -296,7 +296,7 @@ fn a_node_is_jammed_while_any_area_jams_it() {
 }
 
 #[test]
-fn who_moves_into_an_area_is_touched_at_the_next_step() {
+fn a_node_that_moves_into_an_area_is_touched_at_the_next_step() {
     let schedule: Schedule = [Fault { at: s(1.2), kind: jam(0.0, 10.0, 20.0) }].into_iter().collect();
     let mut faults = Faults::new(&schedule, 1, s(0.5)).unwrap();
     let (mut out, mut done, mut looks) = (Vec::new(), Vec::new(), Vec::new());
@@ -441,7 +441,7 @@ fn check_nodes(lasting: &[&Fault], states: &[State]) {
     }
 }
 
-/// What must hold of areas when one has looked who is where.
+/// What must hold of areas after a look at where nodes are.
 fn check_areas(lasting: &[&Fault], places: &[Point], states: &[State], loss: f64) {
     let safe = |place: Option<Point>| -> f64 {
         let safe = lasting.iter().map(|fault| match (fault.kind, place) {
@@ -543,7 +543,7 @@ fn ranges_that_make_no_sense_are_refused() {
     assert!(!nobody.faults().is_empty() && nobody.faults().iter().all(|fault| fault.nodes().next().is_none()));
 }
 
-/// Nodes 100 m apart on a line; broadcasts of node 1 every second, over the ideal radio, and who hears them.
+/// Nodes 100 m apart on a line; broadcasts of node 1 every second, over the ideal radio, and the nodes that hear them.
 fn heard(kind: Kind) -> Vec<(u64, Vec<u32>)> {
     let model = Model::Static { points: (0..3).map(|node| at(100.0 * f64::from(node), 0.0)).collect() };
     let movement = Movement::new(&model, FIELD, 3, 1).unwrap();

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use driftlock_field::mobility::format::{read, sniff};
 use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Track, Tracks};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 fn seconds(seconds: f64) -> Time {
@@ -357,7 +357,7 @@ fn sumo_that_may_be_in_degrees_or_metres_is_read_as_either_once_it_says_which() 
     };
     let fcd = |steps: &[String]| format!("<fcd-export>{}</fcd-export>", steps.concat());
     for ambiguous in [
-        // Somebody who stands, with a speed and without.
+        // A vehicle that stands, with a speed and without.
         fcd(&[step(0, "13.4", "52.5", "")]),
         fcd(&[step(0, "13.4", "52.5", " speed=\"0.00\""), step(1, "13.4", "52.5", " speed=\"0.00\"")]),
         // A creep of some centimetres, or a walk of some kilometres an hour.
@@ -504,7 +504,7 @@ fn every_name_of_a_column_in_the_docs_is_known() {
 }
 
 #[test]
-fn who_is_not_listed_at_a_time_step_is_absent_and_who_has_times_of_its_own_is_not() {
+fn a_node_that_is_not_listed_at_a_time_step_is_absent_and_one_with_times_of_its_own_is_not() {
     let steps = traced("t.csv", "time,id,x,y\n0,a,0,0\n1,a,1,0\n1,b,5,5\n2,a,2,0\n2,b,6,5\n3,b,7,5\n");
     assert_eq!(presence(&steps, 0, &[0.0, 2.0, 3.0, 9.0]), [true, true, false, false]);
     assert_eq!(presence(&steps, 1, &[0.0, 0.9, 1.0, 9.0]), [false, false, true, true]);

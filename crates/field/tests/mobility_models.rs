@@ -3,8 +3,8 @@
 use driftlock_field::mobility::{
     Area, GaussMarkov, Grid, Model, ModelError, Movement, RandomDirection, RandomWaypoint, ReferencePointGroup,
 };
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const AREA: Area = Area { width: 500.0, height: 300.0 };
@@ -134,7 +134,7 @@ fn random_direction_spreads_nodes_uniformly() {
 }
 
 #[test]
-fn nobody_leaves_the_area_and_nobody_jumps() {
+fn no_node_leaves_the_area_and_none_jumps() {
     for model in all() {
         let mut movement = Movement::new(&model, AREA, 20, 3).unwrap();
         let is_inside = |point: Point| {

@@ -1,4 +1,4 @@
-//! Who is within range of whom, against looking at all pairs.
+//! Which nodes are within range of one another, against looking at all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,9 @@ use driftlock_field::mobility::{
     Area, Change, Course, GaussMarkov, Grid, Model, Movement, Proximity, RandomDirection, RandomWaypoint,
     ReferencePointGroup, Stay, Track, Tracks, Waypoint,
 };
+use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream, uniform, unit};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const AREA: Area = Area { width: 700.0, height: 400.0 };
@@ -114,7 +114,7 @@ fn compare(movement: Movement, range: f64, jumps: bool) -> usize {
     while now < 120.0 {
         for change in follow(&mut proximity, &mut links, &mut twin, Time::from_units(now)) {
             count += 1;
-            // Who appears, disappears or jumps can be anywhere.
+            // A node that appears, disappears or jumps can be anywhere.
             if !jumps && change.at > Time::ZERO {
                 at_change.advance(change.at);
                 let (a, b) = (at_change.position(change.a, change.at), at_change.position(change.b, change.at));
@@ -273,7 +273,7 @@ fn a_node_that_is_dragged_about_has_the_neighbours_of_the_place() {
 }
 
 #[test]
-fn everybody_within_a_radius_is_found_in_order_whatever_the_radius() {
+fn all_nodes_within_a_radius_are_found_in_order_whatever_the_radius() {
     let movement = Movement::new(&models()[0], AREA, NODES, 6).unwrap();
     let mut proximity = Proximity::new(movement, RANGE);
     let mut found = Vec::new();
@@ -294,7 +294,7 @@ fn everybody_within_a_radius_is_found_in_order_whatever_the_radius() {
 }
 
 #[test]
-fn where_nobody_moves_nothing_changes_after_the_start() {
+fn where_no_node_moves_nothing_changes_after_the_start() {
     for model in [Model::Uniform {}, Model::Grid(Grid { columns: None, spacing: Some(50.0) })] {
         let mut proximity = Proximity::new(Movement::new(&model, AREA, NODES, 1).unwrap(), RANGE);
         assert!(std::iter::from_fn(|| proximity.next(Time::ZERO)).count() > 30);

@@ -62,7 +62,7 @@ fn a_second_frame_waits_for_difs_and_a_backoff_of_at_most_cw_min_slots() {
 }
 
 #[test]
-fn a_unicast_to_nobody_is_tried_seven_times_and_fails() {
+fn a_unicast_that_no_node_hears_is_tried_seven_times_and_fails() {
     let mut world = World::line(&Settings::default(), 1, 2, 300.0);
     world.unicast(0, 1, 100, 7);
     world.unicast(0, 0, 100, 8);

@@ -1,4 +1,4 @@
-//! Many who want to send at once.
+//! Many nodes that want to send at once.
 
 mod radio_world;
 
@@ -99,7 +99,7 @@ fn two_senders(settings: &Settings) -> (u64, u64) {
 }
 
 #[test]
-fn hidden_terminals_collide_often_and_those_who_sense_each_other_rarely() {
+fn hidden_terminals_collide_often_and_nodes_that_sense_each_other_rarely() {
     let sensing = Propagation::UnitDisk { range_m: 250.0, sense: 2.2, interference: 1.78 };
     let (hidden, _) = two_senders(&disk(250.0));
     let (open, received) = two_senders(&Settings { propagation: sensing, ..Settings::default() });
@@ -109,7 +109,7 @@ fn hidden_terminals_collide_often_and_those_who_sense_each_other_rarely() {
 }
 
 #[test]
-fn nobody_hears_while_it_sends() {
+fn no_node_hears_while_it_sends() {
     let mut world = World::line(&disk(250.0), 1, 2, 100.0);
     world.broadcast(0, 500, 1);
     world.broadcast(1, 500, 2);
@@ -120,7 +120,7 @@ fn nobody_hears_while_it_sends() {
 }
 
 #[test]
-fn two_who_begin_at_once_are_both_lost_in_a_disk_and_the_stronger_captures_with_power() {
+fn two_frames_that_begin_at_once_are_both_lost_in_a_disk_and_the_stronger_captures_with_power() {
     let places = [(0.0, 0.0), (10.0, 0.0), (110.0, 0.0)];
     let propagation = Propagation::LogDistance {
         exponent: 3.0,

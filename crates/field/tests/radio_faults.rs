@@ -85,7 +85,7 @@ fn a_crash_cuts_the_frame_off_and_drops_the_queue_and_a_restart_begins_blank() {
     world.set_down(0, true);
     assert_eq!(world.air.in_hand(), 0);
     world.unicast(0, 1, 500, 3);
-    assert_eq!(world.failed(), 1, "a node that is down can not send");
+    assert_eq!(world.failed(), 1, "a node that is down cannot send");
     world.run();
     assert_eq!((world.heard(1).len(), world.heard(2).len(), world.sent()), (0, 0, 0));
     world.set_down(0, false);
@@ -221,7 +221,7 @@ fn what_was_sent_was_heard() {
 }
 
 #[test]
-fn the_medium_is_silent_in_the_end_whoever_crashes_and_serves_again() {
+fn the_medium_is_silent_in_the_end_whichever_node_crashes_and_serves_again() {
     for seed in 0..60 {
         let mut world = turmoil(seed, true);
         assert_eq!(world.air.in_hand(), 0, "seed {seed}");

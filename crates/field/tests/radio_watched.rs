@@ -1,4 +1,4 @@
-//! What is told to who watches, and what is lost at single nodes.
+//! What is told to a caller that watches, and what is lost at single nodes.
 
 mod radio_world;
 

@@ -28,16 +28,30 @@ mod tests;
 use std::sync::Arc;
 
 use driftlock_protocol::NodeId;
+use serde::{Deserialize, Serialize};
 
 use crate::Time;
 use crate::dice::Dice;
 use discovery::{Discovery, RateLimit};
 use links::Neighbours;
 pub use packet::{Advert, Packet, Seq};
-use packet::{Data, Unreachable};
+use packet::{Data, Reply, Request, Unreachable};
 use requests::Heard;
 pub use settings::{Hello, Settings};
 use table::{Offer, Table, Verdict};
+
+/// So many numbers are used before what is stored has to be stored anew.
+const BLOCK: u32 = 1_000;
+
+/// What must survive a restart, so that a router can take part in routing at once.
+///
+/// It is to be written whenever a call has changed it, before the effects of that call are carried out, and once before
+/// the first call. It changes once in so many requests.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Durable {
+    /// The node has given itself no newer number.
+    ceiling: Seq,
+}
 
 /// Why a route has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,8 +139,12 @@ pub struct Router<A, D> {
     me: NodeId,
     /// The same for all routers of a world, which then find it in the caches.
     settings: Arc<Settings>,
+    /// How often this node has started before. Others route through the life that has told them of a way.
+    life: u32,
     /// Of this node.
     seq: Seq,
+    /// No newer number is used before a newer ceiling is stored.
+    ceiling: Seq,
     advert: Option<A>,
     version: u64,
     table: Table<A>,
@@ -146,7 +164,9 @@ impl<A: Clone, D> Router<A, D> {
         let settings = settings.into();
         Self {
             me,
+            life: 0,
             seq: Seq(0),
+            ceiling: Seq(BLOCK),
             advert: None,
             version: 0,
             table: Table::new(settings.delete_period()),
@@ -170,13 +190,40 @@ impl<A: Clone, D> Router<A, D> {
         self
     }
 
-    /// The router of a node that has started before, `boot` times, and has forgotten everything. Others may still route
-    /// through it, so it takes no part in routing for `DELETE_PERIOD` (section 6.13).
+    /// The router of a node that has started before, `boot` times, and has forgotten everything, also its own number.
+    /// So it takes no part in routing for `DELETE_PERIOD` (section 6.13), until the others have forgotten that too.
     pub fn rebooted(me: NodeId, settings: impl Into<Arc<Settings>>, boot: u32, now: Time) -> Self {
         let settings = settings.into();
         let silent_until = Some(now + settings.delete_period());
-        let fresh = Self::new(me, settings);
-        Self { silent_until, version: u64::from(boot) << 32, swept: now, ..fresh }
+        Self { silent_until, ..Self::begun_again(me, settings, boot, now) }
+    }
+
+    /// The router of a node that has started before, `boot` times, and remembers what [`Self::durable`] gave last. It
+    /// takes part in routing at once.
+    pub fn restored(me: NodeId, settings: impl Into<Arc<Settings>>, boot: u32, durable: Durable, now: Time) -> Self {
+        let mut router = Self::begun_again(me, settings.into(), boot, now);
+        router.seq = durable.ceiling;
+        router.ceiling = Seq(durable.ceiling.0.wrapping_add(BLOCK));
+        // There have never been more requests than numbers, and others remember which they have heard.
+        router.discovery.count_on_from(durable.ceiling.0);
+        router
+    }
+
+    fn begun_again(me: NodeId, settings: Arc<Settings>, life: u32, now: Time) -> Self {
+        Self { life, version: u64::from(life) << 32, swept: now, ..Self::new(me, settings) }
+    }
+
+    /// What must survive a restart.
+    pub fn durable(&self) -> Durable {
+        Durable { ceiling: self.ceiling }
+    }
+
+    /// Gives this node a number.
+    fn number(&mut self, seq: Seq) {
+        self.seq = seq;
+        if seq.newer(self.ceiling) {
+            self.ceiling = Seq(seq.0.wrapping_add(BLOCK));
+        }
     }
 
     /// Sets what this node says about itself. It is told with the next control message, not at once.
@@ -222,6 +269,13 @@ impl<A: Clone, D> Router<A, D> {
             return;
         }
         if matches!(packet, Packet::Request(_)) && self.neighbours.is_blacklisted(now, from) {
+            return;
+        }
+        let life = match &packet {
+            Packet::Request(Request { life, .. }) | Packet::Reply(Reply { life, .. }) => Some(*life),
+            _ => None,
+        };
+        if life.is_some_and(|life| !self.lives(now, from, life, out)) {
             return;
         }
         self.meet(now, from, out);

@@ -8,13 +8,14 @@
 //! next may take, so that those who listen know when it is missing.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use driftlock_protocol::NodeId;
 
 use crate::Time;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, Hello, Settings};
+use crate::link::{Boot, Hello, Mark, Settings};
 
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;
@@ -36,6 +37,8 @@ pub(crate) struct Beacon {
     pub(crate) next: Time,
     /// By when the last one has promised it.
     promised: Option<Time>,
+    /// The longest time between two of them, as the last one has announced it; before there was one, the shortest.
+    interval: Time,
     /// The last hellos of others, as many as a second may have.
     heard: VecDeque<Time>,
     /// Whom it hears well and has no link to, best-ranked first.
@@ -56,6 +59,7 @@ impl Beacon {
             spoke_at: start,
             next: start,
             promised: None,
+            interval: from_ms(settings.hello_ms),
             heard: VecDeque::new(),
             announced: Vec::new(),
             turn: 0,
@@ -79,6 +83,11 @@ impl Beacon {
         }
     }
 
+    /// The longest time between two hellos of this node, as it has announced it.
+    pub(crate) fn interval(&self) -> Time {
+        self.interval
+    }
+
     /// Somebody else has spoken.
     pub(crate) fn hears(&mut self, now: Time, settings: &Settings) {
         while self.heard.len() >= settings.hellos_per_second_max.max(1) as usize {
@@ -89,7 +98,7 @@ impl Beacon {
 
     /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many
     /// have spoken within the last second that it waits for a better moment, as long as it has not promised otherwise.
-    /// Its links are for the caller to fill in.
+    /// Its links, what they are for, and what else it says are for others to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
@@ -104,16 +113,19 @@ impl Beacon {
         self.next = now + interval + self.jitter(part);
         let is_crowded = interval > from_ms(settings.hello_ms.max(1));
         let longest = interval + part + if is_crowded { part } else { Time::ZERO };
-        self.promised = Some(now + longest);
+        (self.promised, self.interval) = (Some(now + longest), longest);
         self.spoke_at = now;
         Some(Hello {
             boot: self.boot,
             count,
             interval_ms: u32::try_from(longest.0.div_ceil(1_000_000)).unwrap_or(u32::MAX),
             crowd,
+            mark: Mark::NONE,
             links: Vec::new(),
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
             list: self.next_in_turn(settings.list_max as usize),
+            spared: Vec::new(),
+            notices: Vec::new(),
         })
     }
 
@@ -172,11 +184,15 @@ pub(crate) struct Hearing {
     recent: u32,
     /// How many nodes it hears.
     pub(crate) crowd: u32,
+    /// Of the resources that it wants links for.
+    pub(crate) mark: Mark,
     interval: Time,
     /// The last sign of life.
     heard_at: Time,
     /// How often it was asked something since, and when first: each transmission that wants an answer is a question.
     asked: Option<(u32, Time)>,
+    /// It has been silent for too long, and was not heard since.
+    silent: bool,
     /// Enough hellos were heard, and it has not fallen silent since.
     well: bool,
     /// When it said last that it hears this node well.
@@ -185,6 +201,8 @@ pub(crate) struct Hearing {
     round: u64,
     /// To whom it says that it has links.
     pub(crate) links: Vec<NodeId>,
+    /// Whether it says that others make up for a link to this node.
+    pub(crate) spares: bool,
     /// In how many hellos in a row it did not name a link to this node.
     pub(crate) unnamed: u32,
 }
@@ -197,46 +215,57 @@ impl Hearing {
             count: hello.count,
             recent: 1,
             crowd: hello.crowd,
+            mark: hello.mark,
             interval: from_ms(hello.interval_ms),
             heard_at: now,
             asked: None,
+            silent: false,
             well: settings.hellos_up <= 1,
             listed_at: None,
             round: 1,
             links: hello.links.clone(),
+            spares: false,
             unnamed: 0,
         }
     }
 
-    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived.
-    pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) {
+    /// One more hello of the same boot. Duplicates and late ones tell nothing new but that they arrived. Tells whether
+    /// it was silent before.
+    pub(crate) fn hello(&mut self, now: Time, hello: &Hello, me: NodeId, settings: &Settings) -> bool {
         let newer = hello.count.wrapping_sub(self.count);
         if newer == 0 {
-            return;
+            return false;
         }
         if newer > u32::MAX / 2 {
             self.recent |= 1u32.checked_shl(newer.wrapping_neg()).unwrap_or(0);
         } else {
             self.recent = self.recent.checked_shl(newer).unwrap_or(0) | 1;
             self.count = hello.count;
-            self.crowd = hello.crowd;
+            (self.crowd, self.mark) = (hello.crowd, hello.mark);
             self.interval = from_ms(hello.interval_ms);
             self.round = hellos_in_a_round(hello);
             let is_named = hello.links.contains(&me);
             self.unnamed = if is_named { 0 } else { self.unnamed.saturating_add(1) };
             self.links.clone_from(&hello.links);
+            self.spares = hello.spared.contains(&me);
             if is_named || hello.list.contains(&me) {
                 self.listed(now);
             }
         }
-        self.sign_of_life(now);
         let window = u32::MAX >> (32 - settings.hellos_window.clamp(1, 32));
         self.well |= (self.recent & window).count_ones() >= settings.hellos_up.min(settings.hellos_window.clamp(1, 32));
+        self.sign_of_life(now)
     }
 
-    /// Another frame of it was heard.
-    pub(crate) fn sign_of_life(&mut self, now: Time) {
+    /// Another frame of it was heard. Tells whether it was silent before.
+    pub(crate) fn sign_of_life(&mut self, now: Time) -> bool {
         (self.heard_at, self.asked) = (now, None);
+        mem::take(&mut self.silent)
+    }
+
+    /// It counts as gone from now on. Tells whether it did before.
+    pub(crate) fn falls_silent(&mut self) -> bool {
+        mem::replace(&mut self.silent, true)
     }
 
     /// It is asked something, once more if it has not been heard since.
@@ -261,12 +290,16 @@ impl Hearing {
     }
 
     /// When it is gone, unless it is heard before: after so many of its intervals, or, if it was asked often enough,
-    /// after as many of the shortest ones, however rarely a crowd lets it speak.
+    /// after as many of the shortest ones as there should be questions, however rarely a crowd lets it speak. Once it
+    /// is: when it is forgotten.
     pub(crate) fn silent_at(&self, settings: &Settings) -> Time {
-        let silence = |interval: Time| Time(interval.0.saturating_mul(u64::from(settings.hellos_down)));
-        let unasked = self.heard_at + silence(self.interval);
+        if self.silent {
+            return self.heard_at + settings.memory(self.interval);
+        }
+        let unasked = self.heard_at + settings.silence(self.interval);
         let enough = self.asked.filter(|(count, _)| *count >= settings.questions_min);
-        enough.map_or(unasked, |(_, first)| unasked.min(first + silence(from_ms(settings.hello_ms))))
+        let unanswered = from_ms(settings.questions_min.saturating_mul(settings.hello_ms));
+        enough.map_or(unasked, |(_, first)| unasked.min(first + unanswered))
     }
 
     /// When to ask whether it is there: when it has not spoken in time, and then as often as few nodes would say hello.
@@ -281,8 +314,8 @@ impl Hearing {
 
     /// When it no longer counts as hearing this node.
     pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
-        let patience = self.interval.0.saturating_mul(self.round).saturating_mul(u64::from(settings.hellos_down));
-        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + Time(patience))
+        let round = Time(self.interval.0.saturating_mul(self.round));
+        self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + settings.memory(round))
     }
 }
 
@@ -302,7 +335,18 @@ mod tests {
     fn hello(count: u32, list: &[u32]) -> Hello {
         let list: Vec<_> = list.iter().copied().map(NodeId).collect();
         let hears = u32::try_from(list.len()).unwrap();
-        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, links: Vec::new(), hears, list }
+        Hello {
+            boot: Boot(1),
+            count,
+            interval_ms: 1_000,
+            crowd: 1,
+            mark: Mark(1),
+            links: Vec::new(),
+            hears,
+            list,
+            spared: Vec::new(),
+            notices: Vec::new(),
+        }
     }
 
     #[test]
@@ -334,14 +378,14 @@ mod tests {
         assert_eq!(hearing.probe_at(Time::ZERO, &settings), from_ms(6_000), "it has not spoken in time");
         for asked_at in [7_000, 8_000, 9_000] {
             hearing.ask(from_ms(asked_at));
-            assert_eq!(hearing.silent_at(&settings), from_ms(24_000));
+            assert_eq!(hearing.silent_at(&settings), from_ms(18_000), "three of its intervals");
         }
         let mut answers = hearing.clone();
         hearing.ask(from_ms(10_000));
         assert_eq!(hearing.silent_at(&settings), from_ms(11_000), "four seconds after the first of four questions");
         answers.sign_of_life(from_ms(9_500));
         answers.ask(from_ms(10_000));
-        assert_eq!(answers.silent_at(&settings), from_ms(33_500), "what was asked before is answered");
+        assert_eq!(answers.silent_at(&settings), from_ms(27_500), "what was asked before is answered");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Flooding: a message to everybody who can be reached, passed on by everybody once.
+//! Flooding: a message to every node that can be reached, passed on by each once.
 //!
-//! What is promised: a node delivers a message at most once, whatever the network does to it, and nobody's memory grows
-//! with the number of messages. What is not: that it arrives, or in which order. Messages of one origin that are
+//! What is promised: a node delivers a message at most once, whatever the network does to it, and no node's memory
+//! grows with the number of messages. What is not: that it arrives, or in which order. Messages of one origin that are
 //! overtaken by 64 others count as seen, and are dropped.
 
 use std::collections::BTreeMap;
@@ -59,10 +59,10 @@ impl Default for Settings {
     }
 }
 
-/// A message on its way to everybody.
+/// A message on its way to all nodes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Flooded<M> {
-    /// Who has sent it.
+    /// The node that has sent it.
     pub origin: NodeId,
     /// In which life.
     pub boot: u32,
@@ -111,9 +111,9 @@ impl Flood {
         Self { me, boot, settings, sent: 0, heard: BTreeMap::new(), dice: Dice::new(!u64::from(me.0)) }
     }
 
-    /// Sends a message to everybody else.
-    pub fn broadcast<M>(&mut self, message: M, out: &mut Vec<Effect<M>>) {
-        let (origin, boot, number, ttl) = (self.me, self.boot, self.sent, self.settings.hop_limit);
+    /// Sends a message to all other nodes within so many hops, or within the limit if that is less.
+    pub fn send<M>(&mut self, message: M, hops: u8, out: &mut Vec<Effect<M>>) {
+        let (origin, boot, number, ttl) = (self.me, self.boot, self.sent, hops.min(self.settings.hop_limit));
         self.sent += 1;
         self.transmit(Flooded { origin, boot, number, ttl, message }, out);
     }
@@ -174,7 +174,7 @@ mod tests {
         let mut count = vec![0; nodes as usize];
         let mut air = BTreeSet::new();
         let mut out = Vec::new();
-        all[0].broadcast(7_u8, &mut out);
+        all[0].send(7_u8, u8::MAX, &mut out);
         let mut at = 0;
         loop {
             for effect in out.drain(..) {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_can_be_reached_delivers_a_message_once() {
+    fn every_node_that_can_be_reached_delivers_a_message_once() {
         let mut dice = Dice::new(1);
         for _ in 0..100 {
             let ring = (0..20).map(|node| (node, (node + 1) % 20));

@@ -4,15 +4,18 @@
 //!   doubled.
 //! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
 //!   everybody.
-//! - [`wire`]: the bytes on the air.
+//! - [`advert`]: what nodes say of themselves, and who takes part in what.
+//! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
+//! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
-//! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
+//! - [`queue`]: what is to come, in the order of [`Time`].
 //!
 //! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
 //! effects.
 
+pub mod advert;
 pub mod aodv;
 mod beacon;
 mod by_node;
@@ -21,7 +24,8 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
-pub mod neighbourhood;
+pub mod parcel;
+pub mod queue;
 mod seconds;
 pub mod session;
 pub mod stack;

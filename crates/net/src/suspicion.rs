@@ -1,8 +1,8 @@
-//! Who seems to be gone, and what speaks for it.
+//! Which nodes seem to be gone, and what speaks for it.
 //!
 //! A suspicion is never known to be right. A node that has crashed, one that is cut off and one that is slow look the
-//! same; a node that is trusted may have crashed a moment ago, and a node that is suspected may be at work. Whoever
-//! acts on a suspicion must be safe if it is wrong. Any message of a node clears it.
+//! same; a node that is trusted may have crashed a moment ago, and a node that is suspected may be at work. An
+//! algorithm that acts on a suspicion must be safe if it is wrong. Any message of a node clears it.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ pub struct Suspicions {
 }
 
 impl Suspicions {
-    /// Everybody is trusted.
+    /// Every node is trusted.
     pub fn new(settings: Settings) -> Self {
         Self { settings, records: BTreeMap::new() }
     }
@@ -104,7 +104,7 @@ impl Suspicions {
         }
     }
 
-    /// Who is suspected, and since when, in the order of nodes.
+    /// The nodes that are suspected, and since when, in their order.
     pub fn suspected(&self) -> impl Iterator<Item = (NodeId, Time)> {
         self.records.iter().filter_map(|(&node, &(_, since))| Some((node, since?)))
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_heard_in_between_is_never_suspected() {
+    fn a_node_that_is_heard_in_between_is_never_suspected() {
         let mut suspicions = Suspicions::new(Settings::default());
         let mut out = Vec::new();
         for _ in 0..100 {

@@ -7,10 +7,12 @@ mod rng;
 use std::net::Ipv4Addr;
 
 use driftlock_net::Time;
+use driftlock_net::advert::{Notice, Version};
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
-use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Part};
+use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Mark, Part};
+use driftlock_net::parcel::Resource;
 use driftlock_net::session::{Segment, Session, Transfer};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
 use driftlock_protocol::height::Height;
@@ -62,7 +64,22 @@ fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
     (0..rng.below(4)).map(|_| doubt(rng)).collect()
 }
 
-const FRAMES: u64 = 11;
+fn resources(rng: &mut Rng) -> Vec<Resource> {
+    (0..rng.below(4)).map(|_| Resource(u16::try_from(number(rng) >> 16).unwrap())).collect()
+}
+
+fn notice(rng: &mut Rng) -> Notice {
+    let advert = driftlock_net::advert::Advert {
+        owner: node(rng),
+        resource: Resource(u16::try_from(number(rng) >> 16).unwrap()),
+        version: Version { boot: Boot(number(rng)), count: number(rng) },
+        life: maybe(rng, number).map(Incarnation),
+        content: (0..rng.below(40)).map(|_| rng.draw().to_be_bytes()[0]).collect(),
+    };
+    Notice { advert, age: u16::try_from(number(rng) >> 16).unwrap() }
+}
+
+const FRAMES: u64 = 12;
 
 fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
     let incarnation = Incarnation(number(rng));
@@ -74,12 +91,21 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             count: number(rng),
             interval_ms: number(rng),
             crowd: number(rng),
+            mark: Mark(number(rng)),
             links: (0..rng.below(13)).map(|_| node(rng)).collect(),
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
+            spared: (0..rng.below(4)).map(|_| node(rng)).collect(),
+            notices: (0..rng.below(9)).map(|_| notice(rng)).collect(),
         }),
-        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng) },
-        2 => Frame::Answer { call, incarnation, statement: statement(rng), doubts: doubts(rng) },
+        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng), resources: resources(rng) },
+        2 => Frame::Answer {
+            call,
+            incarnation,
+            statement: statement(rng),
+            doubts: doubts(rng),
+            resources: resources(rng),
+        },
         3 => {
             let transfer = maybe(rng, Rng::draw);
             Frame::Data { head, sequence: rng.draw(), transfer, message: message(rng) }
@@ -93,6 +119,10 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
         },
         8 => Frame::Acks((0..rng.below(9)).map(|_| (node(rng), head)).collect()),
         9 => Frame::Probe(head),
+        10 => {
+            let messages = (0..rng.below(5)).map(|_| (maybe(rng, Rng::draw), message(rng))).collect();
+            Frame::Run { head, sequence: rng.draw(), messages }
+        }
         _ => Frame::Verdict(statement(rng)),
     }
 }
@@ -168,7 +198,7 @@ fn sets_of_permits_come_out_again() {
 #[test]
 fn what_is_said_in_another_way_is_refused_by_name() {
     let bytes = encode(&Frame::<krl::Message>::Reset { incarnation: Incarnation(5) });
-    assert_eq!(bytes, [b'd', b'l', 2, 1, 8, 5]);
+    assert_eq!(bytes, [b'd', b'l', 3, 1, 9, 5]);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[place] = byte;
@@ -178,7 +208,7 @@ fn what_is_said_in_another_way_is_refused_by_name() {
     assert_eq!(changed(2, 9), Err(WireError::Version(9)));
     assert_eq!(changed(3, 2), Err(WireError::Kind(2)));
     assert_eq!(changed(4, 77), Err(WireError::Malformed("the payload")));
-    assert_eq!(decode::<Frame<()>>(b"dl\x02"), Err(WireError::Foreign));
+    assert_eq!(decode::<Frame<()>>(b"dl\x03"), Err(WireError::Foreign));
 }
 
 #[test]
@@ -189,7 +219,7 @@ fn no_bytes_do_harm() {
         // Alternately noise behind a good head, and something good with a few bytes changed.
         let mut bytes = if rng.percent(50) {
             let noise = (0..rng.below(60)).map(|_| rng.draw().to_le_bytes()[0]);
-            b"dl\x02\x01".iter().copied().chain(noise).collect()
+            b"dl\x03\x01".iter().copied().chain(noise).collect()
         } else {
             let kind = rng.below(FRAMES);
             encode(&frame(rng, kind))
@@ -213,7 +243,7 @@ fn no_bytes_do_harm() {
 #[test]
 fn a_list_that_claims_to_be_huge_takes_no_memory() {
     // A hello whose list has u64::MAX entries, of which none is there.
-    let bytes = [b"dl\x02\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
+    let bytes = [b"dl\x03\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
     assert_eq!(decode::<Frame<()>>(&bytes), Err(WireError::Malformed("the payload")));
 }
 
@@ -239,10 +269,12 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
     let lifetime = Time(u64::from(number(rng)) * 1_000_000);
     let hops = u8::try_from(rng.below(256)).unwrap();
     let (originator, destination, seq) = (node(rng), node(rng), Seq(number(rng)));
+    let life = maybe(rng, number).unwrap_or_default();
     let neighbour = Some(NodeId(2));
     match kind {
         0 => {
             let request = Request {
+                life,
                 id: number(rng),
                 ttl: hops,
                 hops: 3,
@@ -258,7 +290,10 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
         }
         1 => {
             let (acknowledge, advert) = (rng.percent(50), advert(rng, destination));
-            (neighbour, Packet::Reply(Reply { hops, acknowledge, destination, seq, originator, lifetime, advert }))
+            (
+                neighbour,
+                Packet::Reply(Reply { life, hops, acknowledge, destination, seq, originator, lifetime, advert }),
+            )
         }
         2 => (None, Packet::Hello(Greeting { seq, lifetime, advert: advert(rng, NodeId(1)) })),
         3 => {
@@ -269,7 +304,7 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
         _ => {
             let kind = rng.below(SEGMENTS);
             let content = segment(rng, kind);
-            (neighbour, Packet::Data(Data { ttl: hops, originator, destination, content }))
+            (neighbour, Packet::Data(Data { life, ttl: hops, originator, destination, content }))
         }
     }
 }
@@ -298,6 +333,7 @@ fn routing_packets_come_out_again_and_are_as_long_as_they_say() {
 fn every_bit_is_where_the_rfc_has_it() {
     let bytes = |to, packet: &Packet<u8, ()>| aodv::datagram(NodeId(1), to, packet, |()| Vec::new()).unwrap();
     let request = Packet::Request(Request {
+        life: 0,
         id: 0x0102_0304,
         ttl: 5,
         hops: 2,
@@ -319,9 +355,11 @@ fn every_bit_is_where_the_rfc_has_it() {
     // 3.0009 s are 3,000 ms: rounded down.
     let lifetime = Time(3_000_900_000);
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
-    let reply = Reply { hops: 4, acknowledge: true, destination, seq, originator, lifetime, advert: None };
-    let expected = [2, 0x40, 0, 4, 10, 0, 0, 9, 0, 0, 0, 7, 10, 0, 0, 1, 0, 0, 0x0B, 0xB8];
-    assert_eq!(bytes(Some(NodeId(3)), &Packet::Reply(reply)).payload, expected);
+    let reply = Reply { life: 0, hops: 4, acknowledge: true, destination, seq, originator, lifetime, advert: None };
+    let fixed = [2, 0x40, 0, 4, 10, 0, 0, 9, 0, 0, 0, 7, 10, 0, 0, 1, 0, 0, 0x0B, 0xB8];
+    assert_eq!(bytes(Some(NodeId(3)), &Packet::Reply(reply.clone())).payload, fixed);
+    let later = bytes(Some(NodeId(3)), &Packet::Reply(Reply { life: 0x0102_0304, ..reply }));
+    assert_eq!(later.payload, [&fixed[..], &[201, 4, 1, 2, 3, 4]].concat());
 
     let hello = bytes(None, &Packet::Hello(Greeting { seq, lifetime, advert: None }));
     assert_eq!((hello.ttl, hello.destination), (1, Ipv4Addr::BROADCAST));
@@ -333,7 +371,9 @@ fn every_bit_is_where_the_rfc_has_it() {
     assert_eq!(bytes(None, &error).payload, expected);
     assert_eq!(bytes(Some(NodeId(3)), &Packet::Acknowledgement).payload, [4, 0]);
 
-    let data = Data { ttl: 12, originator: NodeId(5), destination: NodeId(6), content: () };
+    let data = Data { life: 0, ttl: 12, originator: NodeId(5), destination: NodeId(6), content: () };
+    let later = bytes(Some(NodeId(3)), &Packet::Data(Data { life: 0x0102_0304, ..data.clone() }));
+    assert_eq!(later.payload, [b'd', b'l', wire::VERSION, 0, 1, 2, 3, 4]);
     let data = bytes(Some(NodeId(3)), &Packet::Data(data));
     let ends = (Ipv4Addr::new(10, 0, 0, 5), Ipv4Addr::new(10, 0, 0, 6));
     assert_eq!(((data.source, data.destination), data.ttl, data.port), (ends, 12, wire::PORT));
@@ -342,7 +382,8 @@ fn every_bit_is_where_the_rfc_has_it() {
 #[test]
 fn extensions_that_may_be_skipped_are_and_others_are_not() {
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
-    let reply = Reply { hops: 4, acknowledge: false, destination, seq, originator, lifetime: Time(0), advert: None };
+    let reply =
+        Reply { life: 0, hops: 4, acknowledge: false, destination, seq, originator, lifetime: Time(0), advert: None };
     let packet = Packet::<u8, ()>::Reply(reply);
     let datagram = aodv::datagram(NodeId(1), Some(NodeId(2)), &packet, |()| Vec::new()).unwrap();
     let with = |extension: &[u8]| {
@@ -353,6 +394,7 @@ fn extensions_that_may_be_skipped_are_and_others_are_not() {
     assert_eq!(with(&[1, 4, 0, 0, 3, 0xE8]), Ok(packet));
     assert_eq!(with(&[150, 0]), Err(WireError::Kind(150)));
     assert_eq!(with(&[1, 4, 0]), Err(WireError::Malformed("a routing packet")));
+    assert_eq!(with(&[201, 2, 0, 1]), Err(WireError::Malformed("a routing packet")));
     assert_eq!(with(&[100, 8, 0, 0, 0, 0, 0, 0, 0, 0]), Err(WireError::Malformed("an advert")));
 }
 

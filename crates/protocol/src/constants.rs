@@ -39,7 +39,7 @@ enum Place<V> {
     Count(fn(&mut V) -> &mut u16, RangeInclusive<u16>),
 }
 
-/// What can not be set.
+/// What cannot be set.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum WrongConstant {
     /// It does not exist.

@@ -133,7 +133,7 @@ impl Dag {
         Some(lowered)
     }
 
-    /// A new height under all neighbours, if any of them is lower: that of a holder whom nobody has led to.
+    /// A new height under all neighbours, if any of them is lower: that of a holder to which the links do not lead.
     pub(crate) fn sink(&mut self) -> Option<Height> {
         if self.has_no_lower_neighbour() {
             return None;
@@ -142,7 +142,7 @@ impl Dag {
         Some(self.my_height)
     }
 
-    /// The neighbours of choice, who are told this height now.
+    /// The neighbours of choice, which are told this height now.
     pub(crate) fn tell(&mut self, height: Height, choose: impl Fn(&Neighbour) -> bool) -> impl Iterator<Item = NodeId> {
         self.neighbours.iter_mut().filter(move |k| k.known && choose(k)).map(move |k| {
             k.told = height;
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_with_a_reversal_is_not_settled() {
+    fn a_node_that_waits_with_a_reversal_is_not_settled() {
         let mut dag = dag();
         dag.pace.paused = true;
         assert!(!dag.is_settled());
     }
 
     #[test]
-    fn whoever_is_handed_a_token_is_lower_and_owes_an_acknowledgement() {
+    fn a_neighbour_that_is_handed_a_token_is_lower_and_owes_an_acknowledgement() {
         let mut dag = dag();
         dag.hand_down(1);
         dag.hand_down(1);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_a_height_is_known_to_have_been_told() {
+    fn a_neighbour_that_is_told_a_height_is_known_to_have_been_told() {
         let mut dag = dag();
         dag.form(NodeId(3));
         let raised = Height::new(1, 0, NodeId(2));

@@ -2,7 +2,7 @@
 //! routes in networks with frequently changing topology", 1981.
 //!
 //! A link is directed from the higher to the lower node. Heights are triples, ordered lexicographically; the last part
-//! is the node's id, so no two are equal and the directed links can not form a cycle.
+//! is the node's id, so no two are equal and the directed links cannot form a cycle.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -68,7 +68,7 @@ impl Height {
 
 impl Hash for Height {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        // The bits of the number; whoever reads the mark knows that it is signed.
+        // The bits of the number; the reader of the mark knows that it is signed.
         Kind::Level.hash(u128::from(self.h1.cast_unsigned()), hasher);
         Kind::Order.hash(u128::from(self.h2.cast_unsigned()), hasher);
         self.id.hash(hasher);

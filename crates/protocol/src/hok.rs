@@ -5,17 +5,17 @@
 //! procedures and the procedures that they call, in their order and with their names. A mark such as `recv-request.4`
 //! is the fourth sentence of that paragraph, as docs/papers/hok.md numbers and quotes them.
 //!
-//! One token goes round on a link-reversal DAG ([`crate::dag`]) and carries the units that are free. Whoever wants h of
-//! them sends a REQUEST downhill; every node keeps the requests that came through it in a priority queue, and tells
-//! `next` when the front of its queue changes. The holder sends the token towards the front of its queue; whoever is at
-//! the front itself waits with the token until h units are free, takes them, and passes the token on at once, so that
-//! others enter too. A RELEASE follows the token downhill.
+//! One token goes round on a link-reversal DAG ([`crate::dag`]) and carries the units that are free. A node that wants
+//! h of them sends a REQUEST downhill; every node keeps the requests that came through it in a priority queue, and
+//! tells `next` when the front of its queue changes. The holder sends the token towards the front of its queue; a
+//! holder that is at the front itself waits with the token until h units are free, takes them, and passes the token on
+//! at once, so that others enter too. A RELEASE follows the token downhill.
 //!
 //! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). Units in flight on a link that fails
-//! come back to their sender, or arrive over another way from who is no neighbour any more (the paper excludes both).
+//! come back to their sender, or arrive over another way from a former neighbour (the paper excludes both).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the paper's prose
-//! read literally, and charitably where it is undefined: without neighbours there is nobody to send to, and "calls
+//! read literally, and charitably where it is undefined: without neighbours there is none to send to, and "calls
 //! `giveTokenToFrontOfQ()` if |Q| = 0" of the token's receipt means "if |Q| > 0".
 
 use alloc::string::String;
@@ -46,7 +46,7 @@ use queue::RequestQueue;
 /// Which of the algorithms of this file, and with which constants of our own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variant {
-    /// Who goes first.
+    /// Which request goes first.
     pub policy: Policy,
     /// Of [`repair::PACE`].
     pub limits: pacing::Limits,
@@ -72,7 +72,7 @@ pub struct Durable {
     /// Of the node in the DAG: one that came back far above or below the others would have them all move. An older one
     /// does as well.
     pub height: Height,
-    /// The token, if it has it: nobody else does.
+    /// The token, if it has it: no other node does.
     pub token: Option<Token>,
     /// The units that are in use: an application outlives its node.
     pub in_use: Permits,
@@ -212,7 +212,7 @@ impl Protocol for Hok {
 
     fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
         if message.height().id != from {
-            // Nobody speaks of another node's height: a forged message is as good as none.
+            // No node speaks of another node's height: a forged message is as good as none.
             return;
         }
         if self.ages_by_grants() {
@@ -254,7 +254,7 @@ impl Protocol for Hok {
         self.settle(out);
     }
 
-    /// "h > k" would block everybody behind it for ever: such a request is turned away.
+    /// "h > k" would block all others behind it for ever: such a request is turned away.
     fn units_max(&self) -> Units {
         Units::new(self.k).unwrap_or(Units::ONE)
     }
@@ -502,9 +502,9 @@ impl Hok {
     }
 
     /// Not in the paper, which assumes that it does not happen: the link failed under the token or a release, which
-    /// turns up at one of the two. The height that it was sent under says nothing about any neighbour, and whoever sent
-    /// it can ask no more. A receiver to which the token comes late may be far above its neighbours, as it was not led
-    /// to; unless it goes below them, everybody would have to climb over it.
+    /// turns up at one of the two. The height that it was sent under says nothing about any neighbour, and its sender
+    /// can ask no more. A receiver to which the token comes late may be far above its neighbours, as it was not led to;
+    /// unless it goes below them, all of them would have to climb over it.
     fn on_units_astray(&mut self, is_late: bool, message: &Message, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
             return;
@@ -604,7 +604,7 @@ impl Hok {
     /// Procedure `raiseHeight()`.
     fn raise_height(&mut self, out: &mut Out<Self>) {
         let Some(raised) = self.dag.raise(out) else {
-            // Whatever was asked of a neighbour that is higher now, or gone, can not be asked anew yet.
+            // Whatever was asked of a neighbour that is higher now, or gone, cannot be asked anew yet.
             self.forget_next();
             return;
         };
@@ -678,7 +678,7 @@ impl Hok {
         }
     }
 
-    /// A holder that nobody has led to goes below all its neighbours.
+    /// A holder to which the links do not lead goes below all its neighbours.
     fn sink(&mut self, out: &mut Out<Self>) {
         if self.sinks && self.dag.sink().is_some() {
             self.tell_all(None, out);

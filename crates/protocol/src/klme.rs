@@ -5,19 +5,18 @@
 //! 2014. The paper's clauses A to L and its section 7, in their order and with their names. A mark such as `C` is the
 //! clause, `C.stale` a branch of it; docs/papers/klme.md quotes them.
 //!
-//! One token goes round in a neighbourhood. Whoever has it is the leader: it lists who may use a unit (`T_alloc_id`),
-//! counts those that are free (`Kfree`) and queues the requests beyond (`R_Queue`). An idle leader sends the token
-//! itself to whoever asks; a leader in its CS permits others to enter while units are free, and passes the token on
-//! when it leaves its CS. Every move of the token is told to all, so that requests and releases that came too late are
-//! sent again.
+//! One token goes round in a neighbourhood. The node that has it is the leader: it lists the nodes that may use a unit
+//! (`T_alloc_id`), counts those that are free (`Kfree`) and queues the requests beyond (`R_Queue`). An idle leader
+//! sends the token itself to a node that asks; a leader in its CS permits others to enter while units are free, and
+//! passes the token on when it leaves its CS. Every move of the token is told to all, so that requests and releases
+//! that came too late are sent again.
 //!
-//! Assumed below: a neighbourhood in which everybody reaches everybody, reliably and in order
-//! ([`crate::neighbourhood`]).
+//! Assumed below: a neighbourhood in which all reach one another, reliably and in order ([`crate::neighbourhood`]).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off. Without any of them this is the paper's text,
-//! read charitably where it can not run: whoever is served from `R_Queue` is taken out of it, every grant is listed and
-//! counted, the leader's own and that of the node which the token is sent to included (as in the paper's illustration),
-//! and a node that believes itself leader without the token acts on the copy that it kept.
+//! read charitably where it cannot run: a node that is served from `R_Queue` is taken out of it, every grant is listed
+//! and counted, the leader's own and that of the node to which the token is sent included (as in the paper's
+//! illustration), and a node that believes itself leader without the token acts on the copy that it kept.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -59,7 +58,7 @@ pub struct Klme {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Place {
     life: Life,
-    /// Who else is there, and in which life.
+    /// The other members, and in which life each is.
     others: Vec<(NodeId, Life)>,
     /// *`M_T`*, and the token while it is true.
     token: Option<Token>,
@@ -75,11 +74,11 @@ struct Place {
     releases: Numbers,
     /// *`Node_leader_no`*.
     leader_no: LeaderNo,
-    /// Section 7: the old copy of the token, and to whom it was sent.
+    /// Section 7: the old copy of the token, and the node it was sent to.
     copy: Option<(NodeId, Token)>,
-    /// Who has come and was not told who the leader is, with [`repair::GREET`].
+    /// The nodes that have come and were not told which node leads, with [`repair::GREET`].
     newcomers: Vec<NodeId>,
-    /// Who wants to leave, and up to which request, with [`repair::FAREWELL`].
+    /// The nodes that want to leave, and up to which request, with [`repair::FAREWELL`].
     leavers: Numbers,
     /// Whether it is about to leave itself.
     leaving: bool,
@@ -312,7 +311,7 @@ impl Protocol for Klme {
 pub enum Never {}
 
 impl Klme {
-    /// *`M_Th_id`*: who has the token, as far as it knows.
+    /// *`M_Th_id`*: the node that has the token, as far as it knows.
     pub fn leader(&self) -> Option<NodeId> {
         self.place.as_ref().and_then(|place| place.leader)
     }
@@ -347,8 +346,8 @@ impl Klme {
         RequestNo { life: if self.has(repair::STAYS) { life } else { Life::default() }, number }
     }
 
-    /// Whether it is the leader. As published that is a matter of belief: who believes it, and has no token, goes by
-    /// the copy.
+    /// Whether it is the leader. As published that is a matter of belief: a node that believes it, and has no token,
+    /// goes by the copy.
     fn leads(&mut self) -> bool {
         let (id, by_possession) = (self.id, self.has(repair::POSSESSION));
         let Some(place) = &mut self.place else { return false };
@@ -474,7 +473,7 @@ impl Klme {
         !own && place.token.as_ref().is_some_and(|token| token.requests.is_behind(node, number))
     }
 
-    /// Appends a request in `R_Queue`. Whoever asks again has left the CS of before.
+    /// Appends a request in `R_Queue`. A node that asks again has left the CS of before.
     fn queue(&mut self, node: NodeId, number: RequestNo) {
         let token = self.books();
         token.take_back(node, |listed| listed < number);
@@ -523,7 +522,7 @@ impl Klme {
         token.leader_no.0 += 1;
         (place.leader, place.leader_no) = (Some(to), token.leader_no);
         place.copy = keeps_copies.then(|| (to, token.clone()));
-        // Whoever is here hears of the move.
+        // Every member that is here hears of the move.
         place.newcomers.clear();
         let info = Message::LeaderInfo { leader: to, allocated: token.allocated_numbers(), leader_no: token.leader_no };
         if token_first {
@@ -535,7 +534,7 @@ impl Klme {
         }
     }
 
-    /// Sends the token away as clauses H and I have it: nobody is told.
+    /// Sends the token away as clauses H and I have it: no other node is told.
     fn pass_silently(&mut self, to: NodeId, request: Option<RequestNo>, out: &mut Out<Self>) {
         let keeps_copies = self.keeps_copies();
         let place = self.here();
@@ -631,7 +630,7 @@ impl Klme {
         let known: Vec<_> = self.books().requests.iter().collect();
         let place = self.here();
         let others = place.others.clone();
-        // Of those who have left nothing is remembered but in the token.
+        // Of nodes that have left nothing is remembered but in the token.
         place.requests.note_all(known.into_iter().filter(|entry| others.iter().any(|other| other.0 == entry.0)));
         for (leaver, number) in self.here().leavers.take() {
             self.strike_off(leaver, number, out);
@@ -642,7 +641,7 @@ impl Klme {
     }
 
     /// Queues the requests that came to this node, or were passed on by a leaver, and that the token does not know;
-    /// takes the releases. As published those who asked are not told, and ask every new leader until they are served.
+    /// takes the releases. As published those that asked are not told, and ask every new leader until they are served.
     fn take_stored(&mut self, out: &mut Out<Self>) {
         let (id, acknowledges) = (self.id, self.has(repair::ACK_STORED));
         let stored: Vec<_> = self.here().requests.iter().filter(|entry| entry.0 != id).collect();

@@ -4,31 +4,31 @@
 //! ([`crate::klme`]), ends with "developing a fault tolerant version of the proposed algorithm may be a future
 //! direction of research". This is ours. docs/guarantees.md says what it promises and why that holds.
 //!
-//! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and who
-//! waits (*`R_Queue`*); members ask it and are granted units. What is added:
+//! As in the paper, a leader has the token, which knows the free units (*Kfree*), their users (*`T_alloc_id`*) and the
+//! waiters (*`R_Queue`*); members ask it and are granted units. What is added:
 //!
-//! - Three members keep a copy of the token. The leader sends everybody a *beat* at intervals; copy holders acknowledge
-//!   it. For one beat after a majority of them has done so the leader may grant, and they support nobody else for as
-//!   long as such grants last.
-//! - A grant is a lease, counted from the sending of the claim that it answers. Whoever uses a unit claims it anew at
-//!   every beat, and stops when its lease runs out.
+//! - Three members keep a copy of the token. The leader sends every member a *beat* at intervals; copy holders
+//!   acknowledge it. For one beat after a majority of them has done so the leader may grant, and they support no other
+//!   for as long as such grants last.
+//! - A grant is a lease, counted from the sending of the claim that it answers. A member that uses a unit claims it
+//!   anew at every beat, and stops when its lease runs out.
 //! - A copy holder that hears no beat for too long stands for leader under a greater number. The votes of a majority
 //!   make it one; by then all earlier grants have run out, so its token has all k units free.
 //! - Copy holders that leave or fall silent are replaced, one at a time.
-//! - When nobody wants anything, the leader says so and rests, and so does everybody else. Whoever then wants something
+//! - When no member wants anything, the leader says so and rests, and so do all others. The next that wants something
 //!   wakes all of them.
 //!
 //! Deviations from the paper, beside the repairs of klme:
 //!
-//! - The leader stays where it is, unless it leaves or fails. The paper sends an idle token to whoever asks first, so
-//!   that this node may enter without permission; here every move would cost a vote of a majority, and a grant costs
-//!   only two messages.
+//! - The leader stays where it is, unless it leaves or fails. The paper sends an idle token to the first node that
+//!   asks, so that this node may enter without permission; here every move would cost a vote of a majority, and a grant
+//!   costs only two messages.
 //! - There are no request numbers. Claims and grants name the beat that they belong to, and a grant counts only until
 //!   the next one; so nothing that is late can be mistaken for something current, and no number outlives the leader
 //!   that knows it.
 //! - `Req_ack` is not needed: claims are made anew at every beat. `I_am_here` is not needed: the next beat tells a
-//!   newcomer who leads.
-//! - What is told about others who come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
+//!   newcomer which node leads.
+//! - What is told about others that come and go (*`I_am_leaving`*) makes things quicker and is never relied on.
 
 use alloc::format;
 use alloc::string::String;
@@ -65,9 +65,9 @@ const LEASE_MAX: u32 = 10_000;
 pub struct Variant {
     /// How long things last.
     pub times: Times,
-    /// Who keeps copies.
+    /// How many copies there are, and when a holder counts as lost.
     pub care: Care,
-    /// How long whoever wants to leave waits for being dismissed.
+    /// How long a member that wants to leave waits for being dismissed.
     pub farewell: Duration,
 }
 
@@ -353,8 +353,8 @@ impl Protocol for KlmeFt {
         Units::ONE
     }
 
-    /// Nobody holds permits: a leader has them in its books, and so may another that does not know yet that it leads no
-    /// more. What is in use is for the oracles to judge, who know what time it is.
+    /// No node holds permits: a leader has them in its books, and so may another that does not know yet that it leads
+    /// no more. What is in use is for the oracles to judge, which know what time it is.
     fn held(&self) -> Permits {
         Permits::NONE
     }
@@ -408,7 +408,7 @@ impl Protocol for KlmeFt {
         }
     }
 
-    /// All of them: they are in somebody's books.
+    /// All of them: they are in a leader's books.
     fn returning(moment: &Moment<'_, Self>) -> Permits {
         moment.nodes.first().map_or(Permits::NONE, |node| Permits::first(node.desk.k))
     }
@@ -459,7 +459,7 @@ impl KlmeFt {
         }
     }
 
-    /// It gives its unit up, and waits until nobody counts on its copy.
+    /// It gives its unit up, and waits until no leader counts on its copy.
     fn take_leave(&mut self, out: &mut Out<Self>) {
         let Self { chair, desk } = self;
         desk.lose_unit(chair, out);
@@ -488,7 +488,7 @@ impl KlmeFt {
         }
     }
 
-    /// If it is quiet, it slept, and both times are over. It leads nobody before it knows that no application is
+    /// If it is quiet, it slept, and both times are over. It does not lead before it knows that no application is
     /// inside.
     fn on_silence(&mut self, out: &mut Out<Self>) {
         if self.desk.is_quiet() {

@@ -6,7 +6,7 @@
 //!
 //! Every node has a [`Height`]; a link is directed from the higher to the lower end. A node that wants the resource
 //! asks its lowest neighbour, which asks its lowest neighbour, and so on down to a token holder; the tokens come back
-//! along the queues that the requests left behind, and whoever receives one goes below its sender:
+//! along the queues that the requests left behind, and a node that receives one goes below its sender:
 //!
 //! ```text
 //!      2 ──Request──▶ 1 ──Request──▶ 0 (token)        heights: 2 > 1 > 0
@@ -18,7 +18,7 @@
 //! `LinkInfo` tells the neighbours.
 //!
 //! Assumed below: reliable FIFO links with exact indications ([`crate::link`]). A token in flight on a link that fails
-//! comes back to its sender, or arrives over another way from who is no neighbour any more (the paper excludes both).
+//! comes back to its sender, or arrives over another way from a former neighbour (the paper excludes both).
 //!
 //! Deviations are the [`repair`]s, each of which can be switched off; without any of them this is the appendix as
 //! published, in the most charitable reading where it is undefined: without neighbours, `RaiseHeight`, `LowerHeight`,
@@ -57,7 +57,7 @@ pub struct Variant {
     pub forwarding: Forwarding,
     /// Of [`repair::PACE`].
     pub limits: pacing::Limits,
-    /// How long a token that nobody wants stays at a node before KRLF sends it on. In the paper it does not stay.
+    /// How long a token that no node wants stays at a node before KRLF sends it on. In the paper it does not stay.
     pub rest: Duration,
 }
 
@@ -81,7 +81,7 @@ pub struct Durable {
     /// *myHeight*: a holder that came back far above the others would have them all climb over it. An older one does as
     /// well.
     pub height: Height,
-    /// The tokens that it holds: nobody else has them.
+    /// The tokens that it holds: no other node has them.
     pub idle: Vec<Token>,
     /// The token that is in use: an application outlives its node.
     pub in_use: Option<Token>,
@@ -99,7 +99,7 @@ pub struct Krl {
     /// The tokens held and not in use. *numTokens* counts these and the one in use, *tokenHolder* says that there is
     /// one.
     idle: Vec<Token>,
-    /// The token under which the application is in the CS: it can not be given away.
+    /// The token under which the application is in the CS: it cannot be given away.
     in_use: Option<Token>,
     /// *next*: itself while it holds a token, else the neighbour a request or token was last sent to.
     next: Option<NodeId>,
@@ -206,7 +206,7 @@ impl Protocol for Krl {
 
     fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
         if message.height().id != from {
-            // Nobody speaks of another node's height: a forged message is as good as none.
+            // No node speaks of another node's height: a forged message is as good as none.
             return;
         }
         match message {
@@ -299,7 +299,7 @@ impl Krl {
         } else if self.queue.len() == 1 {
             out.clause("request.4");
             if self.dag.pace.paused && self.dag.has_no_lower_neighbour() {
-                // Nobody to ask: all are higher, and would not listen. The reversal that is due will send it.
+                // No neighbour to ask: all are higher, and would not listen. The reversal that is due will send it.
                 self.forget_next();
             } else {
                 self.forward_request(out);
@@ -469,7 +469,7 @@ impl Krl {
 
     /// Not in the paper, which assumes that it does not happen: the link failed under a token, and it turns up at one
     /// of the two. The height that it was sent under says nothing about any neighbour. A receiver to which it comes
-    /// late may be far above its neighbours, as it was not led to; unless it goes below them, everybody would have to
+    /// late may be far above its neighbours, as it was not led to; unless it goes below them, all of them would have to
     /// climb over it.
     fn on_token_astray(&mut self, is_late: bool, token: Token, out: &mut Out<Self>) {
         if !self.repairs.has(repair::RECLAIM) {
@@ -557,7 +557,7 @@ impl Krl {
     /// Procedure `RaiseHeight()`.
     fn raise_height(&mut self, out: &mut Out<Self>) {
         let Some(raised) = self.dag.raise(out) else {
-            // Whatever was asked of a neighbour that is higher now, or gone, can not be asked anew yet.
+            // Whatever was asked of a neighbour that is higher now, or gone, cannot be asked anew yet.
             self.forget_next();
             return;
         };
@@ -628,7 +628,7 @@ impl Krl {
     }
 }
 
-/// Who is told of a new height.
+/// Which neighbours are told of a new height.
 impl Krl {
     /// Sends `LinkInfo` to the neighbours of choice, as one broadcast.
     fn tell(

@@ -16,7 +16,7 @@
 //! - [`krl`]: k tokens on a link-reversal DAG, with and without token forwarding.
 //! - [`hok`]: several units at once from one token, the most urgent request first.
 //! - [`klme`]: k units in every neighbourhood, which nodes enter and leave.
-//! - [`tenure`]: leases, leader numbers and the majority of those who keep a copy.
+//! - [`tenure`]: leases, leader numbers and the majority of those that keep a copy.
 //! - [`klme_ft`]: k units of a neighbourhood, lent by a leader whose token survives crashes.
 //! - [`node`]: the shell around any protocol. What an application or the network may get wrong ends here.
 //! - [`registry`]: the list of all algorithms, and how a world is run with one of them.
@@ -61,7 +61,7 @@ pub use neighbourhood::{Crossing, Membership, Stay};
 pub use node::{Input, InputOf, Node, Refusal, Stored};
 pub use outbox::{Effect, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
-pub use registry::{ALGORITHMS, Algorithm, Visitor};
+pub use registry::{ALGORITHMS, Algorithm, Manner, Tokens, Visitor};
 pub use repairs::{Repair, Repairs};
 pub use status::{Section, Status, StatusChange};
 pub use vocabulary::{Deadline, Demand, Fence, Grant, K_MAX, NodeId, Permit, Permits, Priority, Units, Urgency};

@@ -20,7 +20,7 @@ pub enum Effect<M, T> {
         /// Whether it repeats the send before it for one more receiver. A radio reaches both with one transmission.
         shared: bool,
     },
-    /// Send `message` to everybody in the neighbourhood.
+    /// Send `message` to every other member of the neighbourhood.
     Broadcast {
         /// The content.
         message: M,
@@ -41,9 +41,9 @@ pub enum Effect<M, T> {
     Grant(Grant),
     /// The application must stop using its units at once, and waits again, for this.
     Revoke(Demand),
-    /// The node has put its affairs in order and is no member of the neighbourhood any more.
+    /// The node has put its affairs in order and is no longer a member of the neighbourhood.
     Depart,
-    /// The step executed this clause of the paper's text. Recorded only where somebody reads it.
+    /// The step executed this clause of the paper's text. Recorded only where it is read.
     Clause(&'static str),
 }
 
@@ -79,7 +79,7 @@ impl<M: Clone, T> Outbox<M, T> {
         }
     }
 
-    /// Sends a message to everybody who is in the neighbourhood now; on a radio this is one transmission.
+    /// Sends a message to every other member that is in the neighbourhood now; on a radio this is one transmission.
     pub fn broadcast(&mut self, message: M) {
         self.effects.push(Effect::Broadcast { message });
     }

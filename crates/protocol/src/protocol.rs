@@ -56,12 +56,12 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// A node that takes part, knows nothing and holds nothing.
     fn blank(me: NodeId, charter: &Charter<Self::Variant>) -> Self;
 
-    /// Makes the units `0..k`, of this generation, which is greater than all before. Somebody who knows that there are
-    /// none tells one node, once.
+    /// Makes the units `0..k`, of this generation, which is greater than all before. A person or program that knows
+    /// that there are none tells one node, once.
     fn mint(&mut self, k: u32, generation: u32, out: &mut Out<Self>);
 
-    /// What it must have when it comes back after it was killed. Whoever drives it writes this down, whenever it has
-    /// changed, before the effects of the step that changed it are carried out.
+    /// What it must have when it comes back after it was killed. The driver of the node writes this down, whenever it
+    /// has changed, before the effects of the step that changed it are carried out.
     fn durable(&self) -> Self::Durable;
 
     /// The node that stored this and was killed, in its next life. The layer below tells it anew what there is.
@@ -140,8 +140,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// The index of a message's kind in [`Self::KINDS`].
     fn kind(message: &Self::Message) -> usize;
 
-    /// The permits that no node holds and no message carries, because their return is still being reported to whoever
-    /// has them in its books. Usually there are none.
+    /// The permits that no node holds and no message carries, because their return is still being reported to the node
+    /// that has them in its books. Usually there are none.
     fn returning(_moment: &Moment<'_, Self>) -> Permits {
         Permits::NONE
     }
@@ -174,7 +174,7 @@ pub struct Deployment {
     /// Each link once, as a pair, for an algorithm that stands on links.
     #[serde(default)]
     pub links: Vec<(NodeId, NodeId)>,
-    /// Who is in the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this
+    /// The members of the neighbourhood, for an algorithm that stands on one. The first has the token; all came in this
     /// order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<NodeId>,
@@ -189,7 +189,7 @@ impl Deployment {
         (0..self.nodes).map(NodeId)
     }
 
-    /// Who is in the neighbourhood, in the order in which they came.
+    /// The members of the neighbourhood, in the order in which they came.
     pub fn stays(&self) -> impl Iterator<Item = (NodeId, Stay)> + '_ {
         let drawn = (0..).zip(&self.members).enumerate();
         drawn.map(|(at, (number, &member))| (member, self.stays.get(at).copied().unwrap_or(Stay(number))))

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hok::{self, Hok, Policy};
 use crate::ideal::{Ideal, Start};
 use crate::klme::Klme;
@@ -34,6 +36,35 @@ pub enum UnitsRule {
     Several,
 }
 
+/// What stands for the units among the nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tokens {
+    /// Each unit has a token of its own.
+    Each,
+    /// One token stands for all units, and can be somewhere without any.
+    One,
+    /// Nothing: a unit is in the books of a leader, or of several that do not know yet who leads, and at no node.
+    None,
+}
+
+/// How an algorithm shares units, for those who show its runs: no page and no report knows an algorithm by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Manner {
+    /// What stands for the units.
+    pub tokens: Tokens,
+    /// The kinds of messages by which a node asks for units, for itself or on behalf of another.
+    pub asks: &'static [&'static str],
+    /// The kinds of messages that bring what a node must have to be granted units.
+    pub brings: &'static [&'static str],
+    /// Those of them that hand a token over.
+    pub hands_over: &'static [&'static str],
+    /// The same in a sentence, for people who have not read the paper.
+    pub how: &'static str,
+    /// The pages of docs/papers that explain its clauses, the nearest first.
+    pub pages: &'static [&'static str],
+}
+
 /// An algorithm that can be asked for by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Algorithm {
@@ -45,6 +76,8 @@ pub struct Algorithm {
     pub paper: Paper,
     /// How many units it can share.
     pub units: UnitsRule,
+    /// How it does that.
+    pub manner: Manner,
 }
 
 /// What a world does with an algorithm once its type is known.
@@ -174,10 +207,10 @@ fn without<'a>(
 
 /// Makes [`ALGORITHMS`] and [`Algorithm::visit`] from one line per algorithm.
 macro_rules! registry {
-    ($($tag:literal: $protocol:ty = $variant:expr, $units:expr, $paper:expr, $summary:literal;)*) => {
+    ($($tag:literal: $protocol:ty = $variant:expr, $units:expr, $manner:expr, $paper:expr, $summary:literal;)*) => {
         /// All algorithms, in the order in which they are listed to people.
         pub static ALGORITHMS: &[Algorithm] = &[
-            $(Algorithm { tag: $tag, summary: $summary, paper: $paper, units: $units }),*
+            $(Algorithm { tag: $tag, summary: $summary, paper: $paper, units: $units, manner: $manner }),*
         ];
 
         impl Algorithm {
@@ -211,38 +244,73 @@ const KHANNA_SINGH_SWAROOP_2014: Paper = Paper {
     year: 2014,
 };
 
+const TOKENS: Manner = Manner {
+    tokens: Tokens::Each,
+    asks: &["request"],
+    brings: &["token"],
+    hands_over: &["token"],
+    how: "Each unit has a token: a node that wants a unit waits until one comes to it, from neighbour to neighbour.",
+    pages: &["krl"],
+};
+
+const TOKEN_OF_ALL: Manner = Manner {
+    tokens: Tokens::One,
+    asks: &["request"],
+    brings: &["token"],
+    hands_over: &["token"],
+    how: "One token goes from neighbour to neighbour and carries the units that are free: a node that wants a unit \
+          waits until it comes.",
+    pages: &["hok"],
+};
+
+const LENT: Manner = Manner {
+    tokens: Tokens::One,
+    asks: &["req_cs"],
+    brings: &["token", "per_grant"],
+    hands_over: &["token"],
+    how: "One node leads and lends the units: a node that wants one asks it, over others if it is far away.",
+    pages: &["klme"],
+};
+
+const LENT_ON_LEASE: Manner =
+    Manner { tokens: Tokens::None, asks: &["claim"], brings: &["token", "grant"], pages: &["klme-ft", "klme"], ..LENT };
+
 /// How many grants of waiting a unit less is worth to `hok-fewest`.
 const UNIT: u16 = 16;
 
 registry! {
-    "krl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::FewerThanNodes, TOKENS, WALTER_CAO_MOHANTY_2001,
         "k tokens on a link-reversal DAG; an idle token rests where it was last used";
-    "krlf": Krl = krl::Variant::new(Forwarding::Always), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf": Krl = krl::Variant::new(Forwarding::Always), UnitsRule::FewerThanNodes, TOKENS, WALTER_CAO_MOHANTY_2001,
         "krl with token forwarding: an idle token travels on until somebody wants it";
-    "krlf-adaptive": Krl = krl::Variant::new(Forwarding::Adaptive), UnitsRule::FewerThanNodes, WALTER_CAO_MOHANTY_2001,
+    "krlf-adaptive": Krl = krl::Variant::new(Forwarding::Adaptive), UnitsRule::FewerThanNodes, TOKENS, WALTER_CAO_MOHANTY_2001,
         "krlf that forwards an idle token only as far as the load a node perceives warrants";
-    "rl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::One, WALTER_CAO_MOHANTY_2001,
+    "rl": Krl = krl::Variant::new(Forwarding::Off), UnitsRule::One, TOKENS, WALTER_CAO_MOHANTY_2001,
         "krl with a single token (k = 1): the RL algorithm that krl generalises";
-    "hok": Hok = hok::Variant::new(Policy::Priority), UnitsRule::Several, JIANG_2003,
+    "hok": Hok = hok::Variant::new(Policy::Priority), UnitsRule::Several, TOKEN_OF_ALL, JIANG_2003,
         "several units at once from one token: the highest priority first, and waiting makes urgent";
-    "hok-strict": Hok = hok::Variant::new(Policy::Strict), UnitsRule::Several, JIANG_2003,
+    "hok-strict": Hok = hok::Variant::new(Policy::Strict), UnitsRule::Several, TOKEN_OF_ALL, JIANG_2003,
         "hok without aging: the highest priority always goes first, the lowest may wait for ever";
-    "hok-fewest": Hok = hok::Variant::new(Policy::FewestUnits { unit: UNIT }), UnitsRule::Several, JIANG_2003,
+    "hok-fewest": Hok = hok::Variant::new(Policy::FewestUnits { unit: UNIT }), UnitsRule::Several, TOKEN_OF_ALL, JIANG_2003,
         "hok that serves the fewest units first: who wants little waits little";
-    "hok-edf": Hok = hok::Variant::new(Policy::EarliestDeadline), UnitsRule::Several, JIANG_2003,
+    "hok-edf": Hok = hok::Variant::new(Policy::EarliestDeadline), UnitsRule::Several, TOKEN_OF_ALL, JIANG_2003,
         "hok that serves the earliest deadline first";
-    "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, JIANG_2003,
+    "hok-fcfs": Hok = hok::Variant::new(Policy::FirstCome), UnitsRule::Several, TOKEN_OF_ALL, JIANG_2003,
         "the first-come baseline of hok: a large request holds up whoever came later";
-    "klme": Klme = (), UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+    "klme": Klme = (), UnitsRule::AnyNumber, LENT, KHANNA_SINGH_SWAROOP_2014,
         "k units in every neighbourhood: the leader carries the token, and nodes come and go";
-    "klme-ft": KlmeFt = klme_ft::Variant::USUAL, UnitsRule::AnyNumber, KHANNA_SINGH_SWAROOP_2014,
+    "klme-ft": KlmeFt = klme_ft::Variant::USUAL, UnitsRule::AnyNumber, LENT_ON_LEASE, KHANNA_SINGH_SWAROOP_2014,
         "klme that survives crashes and lost messages: leases, and copies of the token at three members";
 }
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use alloc::vec;
+
     use super::*;
-    use crate::Harm;
+    use crate::{Deployment, Harm, NodeId};
 
     /// What is ours alone has rules of its own and nothing to repair. A paper's text may need no repair either.
     fn fit_together(repairs: &[Repair], guards: &[Repair]) -> bool {
@@ -265,6 +333,43 @@ mod tests {
             assert!(fit_together(algorithm.repairs(), algorithm.guards()), "{}", algorithm.tag);
         }
         assert_eq!(Algorithm::named("no such algorithm"), None);
+    }
+
+    /// What its nodes and messages are like at the start, beside what is told of it.
+    struct Compare(Manner);
+
+    impl Visitor for Compare {
+        type Output = ();
+        fn visit<P: Protocol>(self, variant: P::Variant) {
+            let Self(Manner { tokens, asks, brings, hands_over, .. }) = self;
+            assert!(hands_over.iter().all(|kind| brings.contains(kind)));
+            assert!(asks.iter().chain(brings).all(|kind| P::KINDS.contains(kind)), "{asks:?} {brings:?}");
+            assert!(!asks.is_empty() && !brings.is_empty());
+            let members =
+                if <P::View as View>::Ideal::STARTS_FROM == Start::Members { [0, 1, 2, 3].map(NodeId).to_vec() } else { vec![] };
+            let deployment = Deployment { nodes: 4, k: 3, members, ..Deployment::default() };
+            let nodes = P::deploy(&deployment, variant, Repairs::ALL);
+            let holders = nodes.iter().filter(|node| node.has_token()).count();
+            let units: usize = nodes.iter().map(|node| node.held().iter().count()).sum();
+            let found = match (units, holders) {
+                (3, 3) => Tokens::Each,
+                (3, 1) => Tokens::One,
+                (units, _) => [Tokens::None][units],
+            };
+            assert_eq!(found, tokens);
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_an_algorithm_is_so() {
+        for algorithm in ALGORITHMS {
+            algorithm.visit(Compare(algorithm.manner));
+            assert!(algorithm.manner.how.contains("unit") && algorithm.manner.how.ends_with('.'));
+            for page in algorithm.manner.pages {
+                let path = std::format!("{}/../../docs/papers/{page}.md", env!("CARGO_MANIFEST_DIR"));
+                assert!(std::fs::exists(&path).unwrap(), "{path}");
+            }
+        }
     }
 
     #[test]

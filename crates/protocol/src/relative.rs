@@ -25,7 +25,7 @@ pub enum Kind {
     /// Of a link, or of a member's life, as the layer below goes by it: where nothing is delivered late it does not
     /// matter at all.
     Incarnation,
-    /// How many events of some kind somebody has heard of: a common shift of all such counts changes nothing.
+    /// How many events of some kind a node has heard of: a common shift of all such counts changes nothing.
     Count,
     /// A place in an order that moves with the counts: shifted as they are.
     Rank,

@@ -20,14 +20,14 @@ pub enum Section {
     Critical,
 }
 
-/// A node's answer to "what are you doing, and for whom do you wait?".
+/// A node's answer to "what are you doing, and which node do you wait for?".
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Status {
     /// The section of its application.
     pub section: Section,
     /// The permits it holds, in use or not.
     pub permits: Permits,
-    /// Whom it will serve, in this order.
+    /// The nodes that it will serve, in this order.
     pub queue: Vec<NodeId>,
     /// The neighbour from which it expects to be served.
     pub waits_on: Option<NodeId>,
@@ -49,7 +49,7 @@ pub struct StatusChange {
     /// The new queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Vec<NodeId>>,
-    /// Whom it waits on now: an empty list is nobody.
+    /// The node that it waits on now: an empty list is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_on: Option<Vec<NodeId>>,
     /// The new height.

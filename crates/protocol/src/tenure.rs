@@ -1,8 +1,8 @@
-//! Who may lead, and for how long: leases, leader numbers, and the majority of those who keep a copy.
+//! Which member may lead, and for how long: leases, leader numbers, and the majority of those that keep a copy.
 //!
-//! A holder that has crashed and one that is cut off look the same to everybody else. So whoever holds something stops
-//! by itself, by its own clock, and the others wait until it must have done so ([`Times`]). Who may hand things out is
-//! decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time
+//! A holder that has crashed and one that is cut off look the same to all others. So a node that holds something stops
+//! by itself, by its own clock, and the others wait until it must have done so ([`Times`]). Which node may hand things
+//! out is decided by a majority of copy holders ([`is_majority`]), each of which is bound to one leader at a time
 //! ([`Promise`]). docs/guarantees.md has the argument.
 //!
 //! All of that is a `Chair`: it elects a leader, sends its beats, keeps enough copies, and comes back after it was
@@ -37,7 +37,7 @@ pub struct Member {
     pub stay: Stay,
 }
 
-/// Which founding it was: whoever has one made gives it a greater number than all before.
+/// Which founding it was: each has a greater number than all before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Generation(pub u32);
@@ -120,7 +120,7 @@ impl Hash for Version {
     }
 }
 
-/// How long things last. Every duration is by the clock of whoever waits.
+/// How long things last. Every duration is by the clock of the node that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Times {
     /// From one beat of the leader to the next. A leader's right to grant lasts no longer.
@@ -134,7 +134,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// How long to wait until a time that somebody else measures is over for certain.
+    /// How long to wait until a time that another node measures is over for certain.
     pub fn guard(self, time: Duration) -> Duration {
         time + time * u32::from(self.drift_percent) / 100 + self.margin
     }
@@ -192,12 +192,12 @@ impl Promise {
         self.number
     }
 
-    /// Whether it may support nobody else at present.
+    /// Whether it may support no other leader at present.
     pub fn is_bound(self) -> bool {
         self.bond == Bond::Bound
     }
 
-    /// Whether it may vote for `number`. `relieves` is the leader who has handed its duty over to the candidate.
+    /// Whether it may vote for `number`. `relieves` is the leader that has handed its duty over to the candidate.
     pub fn may_vote(self, number: LeaderNo, relieves: Option<LeaderNo>) -> bool {
         let Some(own) = self.number else { return true };
         match self.bond {
@@ -205,13 +205,13 @@ impl Promise {
             _ if number == own => true,
             Bond::Voted => number > own,
             Bond::Bound if relieves != Some(own) => false,
-            // Somebody who was followed may have made grants, and fences are told apart by the counter alone.
+            // A leader that was followed may have made grants, and fences are told apart by the counter alone.
             Bond::Bound | Bond::Loose => number.counter > own.counter,
         }
     }
 
-    /// Votes for `number`. Whoever is bound and votes for the successor that its leader has chosen stays bound to the
-    /// leader's grants, which only that successor knows of: it votes for nobody else for as long.
+    /// Votes for `number`. A copy holder that is bound and votes for the successor that its leader has chosen stays
+    /// bound to the leader's grants, which only that successor knows of: it votes for no other for as long.
     pub fn vote(&mut self, number: LeaderNo) {
         if self.number != Some(number) {
             let bond = if self.is_bound() { Bond::Bound } else { Bond::Voted };
@@ -219,8 +219,8 @@ impl Promise {
         }
     }
 
-    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so those
-    /// before it have nothing to grant any more.
+    /// Whether it may take `number` for its leader. One with a greater number was elected by a majority, so earlier
+    /// leaders have nothing to grant any more.
     pub fn may_follow(self, number: LeaderNo) -> bool {
         self.number.is_none_or(|own| number >= own)
     }
@@ -276,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_nothing_may_vote_for_anybody() {
+    fn a_member_that_knows_nothing_may_vote_for_any_candidate() {
         assert!(Promise::default().may_vote(number(1, 0), None));
         assert!(Promise::default().may_follow(number(1, 0)));
     }
 
     #[test]
-    fn who_has_voted_may_turn_to_a_greater_number_and_never_to_a_smaller_one() {
+    fn a_member_that_has_voted_may_turn_to_a_greater_number_and_never_to_a_smaller_one() {
         let mut promise = Promise::default();
         promise.vote(number(2, 1));
         assert!(promise.may_vote(number(2, 2), None));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_bound_votes_for_nobody_until_its_time_is_over() {
+    fn a_copy_holder_that_is_bound_votes_for_no_other_until_its_time_is_over() {
         let mut promise = Promise::default();
         promise.follow(number(2, 1));
         assert!(!promise.may_vote(number(3, 2), None));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn who_votes_again_for_its_former_leader_does_not_forget_that_it_has_followed_it() {
+    fn a_member_that_votes_again_for_its_former_leader_does_not_forget_that_it_has_followed_it() {
         let mut promise = Promise::default();
         promise.follow(number(2, 1));
         promise.loosen();

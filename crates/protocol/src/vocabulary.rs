@@ -124,7 +124,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Before the first grant of this leadership in this generation. Where nobody leads, the leadership is 0.
+    /// Before the first grant of this leadership in this generation. Where no node leads, the leadership is 0.
     pub fn first(generation: u32, leadership: u32) -> Self {
         Self { epoch: u64::from(generation) << 32 | u64::from(leadership), counter: 0 }
     }
@@ -302,7 +302,7 @@ impl fmt::Debug for Permits {
 
 impl Serialize for Permits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // With its length first, without which a binary format can not begin.
+        // With its length first, without which a binary format cannot begin.
         let mut permits = serializer.serialize_seq(Some(self.iter().count()))?;
         for permit in self.iter() {
             permits.serialize_element(&permit)?;

@@ -273,7 +273,7 @@ impl Visitor for Run {
 }
 
 #[test]
-fn whoever_was_not_told_to_makes_no_units() {
+fn a_node_that_was_not_told_to_makes_no_units() {
     for algorithm in ALGORITHMS {
         let said = algorithm.visit(Run);
         assert!(said > 3 * usize::try_from(RUNS).expect("few"), "{}: {said} messages", algorithm.tag);

@@ -238,7 +238,7 @@ fn ignores_what_speaks_of_another_node<P: Protocol<View = LinkEvent> + PartialEq
 }
 
 #[test]
-fn nobody_speaks_of_another_nodes_height() {
+fn no_node_speaks_of_another_nodes_height() {
     ignores_what_speaks_of_another_node::<Krl>(Variant::new(Forwarding::Off));
     ignores_what_speaks_of_another_node::<Hok>(hok::Variant::new(Policy::Priority));
 }

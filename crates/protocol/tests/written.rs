@@ -1,4 +1,5 @@
-//! How values are written. Traces, messages on the air and configurations are read by others, who rely on these words.
+//! How values are written. Traces, messages on the air and configurations are read by other programs, which rely on
+//! these words.
 
 use std::fmt::Debug;
 
@@ -8,8 +9,8 @@ use driftlock_protocol::klme::{self, Klme};
 use driftlock_protocol::klme_ft::{self, KlmeFt};
 use driftlock_protocol::krl::{self, Krl};
 use driftlock_protocol::{
-    Crossing, Deadline, Demand, Deployment, Fence, Grant, Incarnation, K_MAX, LinkEvent, NodeId, Permit, Permits,
-    Priority, Protocol, Section, Status, StatusChange, Stay, Units, carries_permits,
+    Algorithm, Crossing, Deadline, Demand, Deployment, Fence, Grant, Incarnation, K_MAX, LinkEvent, NodeId, Permit,
+    Permits, Priority, Protocol, Section, Status, StatusChange, Stay, Units, carries_permits,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -102,6 +103,11 @@ fn a_deployment_names_members_only_if_there_are_any() {
     is_written(&drawn, r#"{"nodes":2,"k":1,"links":[],"members":[1],"stays":[7]}"#);
 }
 
+/// The kinds of messages that are said to hand a token over.
+fn handing_over(tag: &str) -> &'static [&'static str] {
+    Algorithm::named(tag).unwrap().manner.hands_over
+}
+
 /// One message of every kind, in the order of [`Protocol::KINDS`]: its kind is the word that it is written with. And
 /// which of them are tokens, and which permits each carries.
 fn assert_kinds<P: Protocol>(messages: &[&str], tokens: &[&str], carriers: &[(&str, Permits)]) {
@@ -126,7 +132,7 @@ fn messages_of_krl() {
         r#"{"token":{"height":[0,1,2],"token":{"permit":1,"fence":{"epoch":0,"counter":7}},"onward":null}}"#,
         r#"{"link_info":{"height":[0,1,2],"acknowledges":3}}"#,
     ];
-    assert_kinds::<Krl>(&messages, &["token"], &[("token", Permits::single(permit(1)))]);
+    assert_kinds::<Krl>(&messages, handing_over("krl"), &[("token", Permits::single(permit(1)))]);
     for json in messages {
         assert_eq!(serde_json::from_str::<krl::Message>(json).unwrap().height(), Height::new(0, 1, NodeId(2)));
     }
@@ -145,7 +151,7 @@ fn messages_of_hok() {
         r#"{"link":{"height":[0,1,2],"grants":4,"acknowledges":null}}"#,
     ];
     let carriers = [("release", Permits::first(2)), ("token", Permits::first(1))];
-    assert_kinds::<Hok>(&messages, &["token"], &carriers);
+    assert_kinds::<Hok>(&messages, handing_over("hok"), &carriers);
     for json in messages {
         let message: hok::Message = serde_json::from_str(json).unwrap();
         assert_eq!(message.height(), Height::new(0, 1, NodeId(2)));
@@ -186,7 +192,7 @@ fn messages_of_klme() {
         r#"{"token_lost":{"leader_no":3}}"#,
         r#"{"leave_ack":{"life":4}}"#,
     ];
-    assert_kinds::<Klme>(&messages, &["token"], &[("token", Permits::first(2))]);
+    assert_kinds::<Klme>(&messages, handing_over("klme"), &[("token", Permits::first(2))]);
 }
 
 #[test]
@@ -204,6 +210,6 @@ fn messages_of_klme_ft() {
         r#"{"token":{"number":{"counter":1,"stay":0},"allocated":[]}}"#,
         r#"{"dismiss":{"stay":1,"number":{"counter":1,"stay":0},"round":2}}"#,
     ];
-    assert_kinds::<KlmeFt>(&messages, &["token"], &[]);
+    assert_kinds::<KlmeFt>(&messages, handing_over("klme-ft"), &[]);
     is_written(&klme_ft::Want::Nothing, r#""nothing""#);
 }

@@ -11,14 +11,16 @@ use std::rc::Rc;
 use driftlock_field::faults::{Action, Fault, FaultError, Faults, Memory};
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
+use driftlock_field::plane::Point;
 use driftlock_field::radio;
 use driftlock_net::Time;
 use driftlock_net::link::Boot;
-use driftlock_net::neighbourhood::Point;
-use driftlock_net::stack::{self, Packet, Stack};
+use driftlock_net::parcel::{Parcel, Resource};
+use driftlock_net::stack::{self, Footing, Packet, Resident, Stack, Told, Unfit, Way};
 use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use self::bonds::Ends;
 use self::scenery::Scenery;
@@ -70,34 +72,14 @@ impl Effort {
     }
 }
 
-/// What a node's stack tells its algorithm.
+/// The one resource of a field.
+const RESOURCE: Resource = Resource(0);
+
+/// What happens to a node on a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News<M> {
-    /// A link has formed, or is gone.
-    Link {
-        /// The other end.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-        /// Whether it is up.
-        up: bool,
-    },
-    /// A message has arrived.
-    Message {
-        /// The sender.
-        from: NodeId,
-        /// Of the link, or of the life that it is for.
-        incarnation: Incarnation,
-        /// The content.
-        message: M,
-    },
-    /// A message of this node never arrives.
-    Undelivered {
-        /// Where it did not arrive.
-        to: NodeId,
-        /// The content.
-        message: M,
-    },
+    /// Its stack tells it something.
+    Told(Told<M>),
     /// This node has crashed, and forgets everything.
     Crashed,
     /// It is back, and knows nothing.
@@ -112,22 +94,36 @@ pub enum News<M> {
 
 /// What is due.
 #[derive(Clone, Debug)]
-enum Due<M> {
+enum Due {
     Air(radio::Event),
     /// A stack wants to be woken.
     Wake(NodeId),
     /// A transmission that was put off.
-    Transmit(NodeId, Option<NodeId>, Rc<Packet<M>>),
+    Transmit(NodeId, Option<NodeId>, Rc<Packet>),
     /// What a paused node heard from another meanwhile.
-    Heard(NodeId, NodeId, Rc<Packet<M>>),
+    Heard(NodeId, NodeId, Rc<Packet>),
     /// What a paused node could not send to another meanwhile.
-    Failed(NodeId, NodeId, Rc<Packet<M>>),
+    Failed(NodeId, NodeId, Rc<Packet>),
     /// Something goes wrong, or gets right again.
     Fault,
 }
 
 /// Makes the stack of a node in one of its lives: from that of its life before, if it remembers that.
-type Life<M> = Box<dyn Fn(Time, NodeId, Boot, Option<&Stack<M>>) -> Stack<M>>;
+type Life = Box<dyn Fn(Time, NodeId, Boot, Option<&Stack>) -> Stack>;
+
+/// What a field has to know of an algorithm.
+#[derive(Clone, Copy)]
+struct Kind<M> {
+    resident: Resident,
+    /// What a message carries.
+    permits: fn(&M) -> Permits,
+    /// Whether a message must be neither lost nor doubled.
+    keeps: fn(&M) -> bool,
+    /// Whether nodes hear of one another by themselves, or are told by the world who takes part.
+    hears_of_members: bool,
+    /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
+    is_forgetful: bool,
+}
 
 /// An entry of the queue: when, and where in the slab of what is due.
 type Entry = Reverse<(Time, u64, u32)>;
@@ -159,55 +155,55 @@ struct Outgoing<M> {
 
 /// Everything below the algorithms.
 pub struct Afield<M> {
-    medium: Medium<Rc<Packet<M>>>,
-    stacks: Vec<Stack<M>>,
+    medium: Medium<Rc<Packet>>,
+    stacks: Vec<Stack>,
     queue: BinaryHeap<Entry>,
-    due: Vec<Option<Due<M>>>,
+    due: Vec<Option<Due>>,
     vacant: Vec<u32>,
     sequence: u64,
-    life: Life<M>,
+    life: Life,
+    kind: Kind<M>,
     /// What is known of each node besides its stack.
     bodies: Vec<Body>,
     news: VecDeque<(NodeId, News<M>)>,
     /// Messages that were sent and have not arrived, as far as anybody knows.
     flights: Vec<(NodeId, NodeId, M)>,
     /// What paused nodes should have done meanwhile.
-    held: Vec<(NodeId, Due<M>)>,
+    held: Vec<(NodeId, Due)>,
     faults: Faults,
     /// When the faults are looked at next.
     fault_due: Time,
     actions: Vec<Action>,
-    /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
-    forgetful: bool,
     capturing: Capturing,
     ends: Ends,
     /// What a trace is told, if there is one.
     scenery: Option<Scenery>,
-    /// What a message carries.
-    permits: fn(&M) -> Permits,
     /// What a node has sent and may send to others too.
     letter: Option<Outgoing<M>>,
-    told: Vec<stack::Effect<M>>,
-    heard: Vec<radio::Effect<Rc<Packet<M>>>>,
+    told: Vec<stack::Effect>,
+    heard: Vec<radio::Effect<Rc<Packet>>>,
 }
 
-impl<M: Clone + Eq + Serialize> Afield<M> {
-    /// Stacks that `life` makes, all switched on when the first node is there. Where nodes are not `forgetful`, every
-    /// crash leaves them their memory.
-    fn new(
-        nodes: u32,
-        medium: Medium<Rc<Packet<M>>>,
-        faults: Faults,
-        forgetful: bool,
-        permits: fn(&M) -> Permits,
-        life: Life<M>,
-    ) -> Self {
+impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
+    /// Stacks with these constants, all switched on when the first node is there.
+    fn new(medium: Medium<Rc<Packet>>, faults: Faults, kind: Kind<M>, layers: stack::Settings) -> Result<Self, Unfit> {
+        let Resident { members: nodes, .. } = kind.resident;
+        layers.limits.admit(RESOURCE, &kind.resident)?;
+        let life: Life = Box::new(move |now, id, boot, former| match former {
+            Some(former) => former.restarted(now, &layers),
+            None => {
+                let mut stack = Stack::new(now, id, boot, &layers);
+                stack.host(now, RESOURCE, kind.resident).expect("it was admitted before");
+                stack
+            }
+        });
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
         let start = medium.begins();
         let mut afield = Self {
             medium,
             stacks: (0..nodes).map(|id| life(start, NodeId(id), Boot(0), None)).collect(),
             life,
+            kind,
             queue: BinaryHeap::new(),
             due: Vec::new(),
             vacant: Vec::new(),
@@ -219,18 +215,16 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
             faults,
             fault_due: Time::END,
             actions: Vec::new(),
-            forgetful,
             capturing: Capturing::default(),
             ends: Ends::default(),
             scenery: None,
-            permits,
             letter: None,
             told: Vec::new(),
             heard: Vec::new(),
         };
         afield.expect_fault();
         (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
-        afield
+        Ok(afield)
     }
 
     /// When something happens next.
@@ -279,7 +273,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         }
     }
 
-    fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet<M>>) {
+    fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
             Condition::Paused => self.held.push((node, Due::Heard(node, from, packet))),
@@ -290,7 +284,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         }
     }
 
-    fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet<M>>) {
+    fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
             Condition::Paused => self.held.push((node, Due::Failed(node, to, packet))),
@@ -335,22 +329,21 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             return;
         }
-        if self.forgetful && memory == Memory::Lost {
+        if self.kind.is_forgetful && memory == Memory::Lost {
             self.crash(now, node);
             self.news.push_back((node, News::Crashed));
             return;
         }
         self.switch_off(now, node, Memory::Kept);
         self.news.push_back((node, News::Killed));
-        let stack = &self.stacks[node.index()];
-        self.flights.retain(|(from, _, message)| *from != node || stack.stores(message));
+        self.flights.retain(|(from, _, message)| *from != node || (self.kind.keeps)(message));
     }
 
     /// A node that crashed is back, unless somebody else has switched it on or off since.
     fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
         match (self.bodies[node.index()].condition, memory) {
             (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
-            (Condition::Down(Memory::Kept), memory) if !self.forgetful || memory == Memory::Kept => {
+            (Condition::Down(Memory::Kept), memory) if !self.kind.is_forgetful || memory == Memory::Kept => {
                 self.switch_on(now, node);
                 self.news.push_back((node, News::Restored));
             }
@@ -471,10 +464,42 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         }
     }
 
+    /// Whether nodes hear of one another by themselves.
+    pub fn hears_of_members(&self) -> bool {
+        self.kind.hears_of_members
+    }
+
+    /// A node takes part from now on, in this life, and says so; or it does not any more.
+    pub fn takes_part(&mut self, now: Time, node: NodeId, life: Option<Incarnation>) {
+        self.stacks[node.index()].advertise(now, RESOURCE, life, Vec::new());
+    }
+
+    /// Who else takes part, as far as a node has heard.
+    pub fn heard_by(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Incarnation)> {
+        self.stacks[node.index()].members(RESOURCE)
+    }
+
+    /// The life in which another node takes part, as far as this one has heard.
+    pub fn life_heard_by(&self, node: NodeId, other: NodeId) -> Option<Incarnation> {
+        self.stacks[node.index()].life(RESOURCE, other)
+    }
+
+    /// A node is told for certain that another one takes part.
+    pub fn introduce(&mut self, now: Time, node: NodeId, other: NodeId, life: Incarnation) {
+        self.stacks[node.index()].introduce(now, RESOURCE, other, life);
+    }
+
     /// Everything that was sent goes out.
     pub fn dispatch(&mut self, now: Time) {
         let Some(Outgoing { from, to, message }) = self.letter.take() else { return };
-        self.stacks[from.index()].send(now, &to, &message, &mut self.told);
+        let way = match self.kind.resident.footing {
+            Footing::Links => Way::Links(&to),
+            Footing::Paths => Way::Paths(&to),
+        };
+        let (stack, parcel) =
+            (&mut self.stacks[from.index()], Parcel::new(RESOURCE, (self.kind.keeps)(&message), &message));
+        stack.send(now, way, parcel).expect("all take part, and no message is too long");
+        stack.drain(now, &mut self.told);
         self.done(now, from);
     }
 
@@ -537,19 +562,10 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
                 stack::Effect::Transmit { to, packet, delay } => {
                     self.schedule(now + delay, Due::Transmit(node, to, Rc::new(packet)));
                 }
-                stack::Effect::Up { peer, incarnation } => {
-                    self.news.push_back((node, News::Link { peer, incarnation, up: true }));
+                stack::Effect::Tell { told, .. } => {
+                    let told = told.open().expect("what nodes of a world send can be read");
+                    self.news.push_back((node, News::Told(told)));
                 }
-                stack::Effect::Down { peer, incarnation } => {
-                    self.news.push_back((node, News::Link { peer, incarnation, up: false }));
-                }
-                stack::Effect::Deliver { from, incarnation, message } => {
-                    self.news.push_back((node, News::Message { from, incarnation, message }));
-                }
-                stack::Effect::Undelivered { to, message } => {
-                    self.news.push_back((node, News::Undelivered { to, message }));
-                }
-                stack::Effect::Dropped { to, message } => _ = self.landed(node, to, &message),
             }
         }
         self.told = told;
@@ -561,7 +577,9 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
     fn look_at(&mut self, now: Time, node: NodeId) {
         if let Some(scenery) = &mut self.scenery {
             let stack = &self.stacks[node.index()];
-            scenery.doubts(now, node, stack.in_doubt().map(|(to, message)| (to, (self.permits)(message))));
+            let permits =
+                |parcel: &Parcel| parcel.open().map_or(Permits::NONE, |message| (self.kind.permits)(&message));
+            scenery.doubts(now, node, stack.in_doubt().map(|(to, parcel)| (to, permits(parcel))));
             scenery.routes(now, node, stack.routes(now));
         }
     }
@@ -600,7 +618,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         at.map(|at| self.flights.remove(at)).is_some()
     }
 
-    fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet<M>>) {
+    fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet>) {
         let bytes = u32::try_from(packet.len() + HEADERS).unwrap_or(u32::MAX);
         self.medium.send(now, from, to, bytes, packet, &mut self.heard);
         self.carry_out(now);
@@ -654,7 +672,7 @@ impl<M: Clone + Eq + Serialize> Afield<M> {
         }
     }
 
-    fn schedule(&mut self, at: Time, due: Due<M>) {
+    fn schedule(&mut self, at: Time, due: Due) {
         let place = self.vacant.pop().unwrap_or_else(|| {
             self.due.push(None);
             u32::try_from(self.due.len() - 1).expect("fewer events than that")

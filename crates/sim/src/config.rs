@@ -18,6 +18,7 @@ use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::layout::{Layout, check_links};
 use crate::random::Duration;
+use crate::roaming::Roaming;
 use crate::topology::{links_at, possible_links};
 
 mod error;
@@ -365,7 +366,10 @@ impl Config {
         if let Some(name) = self.first_changed(&decreed) {
             return Err(ConfigError::NotOnTheField { name });
         }
-        self.field.iter().try_for_each(|terrain| terrain.check(self.nodes, algorithm)).map_err(ConfigError::Field)
+        self.field
+            .iter()
+            .try_for_each(|terrain| terrain.check(self.nodes, self.k, algorithm))
+            .map_err(ConfigError::Field)
     }
 
     fn check_neighbourhoods(&self) -> Result<(), ConfigError> {
@@ -380,8 +384,12 @@ impl Config {
         if self.churn != Churn::NONE && self.speed > 0.0 {
             return Err(ConfigError::TwoWaysToMove);
         }
-        plane(neighbourhoods, self.areas, self.spacing, self.margin)?;
-        Ok(())
+        let (_, corner) = plane(neighbourhoods, self.areas, self.spacing, self.margin)?;
+        if self.speed > 0.0 {
+            Roaming::check_walk(nodes, corner, self.speed).map_err(ConfigError::Walk)
+        } else {
+            Ok(())
+        }
     }
 
     /// How many links there are at the start.

@@ -9,7 +9,7 @@
 //! - [`queue`]: events ordered by (time, sequence).
 //! - [`layout`]: which links there are at the start, by name or one by one.
 //! - [`topology`]: random connected graphs, and how they change.
-//! - [`areas`], [`churn`], [`movement`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
+//! - [`areas`], [`churn`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
 //! - [`world`]: nodes, links and time; the event loop. Everything that is run stands on it.
 //! - [`run`]: one replication of a measured simulation: workload, mobility, warm-up.
 //! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
@@ -29,7 +29,6 @@ pub mod demand;
 pub mod layout;
 pub mod live;
 pub mod meter;
-pub mod movement;
 pub mod queue;
 pub mod random;
 pub mod roaming;

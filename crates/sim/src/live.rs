@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use driftlock_field::faults::{Area, Fault, FaultError, Kind, Memory};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -101,7 +101,7 @@ pub fn trace_header(plan: &Plan) -> Header {
     let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
     let field = plan.config.field.as_ref().map(Terrain::plane);
-    Header { constants: plan.config.constants.clone(), field, ..header }
+    Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
 /// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is
@@ -137,12 +137,14 @@ impl Visitor for Watched<'_> {
             lives: stream(plan.config.seed, 0, Subject::Life),
             checked: true,
             recorder: trace,
-            field: Some(terrain.afield::<P>(plan.config.nodes, plan.config.seed).expect("it was checked")),
+            field: Some(
+                terrain.afield::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
+            ),
         };
         let mut live = Live::<P> {
             plan,
             world: World::new(setting),
-            applications: Applications::new(&plan.config, 0),
+            applications: Applications::of(&plan.config, 0),
             asks: vec![false; plan.config.nodes as usize],
             by_hand: vec![false; plan.config.nodes as usize],
             faults: BTreeMap::new(),
@@ -261,16 +263,16 @@ impl<P: Protocol> Live<'_, P> {
         self.entries += 1;
         let now = self.world.now();
         self.waited = self.waited + (now - self.world.meter().requested_at(node));
-        let stay = self.applications.stay();
         if !self.by_hand[node.index()] {
+            let stay = self.applications.stay(node);
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
         }
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = self.applications.pause(node);
         if !std::mem::replace(&mut self.asks[node.index()], true) {
+            let pause = self.applications.pause(node);
             self.world.schedule(pause, Event::Request { node });
         }
     }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_net::neighbourhood::Site;
 use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
@@ -98,7 +97,7 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
         return Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() };
     }
     if plan.algorithm.starts_from() == Start::Members {
-        return side_by_side::deployment(config, replication, &side_by_side::roaming(config, replication), Site(0));
+        return side_by_side::deployments(config, replication).swap_remove(0);
     }
     let links = match &config.topology {
         Layout::Random => {
@@ -115,11 +114,16 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
 pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let config = serde_json::to_value(&plan.config).unwrap_or_default();
     let origin = Origin::Sim { config, replication };
-    let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, replication), origin);
+    let starts = if plan.config.neighbourhoods > 1 {
+        side_by_side::deployments(&plan.config, replication)
+    } else {
+        vec![deployment(plan, replication)]
+    };
+    let header = Header::of_neighbourhoods(plan.algorithm, plan.without.clone(), &starts, origin);
     let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
     let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
     let field = plan.config.field.as_ref().map(Terrain::plane).or(walked);
-    Header { constants: plan.config.constants.clone(), field, ..header }
+    Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
 /// Runs one replication. Fails only if what is to be recorded can not be written.
@@ -155,7 +159,8 @@ impl Visitor for Replicate<'_> {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
         // It was checked, but a file of movements may have changed since.
-        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).map_err(io::Error::other);
+        let afield =
+            |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
         let mut field = plan.config.field.as_ref().map(afield).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
@@ -218,7 +223,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         let mut run = Self {
             plan,
             world: World::new(setting),
-            applications: Applications::new(&plan.config, replication),
+            applications: Applications::of(&plan.config, replication),
             mobility: draws(Subject::Mobility),
             restarts: draws(Subject::Restart),
             last_entry: Time::ZERO,
@@ -318,7 +323,7 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.applications.stay();
+        let stay = self.applications.stay(node);
         let entry = self.world.entry(node);
         self.world.schedule(stay, Event::Release { node, entry });
     }
@@ -402,7 +407,7 @@ mod tests {
 
     const SETTLED: f64 = 200.0;
 
-    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first
+    /// What a crowd in one cell waits on average, in four hundred seconds: ten seconds after it has asked at the first
     /// rate, and those who waited then have been served. Since then it asks at the second rate.
     struct Waits<'a> {
         stormy: &'a Plan,
@@ -414,7 +419,7 @@ mod tests {
 
         fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
             let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
-            let field = terrain.afield::<P>(self.stormy.config.nodes, 1).expect("it makes sense");
+            let field = terrain.afield::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
             let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
             let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
             until(&mut run, SETTLED - 20.0);
@@ -422,12 +427,12 @@ mod tests {
             until(&mut run, SETTLED);
             let served_in_a_second = run.world.meter().entries() as f64 / 20.0;
             let served = SETTLED + run.world.oracle().owed_count() as f64 / served_in_a_second;
-            run.applications = Applications::new(&self.calm.config, 0);
+            run.applications = Applications::of(&self.calm.config, 0);
             until(&mut run, served + 10.0);
             run.world.meter().restart(0);
-            until(&mut run, served + 110.0);
+            until(&mut run, served + 410.0);
             let tally = run.world.finish(None).expect("nothing is written").finish();
-            assert!(tally.waits.len() > 50, "{} entries", tally.waits.len());
+            assert!(tally.waits.len() > 200, "{} entries", tally.waits.len());
             tally.waits.iter().map(|wait| wait.units()).sum::<f64>() / tally.waits.len() as f64
         }
     }

@@ -13,6 +13,7 @@ mod injected;
 mod lives;
 mod outdoors;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::{Range, RangeInclusive};
@@ -30,6 +31,7 @@ use thiserror::Error;
 
 pub use self::injected::Injected;
 use crate::afield::Terrain;
+use crate::applications::{Applications, Habits};
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::Event;
 use crate::random::{Duration, Stays, Stream, Subject, exponential, stream};
@@ -255,6 +257,17 @@ impl Case {
         Self { checked: false, ..self }
     }
 
+    /// What its applications are like.
+    fn habits(&self) -> Habits {
+        Habits {
+            load: self.request_rate,
+            load_of: BTreeMap::new(),
+            demands: self.demands.clone(),
+            priority_of: BTreeMap::new(),
+            cs_time: self.cs_time,
+        }
+    }
+
     /// The nodes, units and links at the start.
     pub fn deployment(&self) -> &Deployment {
         &self.deployment
@@ -269,7 +282,7 @@ impl Case {
             nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
-        Header { constants: self.constants.clone(), field: self.terrain.as_ref().map(Terrain::plane), ..header }
+        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header.with_constants(&self.constants) }
     }
 
     /// Runs it. Fails only if the trace can not be written.
@@ -296,7 +309,9 @@ impl Case {
         forget: fn(&mut Stored<P::Durable>),
     ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
-        let afield = |terrain: &Terrain| terrain.afield::<P>(self.deployment.nodes, self.seed).expect("it makes sense");
+        let afield = |terrain: &Terrain| {
+            terrain.afield::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
+        };
         let setting = Setting {
             deployment: &self.deployment,
             variant,
@@ -313,10 +328,8 @@ impl Case {
         let mut soak = Soak::<P> {
             case: self,
             world: World::new(setting),
-            workload: draws(Subject::Workload),
-            service: draws(Subject::Service),
+            applications: Applications::new(self.habits(), self.deployment.nodes, self.seed, 0),
             mobility: draws(Subject::Mobility),
-            demands: draws(Subject::Demand),
             losses: draws(Subject::Loss),
             lives: stream(self.seed, lives::WHO_AND_WHEN, Subject::Life),
             secluded: Vec::new(),
@@ -434,10 +447,8 @@ impl Visitor for RunCase<'_> {
 struct Soak<'a, P: Protocol> {
     case: &'a Case,
     world: World<P>,
-    workload: Stream,
-    service: Stream,
+    applications: Applications,
     mobility: Stream,
-    demands: Stream,
     losses: Stream,
     lives: Stream,
     /// Who is out of reach.
@@ -540,12 +551,12 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let draw = || self.case.demands.draw(self.world.now(), &mut self.demands);
-        let demand = self.world.withdrawn(node).unwrap_or_else(draw);
-        self.world.request(node, demand)?;
+        let demand = self.applications.demand(node, self.world.now());
+        self.world.request(node, self.world.withdrawn(node).unwrap_or(demand))?;
         self.welcome();
-        if self.workload.random_bool(self.case.impatience) {
-            let patience = Time::from_units(exponential(5.0, &mut self.workload));
+        let mut patience = self.applications.patience(node);
+        if patience.random_bool(self.case.impatience) {
+            let patience = Time::from_units(exponential(5.0, &mut patience));
             self.world.schedule(patience, Event::Cancel { node });
         }
         Ok(())
@@ -558,7 +569,7 @@ impl<P: Protocol> Soak<'_, P> {
         while self.world.next_departed().is_some() {}
         while let Some(node) = self.world.next_granted() {
             self.entries += 1;
-            let stay = self.case.cs_time.sample(&mut self.service);
+            let stay = self.applications.stay(node);
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
         }
@@ -581,7 +592,7 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = Time::from_units(exponential(1.0 / self.case.request_rate, &mut self.workload));
+        let pause = self.applications.pause(node);
         self.world.schedule(pause, Event::Request { node });
     }
 

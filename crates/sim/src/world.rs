@@ -196,6 +196,7 @@ impl<P: Protocol> World<P> {
             recorder,
         };
         world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
+        world.announce_members();
         world.expect_field();
         world
     }
@@ -400,7 +401,9 @@ impl<P: Protocol> World<P> {
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
         }
-        self.change(Change::at(&JOINS, node), Fate::Drained)
+        let news = self.apply(Change::at(&JOINS, node));
+        self.announce(node);
+        self.take_place(news, Fate::Drained)
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
@@ -580,8 +583,12 @@ impl<P: Protocol> Carrier<P> for World<P> {
         }
     }
 
+    /// Whom a broadcast reaches: all whom the layer has it reach, or those whom its sender has heard of.
     fn audience(&self, from: NodeId) -> Vec<NodeId> {
-        self.ideal.audience(from).collect()
+        match &self.field {
+            Some(field) if field.hears_of_members() => field.heard_by(from).map(|(member, _)| member).collect(),
+            _ => self.ideal.audience(from).collect(),
+        }
     }
 
     fn arm(&mut self, node: NodeId, timer: P::Timer, after: std::time::Duration) {
@@ -626,6 +633,9 @@ impl<P: Protocol> Carrier<P> for World<P> {
             self.meter.landed(P::permits(&message));
         }
         self.departed.push(node);
+        if let Some(field) = &mut self.field {
+            field.takes_part(self.now, node, None);
+        }
         let mut news = mem::take(&mut self.news);
         self.ideal.depart(node, &mut news);
         self.take_place(news, Fate::Drained)

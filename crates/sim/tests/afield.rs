@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_field::faults::{Area, Fault, Kind, Memory, Often, Ranges};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Algorithm, Constants, NodeId, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
@@ -88,7 +88,7 @@ fn half_of_the_runs_with_a_given_number_of_nodes_are_in_a_hall_in_which_all_are_
     let krl = Algorithm::named("krl").expect("registered");
     let is_hall = |seed: &u64| {
         let header = Case::draw(*seed, FIFTY, krl).trace_header(krl, Vec::new());
-        assert_eq!(header.deployment.nodes, 50);
+        assert_eq!(header.nodes, 50);
         let plane = header.field.expect("a field");
         plane.width.hypot(plane.height) <= plane.range.expect("a range")
     };
@@ -253,6 +253,7 @@ impl Told {
                     assert!(changed, "{change:?} is so already");
                     change.t
                 }
+                Line::Join(join) => panic!("{join:?}: all nodes are there from the start"),
                 Line::Scene(scene) => {
                     match scene {
                         Scene::Move { t, .. } => {

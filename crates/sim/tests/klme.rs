@@ -281,19 +281,52 @@ fn messages_are_counted_both_ways() {
     assert!(is(summary.transmissions_per_entry, once), "the news is a message to 19 others, and one transmission");
 }
 
-#[test]
-fn a_run_with_churn_can_be_replayed_step_by_step() {
-    let plan = plan(|c| (c.churn, c.absence, c.entries) = ("heavy".parse().unwrap(), Duration::Constant(0.5), 300));
-    let file = std::env::temp_dir().join(format!("driftlock-klme-{}.jsonl", std::process::id()));
-    let writer = Writer::create(&file, &trace_header(&plan, 0)).expect("a file");
-    let recorded = replicate(&plan, 0, writer.into()).expect("a trace");
-    assert_eq!(recorded, one(&plan), "recording a run does not change it");
+/// The trace of a run, which replays.
+fn replayable_trace(plan: &Plan, name: &str) -> String {
+    let file = std::env::temp_dir().join(format!("driftlock-klme-{}-{name}.jsonl", std::process::id()));
+    let writer = Writer::create(&file, &trace_header(plan, 0)).expect("a file");
+    let recorded = replicate(plan, 0, writer.into()).expect("a trace");
+    assert_eq!(recorded, one(plan), "recording a run does not change it");
     let reader = Reader::open(&file).expect("a trace");
     match replay(reader).expect("it can be replayed") {
         Outcome::Same { steps, violation } => assert!(steps > 1_000 && violation.is_none()),
         Outcome::Differs(difference) => panic!("{difference:?}"),
     }
+    let text = std::fs::read_to_string(&file).expect("it is there");
     std::fs::remove_file(&file).expect("it is there");
+    text
+}
+
+#[test]
+fn a_run_with_churn_can_be_replayed_step_by_step() {
+    let plan = plan(|c| (c.churn, c.absence, c.entries) = ("heavy".parse().unwrap(), Duration::Constant(0.5), 300));
+    assert!(!replayable_trace(&plan, "churn").contains("\"neighbourhood\""), "there is only one");
+}
+
+#[test]
+fn a_run_in_several_neighbourhoods_is_one_trace_that_can_be_replayed() {
+    for algorithm in ["klme", "klme-ft"] {
+        let churn = plan(|c| {
+            (c.algorithm, c.neighbourhoods, c.delay) = (algorithm.into(), 3, Duration::Constant(0.1));
+            (c.churn, c.absence, c.entries) = ("heavy".parse().unwrap(), Duration::Constant(0.5), 300);
+        });
+        let walk = plan(|c| {
+            (c.algorithm, c.neighbourhoods, c.delay) = (algorithm.into(), 4, Duration::Constant(0.1));
+            (c.speed, c.areas, c.entries) = (2.0, "discs:40".parse().unwrap(), 300);
+        });
+        for (plan, name) in [(churn, "churns"), (walk, "walks")] {
+            let name = format!("{algorithm}-{name}");
+            let text = replayable_trace(&plan, &name);
+            assert_eq!(text, replayable_trace(&plan, &name), "the same seed gives the same bytes");
+            for site in 1..plan.config.neighbourhoods {
+                let enters = format!("\"presence\":\"inside\",\"neighbourhood\":{site}}}");
+                assert!(text.contains(&enters), "{name}: nobody enters neighbourhood {site}");
+            }
+            let times = text.lines().skip(1).filter_map(|line| line.strip_prefix("{\"t\":")?.split_once(','));
+            let times: Vec<u64> = times.map(|(t, _)| t.parse().expect("a time")).collect();
+            assert!(times.is_sorted(), "{name}: the worlds write in the order in which things happen");
+        }
+    }
 }
 
 #[test]

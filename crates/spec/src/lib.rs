@@ -1,7 +1,7 @@
 //! What must hold, said from outside an algorithm.
 //!
 //! - [`Oracle`] watches what applications ask and get: at most k units in use, no grant unasked, no double grant,
-//!   fences that grow, and who is still owed a grant.
+//!   fences that grow, and the nodes that are still owed a grant.
 //! - [`check_moment`] looks at a whole system between two steps: every permit exactly once, held or in flight, and the
 //!   algorithm's own lemmas.
 

@@ -15,7 +15,7 @@ pub enum Violation {
         in_use: u32,
         /// Units that there are.
         k: u32,
-        /// Who got the last of them.
+        /// The node that got the last of them.
         node: NodeId,
     },
     /// Two nodes use the same unit.
@@ -23,10 +23,10 @@ pub enum Violation {
     PermitInUse {
         /// The units concerned.
         permits: Permits,
-        /// Who got them too.
+        /// The node that got them too.
         node: NodeId,
     },
-    /// Nobody asked.
+    /// No application asked.
     #[error("node {node} was granted units that it had not asked for")]
     Unasked {
         /// The grantee.
@@ -89,7 +89,7 @@ pub enum Violation {
     /// The algorithm's own invariant is broken.
     #[error("{0}")]
     Lemma(String),
-    /// The algorithm sent to somebody whom it can not reach.
+    /// The algorithm sent to a node that it cannot reach.
     #[error("node {from} sent to node {to} without a link")]
     NoLink {
         /// The sender.
@@ -97,22 +97,22 @@ pub enum Violation {
         /// The intended receiver.
         to: NodeId,
     },
-    /// The topology is quiet and connected, yet somebody is not served.
+    /// The topology is quiet and connected, yet some node is not served.
     #[error("nodes {nodes:?} wait and are not served although nothing changes any more")]
     Starved {
-        /// Who waits.
+        /// The nodes that wait.
         nodes: Vec<NodeId>,
     },
     /// A waiter that nothing will ever serve.
     #[error("node {node} waits, and without a further change nothing leads to its being served")]
     Hopeless {
-        /// Who waits.
+        /// The node that waits.
         node: NodeId,
     },
     /// Something goes on for ever, fairly, and does not serve a waiter.
     #[error("node {node} waits while the others can go round for ever: every message arrives, and it is never served")]
     Livelock {
-        /// Who waits.
+        /// The node that waits.
         node: NodeId,
     },
     /// Traffic without end and without purpose.
@@ -124,20 +124,20 @@ pub enum Violation {
         /// How long it was.
         years: u64,
     },
-    /// Somebody waits for far longer than anybody should have to whom everybody can reach.
+    /// A node waits for far longer than any should have to that all others can reach.
     #[error("nodes {nodes:?} have waited for more than {seconds} s, in which everybody could reach everybody")]
     Overdue {
         /// How long.
         seconds: u64,
-        /// Who waits.
+        /// The nodes that wait.
         nodes: Vec<NodeId>,
     },
-    /// Nothing has been granted for far longer than anybody should have to wait.
+    /// Nothing has been granted for far longer than any node should have to wait.
     #[error("nobody was served for {time_units} time units, although nodes {nodes:?} wait")]
     Stalled {
         /// How long.
         time_units: u64,
-        /// Who waits.
+        /// The nodes that wait.
         nodes: Vec<NodeId>,
     },
 }
@@ -166,7 +166,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Nobody uses or wants any of the `k` units yet.
+    /// No node uses or wants any of the `k` units yet.
     pub fn new(nodes: u32, k: u32) -> Self {
         Self {
             k,
@@ -236,7 +236,7 @@ impl Oracle {
     }
 
     /// The node is killed. Its application goes on using what it has, which is returned; one that waits is owed nothing
-    /// any more, as nobody knows that it has asked.
+    /// any more, as no node knows that it has asked.
     pub fn killed(&mut self, node: NodeId) -> Option<Permits> {
         match std::mem::replace(&mut self.claims[node.index()], Claim::Nothing) {
             Claim::Nothing | Claim::Lapsed => None,
@@ -329,7 +329,7 @@ impl Oracle {
         self.owed
     }
 
-    /// Who has asked and was not served yet.
+    /// The nodes that have asked and were not served yet.
     pub fn owed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..).map(NodeId).zip(&self.claims).filter(|(_, claim)| matches!(claim, Claim::Owed(_))).map(|(id, _)| id)
     }
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_from_one_who_uses_nothing() {
+    fn nothing_is_taken_from_a_node_that_uses_nothing() {
         let mut oracle = Oracle::new(1, 1);
         assert_eq!(oracle.revoked(A, Demand::ONE), None);
         oracle.requested(A, Demand::ONE);
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_is_owed_until_served_or_cancelled() {
+    fn a_node_that_asked_is_owed_until_served_or_cancelled() {
         let mut oracle = Oracle::new(2, 1);
         oracle.requested(A, Demand::ONE);
         oracle.requested(B, Demand::ONE);

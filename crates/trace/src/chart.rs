@@ -12,11 +12,11 @@ mod svg;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use driftlock_protocol::{Deployment, NodeId, Permit, Permits};
+use driftlock_protocol::{NodeId, Permit, Permits};
 use serde_json::Value;
 
 use crate::replay::permits_at_start;
-use crate::{Header, Line, LinkChange, Loss, MemberChange, Presence, RESTART, ReadError, Reader, Step};
+use crate::{Header, Join, Line, LinkChange, Loss, MemberChange, Presence, RESTART, ReadError, Reader, Resource, Step};
 
 /// In a larger network a node has a lifeline only if something happens to it.
 const IDLE_LIFELINES_MAX: u32 = 50;
@@ -115,8 +115,12 @@ impl Chart {
                 Line::Link(change) => drawing.link(&change),
                 Line::Member(change) => drawing.member(&change),
                 Line::Loss(loss) => drawing.lose(&loss),
+                Line::Join(Join { t, join }) => drawing.join(t, join),
                 Line::Scene(_) => {}
-                Line::End { end } => drawing.chart.violation = end.violation,
+                Line::End { end } => {
+                    let of = |violation| format!("{violation}{}", drawing.words.of(end.resource));
+                    drawing.chart.violation = end.violation.map(of);
+                }
             }
         }
         Ok(drawing.finish())
@@ -152,9 +156,14 @@ impl Message {
     }
 }
 
-/// Messages on their way, the oldest first, by sender and receiver.
+/// Of which resource a message is, its sender and its receiver.
+type Way = (u32, NodeId, NodeId);
+/// A resource at a node.
+type Place = (u32, NodeId);
+
+/// Messages on their way, the oldest first.
 #[derive(Default)]
-struct Flights(BTreeMap<(NodeId, NodeId), VecDeque<Flight>>);
+struct Flights(BTreeMap<Way, VecDeque<Flight>>);
 
 struct Flight {
     /// The index of its message.
@@ -164,46 +173,46 @@ struct Flight {
 }
 
 impl Flights {
-    fn add(&mut self, ends: (NodeId, NodeId), flight: Flight) {
-        self.0.entry(ends).or_default().push_back(flight);
+    fn add(&mut self, way: Way, flight: Flight) {
+        self.0.entry(way).or_default().push_back(flight);
     }
 
     /// The oldest that says this; of those that say the same, nobody can tell which it is.
-    fn take_saying(&mut self, ends: (NodeId, NodeId), said: &Value) -> Option<usize> {
-        let flights = self.0.get_mut(&ends)?;
+    fn take_saying(&mut self, way: Way, said: &Value) -> Option<usize> {
+        let flights = self.0.get_mut(&way)?;
         let at = flights.iter().position(|flight| flight.said == *said)?;
         flights.remove(at).map(|flight| flight.message)
     }
 
-    fn take_oldest(&mut self, ends: (NodeId, NodeId)) -> Option<usize> {
-        self.0.get_mut(&ends)?.pop_front().map(|flight| flight.message)
+    fn take_oldest(&mut self, way: Way) -> Option<usize> {
+        self.0.get_mut(&way)?.pop_front().map(|flight| flight.message)
     }
 }
 
 /// A chart while its trace is read.
 struct Drawing {
     chart: Chart,
+    words: Words,
     nodes: BTreeSet<NodeId>,
     /// Sent and not yet arrived.
     under_way: Flights,
     /// What was under way on a link when it failed last, and has not been returned.
     cut_off: Flights,
-    /// Who hears a broadcast.
-    inside: BTreeSet<NodeId>,
+    /// Who is in which neighbourhood: those who are with the sender hear a broadcast.
+    inside: BTreeMap<Place, u32>,
     /// Whether steps that a change below leads to belong to the row before.
     in_change: bool,
     /// Waiting or critical, and since when.
-    phases: BTreeMap<NodeId, (BarKind, usize)>,
+    phases: BTreeMap<Place, (BarKind, usize)>,
     /// Who has which permits, and since when.
-    held: BTreeMap<NodeId, BTreeMap<Permit, usize>>,
+    held: BTreeMap<Place, BTreeMap<Permit, usize>>,
     /// The permits that the trace has spoken of.
-    mentioned: BTreeSet<Permit>,
+    mentioned: BTreeSet<(u32, Permit)>,
 }
 
 impl Drawing {
     fn of(header: &Header) -> Self {
-        let deployment = &header.deployment;
-        let drawn = if deployment.nodes <= IDLE_LIFELINES_MAX { deployment.nodes } else { 0 };
+        let drawn = if header.nodes <= IDLE_LIFELINES_MAX { header.nodes } else { 0 };
         let chart = Chart {
             heading: heading(header),
             lifelines: Vec::new(),
@@ -214,27 +223,34 @@ impl Drawing {
         };
         let mut drawing = Self {
             chart,
+            words: Words::of_trace(header),
             nodes: (0..drawn).map(NodeId).collect(),
             under_way: Flights::default(),
             cut_off: Flights::default(),
-            inside: deployment.members.iter().copied().collect(),
+            inside: BTreeMap::new(),
             in_change: false,
             phases: BTreeMap::new(),
             held: BTreeMap::new(),
             mentioned: BTreeSet::new(),
         };
-        for (node, permits) in (0..).map(NodeId).zip(permits_at_start(header).unwrap_or_default()) {
-            drawing.hold(node, permits);
+        for (number, resource) in (0..).zip(&header.resources) {
+            for (neighbourhood, inside) in (0..).zip(&resource.neighbourhoods) {
+                drawing.inside.extend(inside.members.iter().map(|&member| ((number, member), neighbourhood)));
+            }
+            let permits = permits_at_start(header, resource).unwrap_or_default();
+            for (node, permits) in (0..).map(NodeId).zip(permits) {
+                drawing.hold((number, node), permits);
+            }
         }
         drawing
     }
 
     fn finish(mut self) -> Chart {
         let end = self.chart.end();
-        for (node, (kind, from)) in std::mem::take(&mut self.phases) {
+        for ((_, node), (kind, from)) in std::mem::take(&mut self.phases) {
             self.bar(node, kind, from, end);
         }
-        for (node, permits) in std::mem::take(&mut self.held) {
+        for ((_, node), permits) in std::mem::take(&mut self.held) {
             for from in permits.into_values() {
                 self.bar(node, BarKind::Holding, from, end);
             }
@@ -269,75 +285,92 @@ impl Drawing {
             return;
         }
         let row = self.row();
-        for ends in [(a, b), (b, a)] {
-            let cut_off = self.under_way.0.remove(&ends).unwrap_or_default();
+        for way in (0..self.words.resources).flat_map(|resource| [(resource, a, b), (resource, b, a)]) {
+            let cut_off = self.under_way.0.remove(&way).unwrap_or_default();
             for flight in &cut_off {
                 self.chart.messages[flight.message].fate = Fate::Ended { row, returned: false };
             }
-            self.cut_off.0.insert(ends, cut_off);
+            self.cut_off.0.insert(way, cut_off);
         }
     }
 
-    fn member(&mut self, change: &MemberChange) {
-        let node = change.member;
+    fn join(&mut self, t: u64, node: NodeId) {
         self.nodes.insert(node);
-        self.begin_row(change.t, Action::Local { node, text: presence_words(change.presence).into() });
+        self.begin_row(t, Action::Local { node, text: "joins".into() });
+    }
+
+    fn member(&mut self, change: &MemberChange) {
+        let &MemberChange { t, member: node, presence, resource, neighbourhood } = change;
+        self.nodes.insert(node);
+        self.begin_row(t, Action::Local { node, text: self.words.presence(change) });
         self.in_change = true;
-        if change.presence == Presence::Inside {
-            self.inside.insert(node);
+        if presence == Presence::Inside {
+            self.inside.insert((resource, node), neighbourhood);
             return;
         }
-        self.inside.remove(&node);
+        self.inside.remove(&(resource, node));
         let row = self.row();
-        for (_, under_way) in self.under_way.0.iter_mut().filter(|((_, to), _)| *to == node) {
+        let is_lost = |&(of, _, to): &Way| (of, to) == (resource, node);
+        for (_, under_way) in self.under_way.0.iter_mut().filter(|(way, _)| is_lost(way)) {
             for flight in under_way.drain(..) {
                 self.chart.messages[flight.message].fate = Fate::Ended { row, returned: false };
             }
         }
-        if [Presence::Crashed, Presence::Down].contains(&change.presence) {
-            self.phase(node, None);
-            self.hold(node, Permits::NONE);
+        if [Presence::Crashed, Presence::Down].contains(&presence) {
+            self.phase((resource, node), None);
+            self.hold((resource, node), Permits::NONE);
         }
     }
 
     fn lose(&mut self, loss: &Loss<Value>) {
         let (from, to) = loss.lost;
-        self.begin_row(loss.t, Action::Local { node: to, text: format!("does not hear {from}") });
-        let row = self.row();
-        let lost = self.under_way.take_saying((from, to), &loss.message);
-        if let Some(message) = lost.or_else(|| self.under_way.take_oldest((from, to))) {
+        let text = format!("does not hear {from}{}", self.words.of(loss.resource));
+        self.begin_row(loss.t, Action::Local { node: to, text });
+        let (row, way) = (self.row(), (loss.resource, from, to));
+        let lost = self.under_way.take_saying(way, &loss.message);
+        if let Some(message) = lost.or_else(|| self.under_way.take_oldest(way)) {
             self.chart.messages[message].fate = Fate::Ended { row, returned: false };
         }
     }
 
     fn step(&mut self, step: &Step<Value, Value>) {
+        let place = (step.resource, step.node);
         self.nodes.insert(step.node);
         self.input(step);
         for effect in step.out.as_array().into_iter().flatten() {
             match variant(effect) {
                 Some(("send", content)) => {
                     if let Some(to) = node(content.get("to")) {
-                        self.send(step.node, to, &content["message"]);
+                        self.send((step.resource, step.node, to), &content["message"]);
                     }
                 }
                 Some(("broadcast", content)) => {
-                    for to in self.inside.clone().into_iter().filter(|&to| to != step.node) {
-                        self.send(step.node, to, &content["message"]);
+                    for to in self.audience(place) {
+                        self.send((step.resource, step.node, to), &content["message"]);
                     }
                 }
-                Some(("revoke", _)) => self.phase(step.node, Some(BarKind::Waiting)),
+                Some(("revoke", _)) => self.phase(place, Some(BarKind::Waiting)),
                 Some(("grant", grant)) => {
                     for number in grant.get("permits").and_then(Value::as_array).into_iter().flatten() {
-                        self.mention(step.node, permit(number));
+                        self.mention(place, permit(number));
                     }
-                    self.phase(step.node, Some(BarKind::Critical));
+                    self.phase(place, Some(BarKind::Critical));
                 }
                 _ => {}
             }
         }
         if let Some(permits) = step.status.as_ref().and_then(|status| status.permits) {
-            self.hold(step.node, permits);
+            self.hold(place, permits);
         }
+    }
+
+    /// Who hears a broadcast: all others that are where the sender is.
+    fn audience(&self, sender: Place) -> Vec<NodeId> {
+        let (resource, node) = sender;
+        let where_it_is = self.inside.get(&sender).copied().unwrap_or_default();
+        let there = self.inside.range((resource, NodeId(0))..=(resource, NodeId(u32::MAX)));
+        let there = there.filter(|((_, to), at)| **at == where_it_is && *to != node);
+        there.map(|((_, to), _)| *to).collect()
     }
 
     /// Begins the row of a step, unless it follows from the action before.
@@ -349,10 +382,10 @@ impl Drawing {
             ("message", Some(from), _) => return self.arrive(step, from, refused),
             ("undelivered", _, Some(to)) => {
                 if !follows {
-                    let text = format!("{} returned", label(&content["message"]).text);
+                    let text = format!("{} returned{}", label(&content["message"]).text, self.words.of(step.resource));
                     self.begin_row(step.t, Action::Local { node: step.node, text });
                 }
-                return self.give_back((step.node, to), &content["message"]);
+                return self.give_back((step.resource, step.node, to), &content["message"]);
             }
             ("below", ..) if follows => return,
             _ => {}
@@ -361,33 +394,40 @@ impl Drawing {
         if refused {
             text += " (refused)";
         }
+        text += &self.words.of(step.resource);
+        let place = (step.resource, step.node);
         self.begin_row(step.t, Action::Local { node: step.node, text });
         match kind {
-            "request" if !refused => self.phase(step.node, Some(BarKind::Waiting)),
-            "release" | "cancel" | "gone" if !refused => self.phase(step.node, None),
-            "resume" if !refused => self.phase(step.node, Some(BarKind::Critical)),
+            "request" if !refused => self.phase(place, Some(BarKind::Waiting)),
+            "release" | "cancel" | "gone" if !refused => self.phase(place, None),
+            "resume" if !refused => self.phase(place, Some(BarKind::Critical)),
             // What was in use still is, unless the node knows nothing of that; what was waited for is not.
-            RESTART if step.status.as_ref().is_some_and(|change| change.section.is_some()) => {
-                self.phase(step.node, None);
-            }
+            RESTART if step.status.as_ref().is_some_and(|change| change.section.is_some()) => self.phase(place, None),
             _ => {}
         }
     }
 
-    fn send(&mut self, from: NodeId, to: NodeId, said: &Value) {
+    /// What a message of this resource is called.
+    fn label(&self, resource: u32, said: &Value) -> Label {
+        let Label { text, permit } = label(said);
+        Label { text: text + &self.words.of(resource), permit }
+    }
+
+    fn send(&mut self, way: Way, said: &Value) {
+        let (resource, from, to) = way;
         self.nodes.insert(to);
-        let label = label(said);
-        self.mention(from, label.permit);
+        let label = self.label(resource, said);
+        self.mention((resource, from), label.permit);
         let message = self.chart.messages.len();
         self.chart.messages.push(Message { from, to, label, sent: Some(self.row()), fate: Fate::UnderWay });
-        self.under_way.add((from, to), Flight { message, said: said.clone() });
+        self.under_way.add(way, Flight { message, said: said.clone() });
     }
 
     fn arrive(&mut self, step: &Step<Value, Value>, from: NodeId, refused: bool) {
         self.nodes.insert(from);
         let said = &step.input["message"]["message"];
-        let message = self.arriving((from, step.node), said, refused).unwrap_or_else(|| {
-            let (to, label) = (step.node, label(said));
+        let message = self.arriving((step.resource, from, step.node), said, refused).unwrap_or_else(|| {
+            let (to, label) = (step.node, self.label(step.resource, said));
             self.chart.messages.push(Message { from, to, label, sent: None, fate: Fate::UnderWay });
             self.chart.messages.len() - 1
         });
@@ -396,26 +436,26 @@ impl Drawing {
     }
 
     /// Which of the messages between these two it is that arrives.
-    fn arriving(&mut self, ends: (NodeId, NodeId), said: &Value, refused: bool) -> Option<usize> {
+    fn arriving(&mut self, way: Way, said: &Value, refused: bool) -> Option<usize> {
         // A node refuses what is late, and that was sent before the link failed.
         if refused {
-            return self.late(ends, said);
+            return self.late(way, said);
         }
         // Some messages find another way after their link has failed.
-        let known = self.under_way.take_saying(ends, said).or_else(|| self.cut_off.take_saying(ends, said));
-        known.or_else(|| self.under_way.take_oldest(ends))
+        let known = self.under_way.take_saying(way, said).or_else(|| self.cut_off.take_saying(way, said));
+        known.or_else(|| self.under_way.take_oldest(way))
     }
 
     /// Likewise, of one that was cut off, if any was.
-    fn late(&mut self, ends: (NodeId, NodeId), said: &Value) -> Option<usize> {
-        let known = self.cut_off.take_saying(ends, said).or_else(|| self.under_way.take_saying(ends, said));
-        known.or_else(|| self.cut_off.take_oldest(ends)).or_else(|| self.under_way.take_oldest(ends))
+    fn late(&mut self, way: Way, said: &Value) -> Option<usize> {
+        let known = self.cut_off.take_saying(way, said).or_else(|| self.under_way.take_saying(way, said));
+        known.or_else(|| self.cut_off.take_oldest(way)).or_else(|| self.under_way.take_oldest(way))
     }
 
     /// A message that can not arrive any more is back at its sender.
-    fn give_back(&mut self, ends: (NodeId, NodeId), said: &Value) {
+    fn give_back(&mut self, way: Way, said: &Value) {
         let row = self.row();
-        let message = self.late(ends, said);
+        let message = self.late(way, said);
         match message.map(|message| &mut self.chart.messages[message].fate) {
             Some(Fate::Ended { returned, .. }) => *returned = true,
             Some(fate) => *fate = Fate::Ended { row, returned: true },
@@ -423,58 +463,106 @@ impl Drawing {
         }
     }
 
-    fn phase(&mut self, node: NodeId, kind: Option<BarKind>) {
+    fn phase(&mut self, place: Place, kind: Option<BarKind>) {
         let row = self.row();
-        if let Some((former, from)) = self.phases.remove(&node) {
-            self.bar(node, former, from, row);
+        if let Some((former, from)) = self.phases.remove(&place) {
+            self.bar(place.1, former, from, row);
         }
         if let Some(kind) = kind {
-            self.phases.insert(node, (kind, row));
+            self.phases.insert(place, (kind, row));
         }
     }
 
     /// Who has a permit at the start is known if the algorithm is; else it is whoever is the first to use it.
-    fn mention(&mut self, node: NodeId, permit: Option<Permit>) {
+    fn mention(&mut self, place: Place, permit: Option<Permit>) {
         let Some(permit) = permit else { return };
-        if self.mentioned.insert(permit) {
-            self.held.entry(node).or_default().insert(permit, 0);
+        if self.mentioned.insert((place.0, permit)) {
+            self.held.entry(place).or_default().insert(permit, 0);
         }
     }
 
     /// From this row on the node has exactly these permits.
-    fn hold(&mut self, node: NodeId, permits: Permits) {
+    fn hold(&mut self, place: Place, permits: Permits) {
         for permit in permits.iter() {
-            self.mention(node, Some(permit));
+            self.mention(place, Some(permit));
         }
         let row = self.row();
-        let former = self.held.remove(&node).unwrap_or_default();
+        let former = self.held.remove(&place).unwrap_or_default();
         let now = permits.iter().map(|permit| (permit, former.get(&permit).copied().unwrap_or(row))).collect();
-        self.held.insert(node, now);
+        self.held.insert(place, now);
         for (permit, from) in former {
             if permits.common(Permits::single(permit)).is_empty() {
-                self.bar(node, BarKind::Holding, from, row);
+                self.bar(place.1, BarKind::Holding, from, row);
             }
         }
     }
 }
 
-/// What the run is about: the algorithm, the network and its links at the start.
+/// Which of several resources or neighbourhoods something is about, where there are several.
+pub(crate) struct Words {
+    resources: u32,
+    /// Of each resource.
+    neighbourhoods: Vec<usize>,
+}
+
+impl Words {
+    pub(crate) fn of_trace(header: &Header) -> Self {
+        let neighbourhoods: Vec<_> = header.resources.iter().map(|resource| resource.neighbourhoods.len()).collect();
+        Self { resources: u32::try_from(neighbourhoods.len()).unwrap_or(u32::MAX), neighbourhoods }
+    }
+
+    pub(crate) fn of(&self, resource: u32) -> String {
+        if self.resources > 1 { format!(" (resource {resource})") } else { String::new() }
+    }
+
+    /// What has become of a member.
+    pub(crate) fn presence(&self, change: &MemberChange) -> String {
+        let words = match change.presence {
+            Presence::Inside => "enters",
+            Presence::Outside => "departs",
+            Presence::Crashed => "crashes",
+            Presence::Down => "is killed",
+        };
+        let several =
+            self.neighbourhoods.get(change.resource as usize).is_some_and(|&neighbourhoods| neighbourhoods > 1);
+        let place = match change.presence {
+            Presence::Inside if several => format!(" neighbourhood {}", change.neighbourhood),
+            _ => String::new(),
+        };
+        format!("{words}{place}{}", self.of(change.resource))
+    }
+}
+
+/// What the run is about: the algorithms, the network and its links at the start.
 pub(crate) fn heading(header: &Header) -> String {
-    let Deployment { nodes, k, links, members, .. } = &header.deployment;
-    let mut text = clipped(&header.algorithm);
-    if !header.without.is_empty() {
-        text += &format!(" without {}", header.without.join(", "));
+    let Header { nodes, links, resources, .. } = header;
+    let [resource] = &resources[..] else {
+        let shared: Vec<_> =
+            resources.iter().map(|resource| format!("{}, k = {}", rules(resource), resource.k)).collect();
+        return format!("{nodes} nodes: {}; {}", shared.join("; "), links_words(links));
+    };
+    let text = format!("{} on {nodes} nodes, k = {}", rules(resource), resource.k);
+    match &resource.neighbourhoods[..] {
+        [] => format!("{text}, {}", links_words(links)),
+        [inside] => {
+            let members: Vec<String> = inside.members.iter().map(ToString::to_string).collect();
+            format!("{text}, inside {}", if members.is_empty() { "nobody".into() } else { members.join(", ") })
+        }
+        several => format!("{text} in each of {} neighbourhoods", several.len()),
     }
-    text += &format!(" on {nodes} nodes, k = {k}, ");
+}
+
+fn rules(resource: &Resource) -> String {
+    let tag = clipped(&resource.algorithm);
+    if resource.without.is_empty() { tag } else { format!("{tag} without {}", resource.without.join(", ")) }
+}
+
+fn links_words(links: &[(NodeId, NodeId)]) -> String {
     if links.len() > LINKS_LISTED_MAX {
-        return text + &format!("{} links", links.len());
-    }
-    if !members.is_empty() {
-        let members: Vec<String> = members.iter().map(ToString::to_string).collect();
-        return text + &format!("inside {}", members.join(", "));
+        return format!("{} links", links.len());
     }
     let links: Vec<String> = links.iter().map(|(a, b)| format!("{a}\u{2013}{b}")).collect();
-    text + &if links.is_empty() { "no links".into() } else { format!("links {}", links.join(", ")) }
+    if links.is_empty() { "no links".into() } else { format!("links {}", links.join(", ")) }
 }
 
 /// The name and the content of an enum's value as serde writes it: a string without content, or an object of one field.
@@ -534,16 +622,6 @@ fn demand_words(demand: &Value) -> String {
     let priority = number("priority", 1).map(|priority| format!(" with priority {priority}"));
     let deadline = number("deadline", 0).map(|deadline| format!(" by {deadline}"));
     ["requests".into()].into_iter().chain(units).chain(priority).chain(deadline).collect()
-}
-
-/// What has become of a member.
-pub(crate) fn presence_words(presence: Presence) -> &'static str {
-    match presence {
-        Presence::Inside => "enters",
-        Presence::Outside => "departs",
-        Presence::Crashed => "crashes",
-        Presence::Down => "is killed",
-    }
 }
 
 /// What a node's own input is called in a row of its own.

@@ -4,9 +4,17 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{FORMAT, Header, Line, OLDEST, VERSION};
+use crate::{FORMAT, Header, Line, VERSION};
+
+/// Which driftlock wrote the versions whose headers do not say so themselves, in the words of docs/trace.md.
+const WROTE: [(u32, &str); 3] = [
+    (1, "driftlock 0.1.0 before its release (commits from c7a662c until 77f8f68)"),
+    (2, "driftlock 0.1.0 before its release (commits from 77f8f68 until 1b0d118)"),
+    (3, "driftlock 0.1.0 before its release (commits from 1b0d118 on)"),
+];
 
 /// Why a trace can not be read.
 #[derive(Debug, Error)]
@@ -24,8 +32,16 @@ pub enum ReadError {
     #[error("this is not a driftlock trace: it calls itself {0:?}")]
     OtherFormat(String),
     /// It was written by another version.
-    #[error("the trace has version {0}, but this driftlock reads version {VERSION}: use the driftlock that wrote it")]
-    OtherVersion(u32),
+    #[error(
+        "the trace has version {version} of the format, which {wrote} wrote, and this driftlock reads version {VERSION}: \
+         use the one that wrote it, or record the run again"
+    )]
+    OtherVersion {
+        /// Its version.
+        version: u32,
+        /// Who wrote such.
+        wrote: String,
+    },
     /// A line is damaged.
     #[error("line {line} of the trace is damaged: {error}")]
     Damaged {
@@ -40,6 +56,22 @@ pub enum ReadError {
         /// Counted from 1.
         line: u64,
     },
+}
+
+/// As much of a first line as all versions have.
+#[derive(Deserialize)]
+struct Kind {
+    format: String,
+    version: u32,
+    #[serde(default)]
+    driftlock: Option<String>,
+}
+
+/// Who wrote a trace of this version, as far as anybody can tell.
+fn writer_of(version: u32, driftlock: Option<String>) -> String {
+    let known = WROTE.iter().find(|(known, _)| *known == version).map(|(_, wrote)| (*wrote).to_owned());
+    let told = driftlock.map(|driftlock| format!("driftlock {driftlock}"));
+    told.or(known).unwrap_or_else(|| "a driftlock unknown to this one".into())
 }
 
 /// The longest first line, in bytes: ten times what the most nodes and links take.
@@ -74,13 +106,14 @@ impl Reader {
         if source.by_ref().take(HEADER_MAX).read_line(&mut buffer)? == 0 {
             return Err(ReadError::Empty);
         }
-        let header: Header = serde_json::from_str(&buffer).map_err(ReadError::NoHeader)?;
-        if header.format != FORMAT {
-            return Err(ReadError::OtherFormat(header.format));
+        let Kind { format, version, driftlock } = serde_json::from_str(&buffer).map_err(ReadError::NoHeader)?;
+        if format != FORMAT {
+            return Err(ReadError::OtherFormat(format));
         }
-        if !(OLDEST..=VERSION).contains(&header.version) {
-            return Err(ReadError::OtherVersion(header.version));
+        if version != VERSION {
+            return Err(ReadError::OtherVersion { version, wrote: writer_of(version, driftlock) });
         }
+        let header = serde_json::from_str(&buffer).map_err(ReadError::NoHeader)?;
         Ok(Self { source, header, line: 1, buffer, ended: false })
     }
 

@@ -1,19 +1,17 @@
 //! The lines of a trace.
 
-use driftlock_protocol::ideal::Presence;
+use driftlock_protocol::ideal::{Presence, Start as Begins};
 use driftlock_protocol::{
     Algorithm, Constants, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status,
-    StatusChange, Visitor,
+    StatusChange, Stay, Tokens, Visitor,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What the first line calls itself.
 pub const FORMAT: &str = "driftlock-trace";
-/// Grows when a reader of the former version would misread a trace.
-pub const VERSION: u32 = 3;
-/// The oldest version that can be read. Before, a node that heard of nobody made the units, and was not told to.
-pub const OLDEST: u32 = 3;
+/// Grows when a reader of the former version would misread a trace. Others are not read.
+pub const VERSION: u32 = 4;
 
 /// The first line: what is needed to make the nodes anew.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,40 +20,152 @@ pub struct Header {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The algorithm's tag.
-    pub algorithm: String,
-    /// The names of the repairs that are switched off.
-    pub without: Vec<String>,
-    /// The algorithm's own constants that are not as usual.
-    #[serde(default, skip_serializing_if = "Constants::is_empty")]
-    pub constants: Constants,
-    /// The nodes, the units and the links at the start; the first link is incarnation 0, the next 1, and so on.
-    pub deployment: Deployment,
+    /// The version of the driftlock that wrote it.
+    pub driftlock: String,
+    /// How many nodes there are at the start: 0, 1 and so on. Others join, under any id.
+    pub nodes: u32,
+    /// The links at the start; the first link is incarnation 0, the next 1, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<(NodeId, NodeId)>,
+    /// What the nodes share. Lines name a resource by its place in this list.
+    pub resources: Vec<Resource>,
     /// Which world wrote it.
     pub world: Origin,
-    /// The status of each node at the start, from which the changes in the steps go on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub start: Vec<Status>,
     /// The plane that nodes move on, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<Plane>,
 }
 
+/// A resource, and the algorithm that shares its units.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Resource {
+    /// The algorithm's tag.
+    pub algorithm: String,
+    /// How many units it has; if there are several neighbourhoods, in each of them.
+    pub k: u32,
+    /// The names of the repairs that are switched off.
+    pub without: Vec<String>,
+    /// The algorithm's own constants that are not as usual.
+    #[serde(default, skip_serializing_if = "Constants::is_empty")]
+    pub constants: Constants,
+    /// What stands for the units.
+    pub tokens: Tokens,
+    /// The kinds of messages by which nodes ask for units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<String>,
+    /// The kinds of messages that bring what a node must have to be granted units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brings: Vec<String>,
+    /// Those of them that hand a token over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hands_over: Vec<String>,
+    /// The pages about the algorithm that explain its clauses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<String>,
+    /// Who is in which neighbourhood at the start, if the algorithm stands on neighbourhoods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbourhoods: Vec<Members>,
+    /// The status of each node at the start, from which the changes in the steps go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub start: Vec<Status>,
+}
+
+/// Who is in a neighbourhood at the start.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Members {
+    /// In the order in which they came: their lives are numbered 0, 1 and so on.
+    pub members: Vec<NodeId>,
+    /// The stay of each of them. If there are none, they are 0, 1 and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<Stay>,
+}
+
 impl Header {
-    /// The first line of a trace that begins now.
+    /// The first line of a trace that begins now, of one resource.
     pub fn new(algorithm: &'static Algorithm, without: Vec<String>, deployment: Deployment, world: Origin) -> Self {
-        struct Start<'a>(&'a Deployment);
+        Self::of_neighbourhoods(algorithm, without, &[deployment], world)
+    }
+
+    /// Likewise, of a resource that each of several neighbourhoods has units of.
+    pub fn of_neighbourhoods(
+        algorithm: &'static Algorithm,
+        without: Vec<String>,
+        deployments: &[Deployment],
+        world: Origin,
+    ) -> Self {
+        let Deployment { nodes, links, .. } = deployments.first().cloned().unwrap_or_default();
+        let (format, version, driftlock) = (FORMAT.into(), VERSION, env!("CARGO_PKG_VERSION").into());
+        let resources = vec![Resource::new(algorithm, without, deployments)];
+        Self { format, version, driftlock, nodes, links, resources, world, field: None }
+    }
+
+    /// The same, where the constants of all algorithms were set so.
+    #[must_use]
+    pub fn with_constants(mut self, constants: &Constants) -> Self {
+        for resource in &mut self.resources {
+            resource.constants.clone_from(constants);
+        }
+        self
+    }
+
+    /// How a resource starts: in each of its neighbourhoods, or on the links that there are.
+    pub fn deployments(&self, resource: &Resource) -> Vec<Deployment> {
+        let Self { nodes, links, .. } = self;
+        let start = |Members { members, stays }| Deployment {
+            nodes: *nodes,
+            k: resource.k,
+            links: links.clone(),
+            members,
+            stays,
+        };
+        match &resource.neighbourhoods[..] {
+            [] => vec![start(Members::default())],
+            neighbourhoods => neighbourhoods.iter().cloned().map(start).collect(),
+        }
+    }
+}
+
+impl Resource {
+    /// One that is shared from now on, and starts so: once for each neighbourhood, if the algorithm stands on them.
+    pub fn new(algorithm: &'static Algorithm, without: Vec<String>, deployments: &[Deployment]) -> Self {
+        struct Start<'a>(&'a [Deployment]);
         impl Visitor for Start<'_> {
             type Output = Vec<Status>;
             fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-                P::deploy(self.0, variant, Repairs::ALL).iter().map(P::status).collect()
+                deployed::<P>(self.0, variant, Repairs::ALL).iter().map(P::status).collect()
             }
         }
-        let start = algorithm.visit(Start(&deployment));
-        let (format, version, algorithm) = (FORMAT.into(), VERSION, algorithm.tag.into());
-        let constants = Constants::new();
-        Self { format, version, algorithm, without, constants, deployment, world, start, field: None }
+        let all = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let manner = &algorithm.manner;
+        let members = |start: &Deployment| Members { members: start.members.clone(), stays: start.stays.clone() };
+        let is_on_links = algorithm.starts_from() == Begins::Links;
+        Self {
+            algorithm: algorithm.tag.into(),
+            k: deployments.first().map_or(0, |deployment| deployment.k),
+            without,
+            constants: Constants::new(),
+            tokens: manner.tokens,
+            asks: all(manner.asks),
+            brings: all(manner.brings),
+            hands_over: all(manner.hands_over),
+            pages: all(manner.pages),
+            neighbourhoods: if is_on_links { Vec::new() } else { deployments.iter().map(members).collect() },
+            start: algorithm.visit(Start(deployments)),
+        }
     }
+}
+
+/// All nodes at the start, each as its own neighbourhood has it.
+pub(crate) fn deployed<P: Protocol>(deployments: &[Deployment], variant: P::Variant, repairs: Repairs) -> Vec<P> {
+    let mut starts = deployments.iter().filter(|start| start.nodes > 0);
+    let mut nodes = starts.next().map_or(Vec::new(), |start| P::deploy(start, variant, repairs));
+    for start in starts {
+        let there = P::deploy(start, variant, repairs);
+        for member in &start.members {
+            nodes[member.index()].clone_from(&there[member.index()]);
+        }
+    }
+    nodes
 }
 
 /// The plane that nodes move on, in metres.
@@ -135,6 +245,15 @@ pub struct LinkChange {
     pub incarnation: Incarnation,
 }
 
+/// A node takes part from now on. It knows nothing and holds nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Join {
+    /// When, in nanoseconds.
+    pub t: u64,
+    /// Its id, which nobody had before.
+    pub join: NodeId,
+}
+
 /// A node has entered the neighbourhood, departed or crashed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MemberChange {
@@ -144,6 +263,12 @@ pub struct MemberChange {
     pub member: NodeId,
     /// Where it is now.
     pub presence: Presence,
+    /// Of which resource.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub resource: u32,
+    /// In which of its neighbourhoods, which means something only to those that are inside.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub neighbourhood: u32,
 }
 
 /// A message between two nodes is lost.
@@ -153,8 +278,10 @@ pub struct Loss<M> {
     pub t: u64,
     /// The sender and the receiver.
     pub lost: (NodeId, NodeId),
-    /// What it says; nothing in an older trace, where it is taken for the oldest on its way.
-    #[serde(default)]
+    /// Of which resource.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub resource: u32,
+    /// What it says.
     pub message: M,
 }
 
@@ -192,6 +319,9 @@ pub enum Scene {
         t: u64,
         /// Who sent it, and to whom.
         doubt: (NodeId, NodeId),
+        /// Of which resource.
+        #[serde(default, skip_serializing_if = "is_first")]
+        resource: u32,
         /// What it carries and nobody has; none when it is settled.
         permits: Permits,
     },
@@ -223,6 +353,12 @@ impl Scene {
     }
 }
 
+/// A line that names no resource or neighbourhood is about the first.
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_first(number: &u32) -> bool {
+    *number == 0
+}
+
 /// What stands for the input where a node was killed, and is back with what it had stored.
 pub const RESTART: &str = "restart";
 
@@ -233,6 +369,9 @@ pub struct Step<I, O> {
     pub t: u64,
     /// Who.
     pub node: NodeId,
+    /// Of which resource.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub resource: u32,
     /// What happened to it.
     #[serde(rename = "in")]
     pub input: I,
@@ -257,13 +396,16 @@ pub struct End {
     /// What the oracles objected to, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violation: Option<String>,
+    /// Of which resource.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub resource: u32,
 }
 
 /// Any line but the first, as a reader meets it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "neither a step, nor a change of a link, a member or the scene, nor a loss, nor the end of a trace"
+    expecting = "neither a step, nor a change of a link, a member or the scene, nor a loss, a newcomer or the end"
 )]
 pub enum Line {
     /// A node's step. Its input and output are kept as they are until the algorithm is known.
@@ -274,8 +416,10 @@ pub enum Line {
     Member(MemberChange),
     /// A message was lost.
     Loss(Loss<Value>),
-    /// Somebody moves, something fails, or the like.
+    /// A node moves, something fails, or the like.
     Scene(Scene),
+    /// A node joined.
+    Join(Join),
     /// The end.
     End {
         /// The last record.

@@ -1,14 +1,17 @@
 //! Doing again what a trace says, with fresh nodes, and comparing every output.
 
+use std::collections::BTreeMap;
+
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Algorithm, Charter, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Repairs, Terms, View,
-    Visitor, WrongConstant,
+    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, ReachOf, Repairs,
+    Terms, View, Visitor, WrongConstant,
 };
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{Header, Line, MemberChange, Origin, Presence, RESTART, ReadError, Reader, Step};
+use crate::record::deployed;
+use crate::{Header, Join, Line, MemberChange, Origin, Presence, RESTART, ReadError, Reader, Resource, Step};
 
 /// What came of a replay that could be carried out.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,15 +66,33 @@ pub enum ReplayError {
         /// According to the lines before.
         found: u64,
     },
-    /// A node that the deployment does not have.
-    #[error("line {line} is about node {node}, but there are only {nodes} nodes")]
+    /// A node that was not there at the start, and has not joined.
+    #[error("line {line} is about node {node}, but there are only {nodes} nodes by then, and none of that number")]
     UnknownNode {
         /// Counted from 1.
         line: u64,
         /// Its number.
         node: u32,
         /// How many there are.
-        nodes: u32,
+        nodes: usize,
+    },
+    /// A node joins that is there.
+    #[error("on line {line} node {node} joins, but it is there already")]
+    JoinsTwice {
+        /// Counted from 1.
+        line: u64,
+        /// Its number.
+        node: u32,
+    },
+    /// A resource that the header does not name.
+    #[error("line {line} is about resource {resource}, but the first line names only {resources}, counted from 0")]
+    UnknownResource {
+        /// Counted from 1.
+        line: u64,
+        /// Its place in the header's list.
+        resource: u32,
+        /// How many there are.
+        resources: usize,
     },
     /// Constants that the algorithm does not have, or that make no sense.
     #[error("its first line is damaged: {0}")]
@@ -90,132 +111,204 @@ pub enum ReplayError {
 
 /// Replays a whole trace.
 pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
-    let tag = reader.header().algorithm.clone();
-    let algorithm = Algorithm::named(&tag).ok_or(ReplayError::UnknownAlgorithm(tag))?;
-    let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: algorithm.tag.into(), repair: repair.into() };
-    let names = reader.header().without.iter().map(String::as_str);
-    let repairs = algorithm.rules_without(names).map_err(unknown)?;
-    check_deployment(reader.header())?;
-    algorithm.visit(Replay { reader, repairs })
+    check_start(reader.header())?;
+    let header = reader.header();
+    let players: Result<Vec<_>, _> = header.resources.iter().map(|resource| begin(header, resource)).collect();
+    play(players?, reader)
 }
 
-/// Likewise, with a protocol that need not be registered.
-pub fn replay_with<P: Protocol>(reader: Reader, variant: P::Variant, repairs: Repairs) -> Result<Outcome, ReplayError> {
-    check_deployment(reader.header())?;
-    Replay { reader, repairs }.visit::<P>(variant)
+/// Likewise, of one resource whose protocol need not be registered.
+pub fn replay_with<P: Protocol>(
+    reader: Reader,
+    variant: P::Variant,
+    repairs: Repairs,
+) -> Result<Outcome, ReplayError> {
+    check_start(reader.header())?;
+    let header = reader.header();
+    let (resource, tag) = (&header.resources[0], header.resources[0].algorithm.clone());
+    let player = Begin { header, resource, tag, repairs }.visit::<P>(variant)?;
+    play(vec![player], reader)
+}
+
+fn play(mut players: Vec<Box<dyn Player>>, mut reader: Reader) -> Result<Outcome, ReplayError> {
+    let mut steps = 0;
+    while let Some(line) = reader.next_line()? {
+        let number = reader.line();
+        match line {
+            Line::Member(MemberChange { member, presence: Presence::Crashed, resource, .. }) => {
+                player(&mut players, resource, number)?.forget(member, number)?;
+            }
+            Line::Join(Join { join, .. }) => players.iter_mut().try_for_each(|player| player.join(join, number))?,
+            // What another change means to a node is among its inputs.
+            Line::Link(_) | Line::Member(_) | Line::Loss(_) | Line::Scene(_) => {}
+            Line::End { end } if end.steps == steps => return Ok(Outcome::Same { steps, violation: end.violation }),
+            Line::End { end } => return Err(ReplayError::StepsMissing { recorded: end.steps, found: steps }),
+            Line::Step(recorded) => {
+                let replayed = player(&mut players, recorded.resource, number)?.repeat(&recorded, number)?;
+                if replayed != *recorded {
+                    return Ok(Outcome::Differs(Box::new(Difference { line: number, recorded: *recorded, replayed })));
+                }
+                steps += 1;
+            }
+        }
+    }
+    unreachable!("a reader ends with an end record or an error")
+}
+
+fn player(players: &mut [Box<dyn Player>], resource: u32, line: u64) -> Result<&mut Box<dyn Player>, ReplayError> {
+    let resources = players.len();
+    players.get_mut(resource as usize).ok_or(ReplayError::UnknownResource { line, resource, resources })
 }
 
 /// The permits that each node has at the start, if the algorithm is known and the deployment makes sense.
-pub(crate) fn permits_at_start(header: &Header) -> Option<Vec<Permits>> {
-    struct Deploy<'a>(&'a Header);
-    impl Visitor for Deploy<'_> {
+pub(crate) fn permits_at_start(header: &Header, resource: &Resource) -> Option<Vec<Permits>> {
+    struct Deploy(Vec<Deployment>);
+    impl Visitor for Deploy {
         type Output = Vec<Permits>;
         fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-            P::deploy(&self.0.deployment, variant, Repairs::ALL).iter().map(P::held).collect()
+            deployed::<P>(&self.0, variant, Repairs::ALL).iter().map(P::held).collect()
         }
     }
-    check_deployment(header).ok()?;
-    Some(Algorithm::named(&header.algorithm)?.visit(Deploy(header)))
+    check_start(header).ok()?;
+    Some(Algorithm::named(&resource.algorithm)?.visit(Deploy(header.deployments(resource))))
 }
 
-fn check_deployment(header: &Header) -> Result<(), ReplayError> {
-    let deployment = &header.deployment;
-    if deployment.nodes == 0 || deployment.nodes > NODES_MAX || deployment.k == 0 || deployment.k > K_MAX {
-        return Err(ReplayError::BadDeployment("it has no nodes or units, or too many"));
+fn check_start(header: &Header) -> Result<(), ReplayError> {
+    if header.nodes > NODES_MAX {
+        return Err(ReplayError::BadDeployment("it has too many nodes"));
     }
-    let mut links = deployment.links.clone();
+    let mut links = header.links.clone();
     for link in &mut links {
         *link = (link.0.min(link.1), link.0.max(link.1));
     }
     links.sort_unstable();
-    if links.iter().any(|(a, b)| a == b || b.0 >= deployment.nodes) || links.windows(2).any(|two| two[0] == two[1]) {
+    if links.iter().any(|(a, b)| a == b || b.0 >= header.nodes) || links.windows(2).any(|two| two[0] == two[1]) {
         return Err(ReplayError::BadDeployment("a link is there twice, or leads nowhere"));
     }
-    let mut members = deployment.members.clone();
+    if header.resources.is_empty() {
+        return Err(ReplayError::BadDeployment("nothing is shared"));
+    }
+    header.resources.iter().try_for_each(|resource| check_resource(header.nodes, resource))
+}
+
+fn check_resource(nodes: u32, resource: &Resource) -> Result<(), ReplayError> {
+    if resource.k == 0 || resource.k > K_MAX {
+        return Err(ReplayError::BadDeployment("it has no units, or too many"));
+    }
+    let mut members: Vec<_> = resource.neighbourhoods.iter().flat_map(|inside| inside.members.clone()).collect();
     members.sort_unstable();
-    if members.iter().any(|member| member.0 >= deployment.nodes) || members.windows(2).any(|two| two[0] == two[1]) {
+    if members.iter().any(|member| member.0 >= nodes) || members.windows(2).any(|two| two[0] == two[1]) {
         return Err(ReplayError::BadDeployment("a member is there twice, or does not exist"));
     }
-    let mut stays = deployment.stays.clone();
-    stays.sort_unstable();
-    let of_all = stays.is_empty() || stays.len() == members.len();
-    if !of_all || stays.windows(2).any(|two| two[0] == two[1]) {
-        return Err(ReplayError::BadDeployment("a stay is there twice, or it is not told of every member"));
+    for inside in &resource.neighbourhoods {
+        let mut stays = inside.stays.clone();
+        stays.sort_unstable();
+        let of_all = stays.is_empty() || stays.len() == inside.members.len();
+        if !of_all || stays.windows(2).any(|two| two[0] == two[1]) {
+            return Err(ReplayError::BadDeployment("a stay is there twice, or it is not told of every member"));
+        }
     }
     Ok(())
 }
 
-struct Replay {
-    reader: Reader,
+/// The nodes of a resource, whatever shares it.
+trait Player {
+    /// The recorded step, taken again by the node as it is now.
+    fn repeat(&mut self, recorded: &Step<Value, Value>, line: u64) -> Result<Step<Value, Value>, ReplayError>;
+    /// A node crashes.
+    fn forget(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError>;
+    /// A node takes part from now on.
+    fn join(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError>;
+}
+
+/// The nodes of a resource as they are at the start.
+fn begin(header: &Header, resource: &Resource) -> Result<Box<dyn Player>, ReplayError> {
+    let tag = &resource.algorithm;
+    let algorithm = Algorithm::named(tag).ok_or_else(|| ReplayError::UnknownAlgorithm(tag.clone()))?;
+    let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: tag.clone(), repair: repair.into() };
+    let repairs = algorithm.rules_without(resource.without.iter().map(String::as_str)).map_err(unknown)?;
+    algorithm.visit(Begin { header, resource, tag: algorithm.tag.into(), repairs })
+}
+
+struct Begin<'a> {
+    header: &'a Header,
+    resource: &'a Resource,
+    tag: String,
     repairs: Repairs,
 }
 
-impl Visitor for Replay {
-    type Output = Result<Outcome, ReplayError>;
+impl Visitor for Begin<'_> {
+    type Output = Result<Box<dyn Player>, ReplayError>;
 
-    fn visit<P: Protocol>(mut self, variant: P::Variant) -> Self::Output {
-        let deployment = self.reader.header().deployment.clone();
-        let ideal = <P::View as View>::Ideal::new(&deployment);
-        let header = self.reader.header();
+    fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
+        let Self { header, resource, tag, repairs } = self;
         let small = matches!(header.world, Origin::Check { small_scale: true, .. });
         let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
-        let terms = Terms { small_scale: small, over_radios: radios, constants: &header.constants };
+        let terms = Terms { small_scale: small, over_radios: radios, constants: &resource.constants };
         let variant = terms.variant::<P>(variant)?;
-        let protocols = P::deploy(&deployment, variant, self.repairs);
-        let mut nodes: Vec<Node<P>> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.reach(id))).collect();
-        let charter = Charter::new(deployment.k, variant, self.repairs);
-        let mut steps = 0;
-        while let Some(line) = self.reader.next_line()? {
-            match line {
-                Line::Member(MemberChange { member, presence: Presence::Crashed, .. }) => {
-                    let node = nodes.get_mut(member.index()).ok_or_else(|| self.unknown(member))?;
-                    *node = Node::blank(member, &charter);
-                }
-                // What another change means to a node is among its inputs.
-                Line::Link(_) | Line::Member(_) | Line::Loss(_) | Line::Scene(_) => {}
-                Line::End { end } if end.steps == steps => {
-                    return Ok(Outcome::Same { steps, violation: end.violation });
-                }
-                Line::End { end } => return Err(ReplayError::StepsMissing { recorded: end.steps, found: steps }),
-                Line::Step(recorded) => {
-                    let replayed = self.repeat(&mut nodes, &charter, &recorded)?;
-                    if replayed != *recorded {
-                        let line = self.reader.line();
-                        return Ok(Outcome::Differs(Box::new(Difference { line, recorded: *recorded, replayed })));
-                    }
-                    steps += 1;
-                }
-            }
-        }
-        unreachable!("a reader ends with an end record or an error")
+        let charter = Charter::new(resource.k, variant, repairs);
+        let deployments = header.deployments(resource);
+        let protocols = deployed::<P>(&deployments, variant, repairs);
+        let reaches = reaches::<P>(&deployments);
+        let nodes = (0..).map(NodeId).zip(protocols).zip(reaches);
+        let nodes = nodes.map(|((id, protocol), reach)| (id, Node::new(id, protocol, reach))).collect();
+        Ok(Box::new(Instances::<P> { tag, charter, nodes }))
     }
 }
 
-impl Replay {
-    fn unknown(&self, node: NodeId) -> ReplayError {
-        let nodes = self.reader.header().deployment.nodes;
-        ReplayError::UnknownNode { line: self.reader.line(), node: node.0, nodes }
+/// Whom each node reaches at the start, in its own neighbourhood or on the links that there are.
+fn reaches<P: Protocol>(deployments: &[Deployment]) -> Vec<ReachOf<P::View>> {
+    let on = |start| <P::View as View>::Ideal::new(start);
+    let first = on(&deployments[0]);
+    let mut reaches: Vec<_> = deployments[0].ids().map(|id| first.reach(id)).collect();
+    for start in &deployments[1..] {
+        let there = on(start);
+        start.members.iter().for_each(|&member| reaches[member.index()] = there.reach(member));
+    }
+    reaches
+}
+
+struct Instances<P: Protocol> {
+    /// The algorithm's.
+    tag: String,
+    charter: Charter<P::Variant>,
+    nodes: BTreeMap<NodeId, Node<P>>,
+}
+
+impl<P: Protocol> Instances<P> {
+    fn node(&mut self, node: NodeId, line: u64) -> Result<&mut Node<P>, ReplayError> {
+        let nodes = self.nodes.len();
+        self.nodes.get_mut(&node).ok_or(ReplayError::UnknownNode { line, node: node.0, nodes })
+    }
+}
+
+impl<P: Protocol> Player for Instances<P> {
+    fn forget(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError> {
+        let blank = Node::blank(node, &self.charter);
+        *self.node(node, line)? = blank;
+        Ok(())
     }
 
-    /// The recorded step, taken again by the node as it is now.
-    fn repeat<P: Protocol>(
-        &self,
-        nodes: &mut [Node<P>],
-        charter: &Charter<P::Variant>,
-        recorded: &Step<Value, Value>,
-    ) -> Result<Step<Value, Value>, ReplayError> {
-        let line = self.reader.line();
-        let node = nodes.get_mut(recorded.node.index()).ok_or_else(|| self.unknown(recorded.node))?;
+    fn join(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError> {
+        let blank = Node::blank(node, &self.charter);
+        match self.nodes.insert(node, blank) {
+            None => Ok(()),
+            Some(_) => Err(ReplayError::JoinsTwice { line, node: node.0 }),
+        }
+    }
+
+    fn repeat(&mut self, recorded: &Step<Value, Value>, line: u64) -> Result<Step<Value, Value>, ReplayError> {
+        let (tag, charter) = (self.tag.clone(), self.charter);
+        let node = self.node(recorded.node, line)?;
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();
         let refused = if recorded.input == RESTART {
-            *node = node.restarted(charter, &mut out);
+            *node = node.restarted(&charter, &mut out);
             None
         } else {
             let algorithm = || self.reader.header().algorithm.clone();
             let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
-                .map_err(|error| ReplayError::BadInput { line, algorithm: algorithm(), error })?;
+                .map_err(|error| ReplayError::BadInput { line, algorithm: tag, error })?;
             node.step(input, &mut out).err()
         };
         let out = serde_json::to_value(out.effects()).unwrap_or(Value::Null);

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::chart::{heading, label, presence_words, variant, words_for};
+use crate::chart::{Words, heading, label, variant, words_for};
 use crate::{Line, ReadError, Reader, Step};
 
 /// Reads a whole trace and tells it, one numbered action after the other.
 pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
     let mut text = format!("{}\n\n", heading(reader.header()));
+    let words = Words::of_trace(reader.header());
     let (mut actions, mut in_change) = (0, false);
     while let Some(line) = reader.next_line()? {
         match line {
@@ -20,16 +21,22 @@ pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
             Line::Member(change) => {
                 actions += 1;
                 in_change = true;
-                text += &format!("{actions:>3}. node {} {}\n", change.member, presence_words(change.presence));
+                text += &format!("{actions:>3}. node {} {}\n", change.member, words.presence(&change));
             }
             Line::Loss(loss) => {
                 actions += 1;
                 in_change = false;
-                let what = if loss.message.is_null() { "a message".into() } else { label(&loss.message).text };
-                text += &format!("{actions:>3}. {what} from {} to {} is lost\n", loss.lost.0, loss.lost.1);
+                let (what, (from, to), of) = (label(&loss.message).text, loss.lost, words.of(loss.resource));
+                text += &format!("{actions:>3}. {what} from {from} to {to} is lost{of}\n");
+            }
+            Line::Join(join) => {
+                actions += 1;
+                in_change = false;
+                text += &format!("{actions:>3}. node {} joins\n", join.join);
             }
             Line::Step(step) => {
                 let (what, follows) = happening(&step);
+                let what = what + &words.of(step.resource);
                 if !(follows && in_change) {
                     actions += 1;
                     in_change = false;
@@ -42,7 +49,7 @@ pub fn tell(mut reader: Reader) -> Result<String, ReadError> {
             Line::Scene(_) => {}
             Line::End { end } => {
                 if let Some(violation) = end.violation {
-                    text += &format!("\nviolated: {violation}\n");
+                    text += &format!("\nviolated: {violation}{}\n", words.of(end.resource));
                 }
             }
         }

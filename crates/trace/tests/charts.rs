@@ -17,7 +17,7 @@ const END: &str = r#"{"end":{"steps":0}}"#;
 
 fn header(nodes: u32) -> String {
     format!(
-        r#"{{"format":"{FORMAT}","version":{VERSION},"algorithm":"krl","without":["pace"],"deployment":{{"nodes":{nodes},"k":1,"links":[[0,1],[1,2]]}},"world":{{"soak":{{"seed":1,"crowded":false}}}}}}"#
+        r#"{{"format":"{FORMAT}","version":{VERSION},"driftlock":"0","nodes":{nodes},"links":[[0,1],[1,2]],"resources":[{{"algorithm":"krl","k":1,"without":["pace"],"tokens":"each"}}],"world":{{"soak":{{"seed":1,"crowded":false}}}}}}"#
     )
 }
 
@@ -197,8 +197,6 @@ fn a_message_that_is_lost_or_returned_is_known_by_what_it_says() {
     let lost = r#"{"t":2,"lost":[0,1],"message":{"claim":{"round":2}}}"#;
     let ends = |chart: &Chart| endings(chart).iter().map(|story| !story.starts_with("under way")).collect::<Vec<_>>();
     assert_eq!(ends(&chart(&[OVERTAKING, lost, END])), [false, false, true, false]);
-    let of_former_times = r#"{"t":2,"lost":[0,1]}"#;
-    assert_eq!(ends(&chart(&[OVERTAKING, of_former_times, END])), [true, false, false, false]);
     let returned = r#"{"t":3,"node":0,"in":{"undelivered":{"to":1,"message":{"claim":{"round":1}}}},"out":[]}"#;
     assert_eq!(
         endings(&chart(&[OVERTAKING, FAILURE[2], returned, END])),
@@ -525,4 +523,43 @@ fn who_holds_a_token_at_the_start_is_known_from_the_algorithm() {
     let unknown = holding(&header(3).replace("\"krl\"", "\"nobody's\""));
     assert_eq!(unknown, 0);
     assert_eq!(holding(&header(3)), 1, "node 0 has the token, though it takes no step");
+}
+
+/// The first line of a trace of klme in two neighbourhoods, and of krl, on three nodes.
+fn header_of_two() -> String {
+    header(3).replace(
+        r#""resources":["#,
+        r#""resources":[{"algorithm":"klme","k":1,"without":[],"tokens":"one","neighbourhoods":[{"members":[0,1]},{"members":[2]}]},"#,
+    )
+}
+
+#[test]
+fn several_resources_and_neighbourhoods_and_newcomers_are_told_apart() {
+    let lines = [
+        r#"{"t":1,"join":70}"#,
+        r#"{"t":2,"member":70,"presence":"inside","neighbourhood":1}"#,
+        r#"{"t":3,"node":2,"in":{"request":{"units":1,"priority":0}},"out":[{"broadcast":{"message":"hello"}}]}"#,
+        r#"{"t":4,"node":2,"resource":1,"in":{"request":{"units":1,"priority":0}},"out":[{"send":{"to":1,"message":"hello"}}]}"#,
+        r#"{"t":5,"node":1,"resource":1,"in":{"message":{"from":2,"message":"hello"}},"out":[]}"#,
+        r#"{"t":6,"link":[1,2],"up":false,"incarnation":1}"#,
+        r#"{"end":{"steps":3,"violation":"as a test","resource":1}}"#,
+    ];
+    let chart = read_after(&header_of_two(), &lines).expect("a trace");
+    check_svg(&chart.svg());
+    check_mermaid(&chart.mermaid());
+    let heading = "    title 3 nodes: klme, k = 1; krl without pace, k = 1; links 0–1, 1–2";
+    let title = chart.mermaid().lines().nth(1).map(str::to_owned);
+    assert_eq!(title.map(|title| title.replace("#59;", ";")), Some(heading.into()));
+    let told = sentences(&chart);
+    let expected = [
+        "Note over n70: joins",
+        "Note over n70: enters neighbourhood 1 (resource 0)",
+        "Note over n2: requests (resource 0)",
+        "Note over n2: requests (resource 1)",
+        "n2->>n1: hello (resource 1)",
+        "Note over n1,n2: link 1-2 fails",
+        "n2-xn70: hello (resource 0), under way",
+        "Note over n0,n70: as a test (resource 1)",
+    ];
+    assert_eq!(told, expected, "only those in the same neighbourhood hear a broadcast");
 }

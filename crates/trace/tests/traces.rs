@@ -2,22 +2,23 @@
 
 use std::io::Cursor;
 
+use driftlock_protocol::hok::{self, Hok, Policy};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
     Algorithm, Demand, Deployment, Incarnation, Input, Linked, Node, NodeId, Outbox, Protocol, Repairs, Stay,
 };
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
-use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Writer};
+use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Resource, Writer};
 
 fn header() -> Header {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
-    let krl = Algorithm::named("krl").expect("registered");
-    Header::new(krl, Vec::new(), deployment, Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None })
+    Header::new(algorithm("krl"), Vec::new(), deployment, SOAK)
 }
 
 /// Node 0 enters and leaves its CS.
 fn write(writer: &mut Writer) {
-    let protocols = Krl::deploy(&header().deployment, Variant::new(Forwarding::Off), Repairs::ALL);
+    let protocols =
+        Krl::deploy(&header().deployments(&header().resources[0])[0], Variant::new(Forwarding::Off), Repairs::ALL);
     let mut node = Node::new(NodeId(0), protocols[0].clone(), Linked::from_iter([(NodeId(1), Incarnation(0))]));
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();
@@ -90,10 +91,12 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal("").contains("empty"));
     assert!(refusal("hello\n").contains("no header"));
     assert!(refusal(&text.replace(FORMAT, "something-else")).contains("something-else"));
-    assert!(refusal(&text.replacen("\"version\":3", "\"version\":99", 1)).contains("version 99"));
     assert!(refusal(&text.replacen("\"krl\"", "\"paxos\"", 1)).contains("paxos"));
     assert!(refusal(&text.replacen("\"without\":[]", "\"without\":[\"glue\"]", 1)).contains("glue"));
-    assert!(refusal(&text.replacen("\"node\":0", "\"node\":9", 1)).contains("only 2 nodes"));
+    assert!(
+        refusal(&text.replacen("\"node\":0", "\"node\":9", 1))
+            .contains("only 2 nodes by then, and none of that number")
+    );
     assert!(refusal(&text.replacen("\"links\":[[0,1]]", "\"links\":[[0,7]]", 1)).contains("deployment"));
     assert!(refusal(&text.replacen("\"nodes\":2", "\"nodes\":0", 1)).contains("deployment"));
     assert!(refusal(&text.replacen("{\"request\"", "{\"abdicate\"", 1)).contains("line 2"));
@@ -116,11 +119,7 @@ fn members_have_stays_of_their_own_or_none_is_told() {
     let outcome = |stays: &[u64]| {
         let stays = stays.iter().copied().map(Stay).collect();
         let deployment = Deployment { nodes: 2, k: 1, members: members.clone(), stays, ..Deployment::default() };
-        let klme_ft = Algorithm::named("klme-ft").expect("registered");
-        let origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
-        let header = Header::new(klme_ft, Vec::new(), deployment, origin);
-        let text = serde_json::to_string(&header).expect("written") + "\n{\"end\":{\"steps\":0}}\n";
-        replayed(&text).map_err(|error| error.to_string())
+        told(&Header::new(algorithm("klme-ft"), Vec::new(), deployment, SOAK), &[], 0)
     };
     for stays in [&[][..], &[u64::MAX, 3]] {
         assert_eq!(outcome(stays), Ok(Outcome::Same { steps: 0, violation: None }));
@@ -128,4 +127,102 @@ fn members_have_stays_of_their_own_or_none_is_told() {
     for stays in [&[7][..], &[7, 7], &[1, 2, 3]] {
         assert!(outcome(stays).unwrap_err().contains("a stay is there twice, or it is not told of every member"));
     }
+}
+
+#[test]
+fn traces_of_other_versions_are_refused_with_who_wrote_them() {
+    let text = trace("versions");
+    let says = |version: &str| replayed(&text.replacen("\"version\":4", version, 1)).expect_err("refused").to_string();
+    let documented = include_str!("../../../docs/trace.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    for version in 1..=3 {
+        // Their headers said nothing of the driftlock that wrote them, and had other fields besides.
+        let old = format!(r#"{{"format":"{FORMAT}","version":{version},"algorithm":"krl","deployment":{{}}}}"#) + "\n";
+        let says = replayed(&old).expect_err("refused").to_string();
+        let (_, rest) = says.split_once(&format!("version {version} of the format, which ")).expect("its version");
+        let (wrote, rest) = rest.split_once(" wrote, and this driftlock reads version 4").expect("who");
+        let (who, commits) = wrote.split_once(" (").expect("which commits");
+        assert!(who == "driftlock 0.1.0 before its release" && rest.contains("or record the run again"), "{says}");
+        let row = format!("| {version} | {who}: {} |", commits.trim_end_matches(')'));
+        assert!(documented.contains(&row), "{row} is not in docs/trace.md");
+    }
+    assert!(says("\"version\":99").contains("version 99 of the format, which driftlock 0.1.0 wrote"));
+}
+
+/// A trace with this first line, of these lines and so many steps.
+fn told(header: &Header, lines: &[&str], steps: usize) -> Result<Outcome, String> {
+    let end = format!("{{\"end\":{{\"steps\":{steps}}}}}");
+    let header = serde_json::to_string(header).expect("written");
+    let text = [&[&*header], lines, &[&*end]].concat().join("\n") + "\n";
+    replayed(&text).map_err(|error| error.to_string())
+}
+
+fn algorithm(tag: &str) -> &'static Algorithm {
+    Algorithm::named(tag).expect("registered")
+}
+
+const SOAK: Origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
+
+#[test]
+fn a_node_may_join_under_any_id_and_only_once() {
+    let asks = r#"{"t":2,"node":70000,"in":{"request":{"units":1,"priority":0}},"out":[{"clause":"request.1"},{"clause":"request.4"}],"status":{"section":"waiting","queue":[70000]}}"#;
+    let joins = r#"{"t":1,"join":70000}"#;
+    assert_eq!(told(&header(), &[joins, asks], 1), Ok(Outcome::Same { steps: 1, violation: None }));
+    assert!(
+        told(&header(), &[asks], 1).unwrap_err().contains("line 2 is about node 70000, but there are only 2 nodes")
+    );
+    assert!(told(&header(), &[joins, joins], 0).unwrap_err().contains("on line 3 node 70000 joins, but it is there"));
+    let nobody = Header { nodes: 0, links: Vec::new(), ..header() };
+    assert_eq!(told(&nobody, &[joins, asks], 1), Ok(Outcome::Same { steps: 1, violation: None }), "all nodes may join");
+}
+
+#[test]
+fn steps_of_several_resources_are_those_of_their_own_algorithms() {
+    let deployment = header().deployments(&header().resources[0])[0].clone();
+    let mut both = header();
+    both.resources.push(Resource::new(algorithm("hok"), Vec::new(), &[deployment]));
+    let path = std::env::temp_dir().join(format!("driftlock-trace-{}-both.jsonl", std::process::id()));
+    let mut writer = Writer::create(&path, &both).expect("a file");
+    let mut of_hok = writer.of_resource(1);
+    write(&mut writer);
+    let protocols =
+        Hok::deploy(&both.deployments(&both.resources[1])[0], hok::Variant::new(Policy::Priority), Repairs::ALL);
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), Linked::from_iter([(NodeId(1), Incarnation(0))]));
+    let (mut out, before) = (Outbox::with_clauses(), node.protocol().status());
+    node.step(Input::Request(Demand::ONE), &mut out).expect("legal");
+    let change = node.protocol().status().change_since(&before);
+    of_hok.step::<Hok>(9, NodeId(0), &Input::Request(Demand::ONE), out.effects(), None, change);
+    of_hok.finish(9, Some("as a test".into())).expect("nothing is ended yet");
+    writer.finish(9, None).expect("written");
+    let text = std::fs::read_to_string(&path).expect("read");
+    std::fs::remove_file(&path).expect("removed");
+    let violation = Some("as a test".to_owned());
+    assert_eq!(replayed(&text).expect("sound"), Outcome::Same { steps: 3, violation });
+    assert!(text.ends_with("{\"end\":{\"steps\":3,\"t\":9,\"violation\":\"as a test\",\"resource\":1}}\n"), "{text}");
+    assert_eq!(text.matches("\"resource\":1,\"in\"").count(), 1, "{text}");
+    let other = text.replace("\"resource\":1,\"in\"", "\"resource\":0,\"in\"");
+    assert!(matches!(replayed(&other), Ok(Outcome::Differs(_))), "krl does not do the same");
+    let none = text.replace("\"resource\":1,\"in\"", "\"resource\":2,\"in\"");
+    assert!(
+        replayed(&none).expect_err("refused").to_string().contains("about resource 2, but the first line names only 2")
+    );
+}
+
+#[test]
+fn a_member_is_in_one_neighbourhood_and_starts_as_that_has_it() {
+    let start = |members: &[u32]| {
+        let members = members.iter().copied().map(NodeId).collect();
+        Deployment { nodes: 4, k: 2, members, ..Deployment::default() }
+    };
+    let header = |starts: &[Deployment]| Header::of_neighbourhoods(algorithm("klme"), Vec::new(), starts, SOAK);
+    let two = header(&[start(&[0, 1]), start(&[3, 2])]);
+    let held: Vec<_> = two.resources[0].start.iter().map(|status| status.permits.iter().count()).collect();
+    assert_eq!(held, [2, 0, 0, 2], "the first member of each has the token");
+    let asks = r#"{"t":1,"node":3,"in":{"request":{"units":1,"priority":0}},"out":["#;
+    match told(&two, &[&format!("{asks}]}}")], 1) {
+        Ok(Outcome::Differs(difference)) => {
+            assert!(difference.replayed.out.to_string().contains("grant"), "{difference:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(told(&header(&[start(&[0, 1]), start(&[1])]), &[], 0).unwrap_err().contains("a member is there twice"));
 }

@@ -1,7 +1,7 @@
 // One line further: how a state follows from the one before.
 import { type Fields, type Json, type Line, type Step, isFields, variant } from "../trace/record";
 import { type Content, contentOf } from "./message";
-import { BOTH_ENDS, type Flight, HIGHER_END, LOWER_END, type LinkTable, type NodeState, type State, fromPair, idlePermits, pairOf } from "./state";
+import { BOTH_ENDS, type Flight, HIGHER_END, LOWER_END, type LinkTable, type NodeState, type State, areTogether, fromPair, idlePermits, pairOf } from "./state";
 
 /** More messages under way than this are not followed. */
 export const FLIGHTS_MAX = 200_000;
@@ -22,6 +22,7 @@ const UNWATCHED: Watch = {};
 
 export function apply(state: State, line: Line, table: LinkTable, watch: Watch = UNWATCHED): void {
   if (line.kind !== "now" && line.t !== null) state.t = Math.max(state.t, line.t);
+  if ("resource" in line && line.resource !== state.number) return;
   switch (line.kind) {
     case "step":
       return step(state, line, table, watch);
@@ -33,11 +34,13 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
       // What was cut off when it failed before is not heard of again.
       for (const pair of bothWays(line.ends[0], line.ends[1])) state.cutOff.delete(pair);
       return cut(state, line.ends[0], line.ends[1], watch);
+    case "join":
+      return state.join();
     case "member":
-      return member(state, line.node, line.presence, watch);
+      return member(state, line, watch);
     case "lost": {
       const [from, to] = line.ends;
-      const flight = takeSaying(state, state.flights, from, to, contentOf(line.message)) ?? takeOldest(state, state.flights, from, to);
+      const flight = takeSaying(state, state.flights, from, to, content(state, line.message)) ?? takeOldest(state, state.flights, from, to);
       if (flight) watch.ended?.(flight, "lost");
       return;
     }
@@ -68,21 +71,27 @@ export function apply(state: State, line: Line, table: LinkTable, watch: Watch =
 
 function step(state: State, line: Step, table: LinkTable, watch: Watch): void {
   state.steps++;
-  const [kind, content] = variant(line.input) ?? ["step", null];
+  state.actor = line.node;
+  const [kind, says] = variant(line.input) ?? ["step", null];
   if (kind === "restart") restart(state, line.node, table, watch);
-  else if (kind === "resume" && !line.refused) resume(state, line.node, content);
-  else if (isFields(content) && kind === "below") below(state, line.node, content, table, watch);
-  else if (isFields(content)) receive(state, line, kind, content, watch);
+  else if (kind === "resume" && !line.refused) resume(state, line.node, says);
+  else if (isFields(says) && kind === "below") below(state, line.node, says, table, watch);
+  else if (isFields(says)) receive(state, line, kind, says, watch);
   for (const effect of line.out) {
     const [deed, detail] = variant(effect) ?? ["", null];
     const fields: Fields = isFields(detail) ? detail : {};
-    if (deed === "send") send(state, line, fields.to, contentOf(fields.message), watch);
-    else if (deed === "broadcast") broadcast(state, line, contentOf(fields.message), watch);
+    if (deed === "send") send(state, line, fields.to, content(state, fields.message), watch);
+    else if (deed === "broadcast") broadcast(state, line, content(state, fields.message), watch);
     else if (deed === "grant") grant(state, line.node, fields.permits, watch);
   }
   if (line.status) adopt(state, line);
   // Whoever was inside is so still, for all that the node has stored.
   if (kind === "restart") change(state, line.node, { isLeft: state.nodes[line.node].section === "critical" });
+}
+
+/** What a message says and brings, as those know it who share this resource. */
+function content(state: State, message: Json | undefined): Content {
+  return contentOf(message, state.resource.brings);
 }
 
 function change(state: State, id: number, by: Partial<NodeState>): void {
@@ -144,16 +153,17 @@ function resume(state: State, id: number, content: Json): void {
 }
 
 /** What an input takes out of the air. */
-function receive(state: State, line: Step, kind: string, content: Fields, watch: Watch): void {
+function receive(state: State, line: Step, kind: string, says: Fields, watch: Watch): void {
   const refused = line.refused !== null;
-  const said = contentOf(content.message);
-  if (kind === "message" && isNode(state, content.from)) {
+  const said = content(state, says.message);
+  const [from, to] = [placeOf(state, says.from), placeOf(state, says.to)];
+  if (kind === "message" && from !== null) {
     const find = refused ? late : arriving;
-    const flight = find(state, content.from, line.node, said) ?? unseen(state, line, content.from, said);
+    const flight = find(state, from, line.node, said) ?? unseen(state, line, from, said);
     watch.ended?.(flight, refused ? "refused" : "arrived");
     if (!refused) holdToken(state, line.node, flight.content, true);
-  } else if (kind === "undelivered" && isNode(state, content.to)) {
-    const flight = late(state, line.node, content.to, said);
+  } else if (kind === "undelivered" && to !== null) {
+    const flight = late(state, line.node, to, said);
     if (flight) {
       watch.ended?.(flight, "returned");
       holdToken(state, line.node, flight.content, true);
@@ -177,8 +187,9 @@ function unseen(state: State, line: Step, from: number, content: Content): Fligh
   return { id: -1, from, to: line.node, t: state.t, content };
 }
 
-function send(state: State, line: Step, to: Json | undefined, content: Content, watch: Watch): void {
-  if (!isNode(state, to)) return;
+function send(state: State, line: Step, receiver: Json | undefined, content: Content, watch: Watch): void {
+  const to = placeOf(state, receiver);
+  if (to === null) return;
   fly(state, line.node, to, content, watch);
   holdToken(state, line.node, content, false);
 }
@@ -186,7 +197,7 @@ function send(state: State, line: Step, to: Json | undefined, content: Content, 
 function broadcast(state: State, line: Step, content: Content, watch: Watch): void {
   if (state.flightCount + state.nodes.length > FLIGHTS_MAX) return;
   for (let to = 0; to < state.nodes.length; to++) {
-    if (to !== line.node && state.nodes[to].presence === "inside") fly(state, line.node, to, content, watch);
+    if (to !== line.node && state.nodes[to].presence === "inside" && areTogether(state, to, line.node)) fly(state, line.node, to, content, watch);
   }
 }
 
@@ -200,9 +211,9 @@ function fly(state: State, from: number, to: number, content: Content, watch: Wa
   state.flightCount++;
 }
 
-/** Only where one token stands for all units: krl's tokens are its permits, which the status tells. */
+/** Only where one token stands for all units: where each has its own, the status tells of it. */
 function holdToken(state: State, id: number, content: Content, hasToken: boolean): void {
-  if (state.singleToken && content.kind === "token" && state.nodes[id].hasToken !== hasToken) change(state, id, { hasToken });
+  if (state.singleToken && state.resource.handsOver.includes(content.kind) && state.nodes[id].hasToken !== hasToken) change(state, id, { hasToken });
 }
 
 type Flights = Map<number, readonly Flight[]>;
@@ -229,12 +240,13 @@ function takeAt(state: State, from: Flights, sender: number, receiver: number, a
 /** What a node learns of its links from the layer below. */
 function below(state: State, id: number, content: Fields, table: LinkTable, watch: Watch): void {
   const [kind, detail] = variant(content) ?? ["", null];
-  if ((kind !== "up" && kind !== "down") || !isFields(detail) || !isNode(state, detail.peer) || detail.peer === id) return;
-  const slot = table.slot(id, detail.peer);
-  const end = id < detail.peer ? LOWER_END : HIGHER_END;
+  const peer = isFields(detail) ? placeOf(state, detail.peer) : null;
+  if ((kind !== "up" && kind !== "down") || peer === null || peer === id) return;
+  const slot = table.slot(id, peer);
+  const end = id < peer ? LOWER_END : HIGHER_END;
   const ends = state.links[slot] ?? 0;
   state.links[slot] = kind === "up" ? ends | end : ends & ~end;
-  if (kind === "down") cut(state, id, detail.peer, watch);
+  if (kind === "down") cut(state, id, peer, watch);
 }
 
 function bothWays(a: number, b: number): readonly number[] {
@@ -259,8 +271,9 @@ function cutOff(state: State, pair: number, watch: Watch): void {
   for (const flight of flights) watch.ended?.(flight, "lost");
 }
 
-function member(state: State, id: number, presence: NodeState["presence"], watch: Watch): void {
-  if (presence === "inside") return change(state, id, { presence });
+function member(state: State, line: Extract<Line, { kind: "member" }>, watch: Watch): void {
+  const { node: id, presence, neighbourhood: area } = line;
+  if (presence === "inside") return change(state, id, { presence, area, seat: seatIn(state, id, area) });
   for (const [pair, flights] of state.flights) {
     if (fromPair(pair)[1] !== id) continue;
     state.flights.delete(pair);
@@ -285,6 +298,17 @@ function fault(state: State, line: Extract<Line, { kind: "fault" }>): void {
   if (about.kind === "crash") change(state, about.node, { isOff: line.is !== null });
 }
 
-function isNode(state: State, value: Json | undefined): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < state.nodes.length;
+/** The place of a node that is there by now. */
+function placeOf(state: State, id: Json | undefined): number | null {
+  const place = typeof id === "number" && Number.isInteger(id) && id >= 0 ? state.roster.placeOf(id) : undefined;
+  return place !== undefined && place < state.nodes.length ? place : null;
+}
+
+/** A seat that is free in a neighbourhood. Who has left keeps the seat until it takes another. */
+function seatIn(state: State, id: number, area: number): number {
+  if (state.nodes[id].area === area) return state.nodes[id].seat;
+  const taken = new Set(state.nodes.filter((node) => node.area === area).map((node) => node.seat));
+  let seat = 0;
+  while (taken.has(seat)) seat++;
+  return seat;
 }

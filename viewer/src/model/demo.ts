@@ -9,6 +9,8 @@ export interface Repair {
 export interface Algorithm {
   readonly tag: string;
   readonly title: string;
+  /** How docks are shared, in a sentence. */
+  readonly how: string;
   readonly repairs: readonly Repair[];
 }
 
@@ -32,6 +34,7 @@ export function parseDemo(fields: Fields): Demo {
     algorithms: list(fields.algorithms).filter(isFields).map((algorithm) => ({
       tag: text(algorithm.tag),
       title: text(algorithm.title),
+      how: text(algorithm.how),
       repairs: list(algorithm.repairs).filter(isFields).map((repair) => ({ name: text(repair.name), what: text(repair.what) })),
     })),
     algorithm: text(fields.algorithm),

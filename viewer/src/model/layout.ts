@@ -8,8 +8,22 @@ const FORCES_MAX = 1500;
 const CIRCLE_MAX = 5;
 
 /** Places in a rectangle that is 1000 high and so many times as wide. */
-export function layOut(header: Header, aspect: number): readonly Point[] {
+export function layOut(header: Header, aspect: number): Point[] {
   return inSquare(header).map(([x, y]) => [x * aspect, y] as const);
+}
+
+/** Places that are looked at for a node that joins. */
+const CANDIDATES = 400;
+
+/** A place for one more node, as far from the others as can be: nobody has to move. */
+export function placeBeside(others: readonly Point[], aspect: number): Point {
+  let [best, farthest] = [[500 * aspect, 500] as Point, -1];
+  for (const [x, y] of spiral(CANDIDATES)) {
+    const place = [x * aspect, y] as const;
+    const nearest = others.reduce((least, other) => Math.min(least, Math.hypot(other[0] - place[0], other[1] - place[1])), Infinity);
+    if (nearest > farthest) [best, farthest] = [place, nearest];
+  }
+  return best;
 }
 
 function inSquare(header: Header): readonly Point[] {

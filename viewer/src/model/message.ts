@@ -3,7 +3,7 @@ import { type Fields, type Json, clipped, isFields, variant } from "../trace/rec
 
 export class Content {
   readonly kind: string;
-  /** Whether a token is in it. */
+  /** Whether it brings what its receiver needs to be granted units. */
   readonly isToken: boolean;
   /** The units that travel with it. */
   readonly permits: readonly number[];
@@ -11,14 +11,14 @@ export class Content {
   readonly #fields: Fields;
   readonly #token: Fields | null;
 
-  constructor(kind: string, all: Json) {
+  constructor(kind: string, all: Json, brings: readonly string[]) {
     const fields = isFields(all) ? all : {};
     this.kind = kind;
     this.#all = all;
     this.#fields = fields;
     this.#token = isFields(fields.token) ? fields.token : null;
     this.permits = carried(fields, this.#token);
-    this.isToken = kind === "token" || this.#token !== null || (kind.includes("grant") && this.permits.length > 0);
+    this.isToken = brings.includes(kind);
   }
 
   get carriesUnits(): boolean {
@@ -42,10 +42,13 @@ export function spoken(name: string): string {
   return words.trim() === "" ? "?" : words;
 }
 
-export function contentOf(message: Json | undefined): Content {
+/** What a message says. Those that bring what a node needs are of these kinds. */
+export function contentOf(message: Json | undefined, brings: readonly string[] = NONE_BRINGS): Content {
   const [kind, content] = variant(message) ?? ["message", message ?? null];
-  return new Content(kind, content);
+  return new Content(kind, content, brings);
 }
+
+const NONE_BRINGS: readonly string[] = [];
 
 /** Two messages that differ only further inside than this are taken for the same. */
 const DEPTH_MAX = 32;

@@ -54,7 +54,7 @@ export interface Chart {
 
 /** The nodes that take part in what happens around a line, if nobody chose any. */
 export function nodesAround(trace: Trace, index: number): readonly number[] {
-  if (trace.header.nodes <= LIFELINES_MAX) return Array.from({ length: trace.header.nodes }, (_, id) => id);
+  if (trace.roster.size <= LIFELINES_MAX) return Array.from({ length: trace.roster.size }, (_, place) => place);
   const found = new Set<number>();
   for (let away = 0; away < 400 && found.size < LIFELINES_MAX; away++) {
     for (const at of [index + away, index - away]) {
@@ -114,7 +114,7 @@ class Drawing {
   read(lines: readonly number[]): void {
     const wanted = new Set(lines);
     const state = this.#trace.stateAt(lines[0] - 1).copy();
-    for (const id of this.#nodes) this.#note(id, state.nodes[id], -1);
+    for (const place of this.#nodes) if (place < state.nodes.length) this.#note(place, state.nodes[place], -1);
     for (let index = lines[0]; index <= lines[lines.length - 1]; index++) {
       const line = this.#trace.line(index);
       const row = wanted.has(index) ? this.#rows.length : null;
@@ -178,9 +178,11 @@ function rowOf(line: Line, index: number, trace: Trace): Row {
     case "link":
       return { index, t, node: line.ends[0], text: line.up ? "link forms" : "link fails", link: line.ends };
     case "member":
-      return { index, t, node: line.node, text: line.presence === "down" ? "is killed" : presenceWords(line.presence, trace.isBackAt(index)), link: null };
+      return { index, t, node: line.node, text: line.presence === "down" ? "is killed" : presenceWords(trace, index, line), link: null };
+    case "join":
+      return { index, t, node: line.node, text: "joins", link: null };
     case "lost":
-      return { index, t, node: line.ends[1], text: `does not hear ${line.ends[0]}`, link: null };
+      return { index, t, node: line.ends[1], text: `does not hear ${trace.roster.idOf(line.ends[0])}`, link: null };
     default:
       return { index, t, node: "ends" in line ? line.ends[0] : -1, text: line.kind, link: null };
   }

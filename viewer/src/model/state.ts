@@ -1,6 +1,8 @@
 // What is so at one instant of a run. The arrays and maps change from line to line; what is in them never does, so that
-// a copy of a state is a copy of references and keyframes cost little.
-import type { Fault, Header, Point, Presence, Section } from "../trace/record";
+// a copy of a state is a copy of references and keyframes cost little. A state is that of one of the resources; nodes
+// are numbered by their places.
+import type { Fault, Header, Point, Presence, Resource, Section } from "../trace/record";
+import { Roster } from "../trace/roster";
 import type { Content } from "./message";
 
 export interface NodeState {
@@ -24,7 +26,28 @@ export interface NodeState {
   readonly paused: boolean;
   /** Whether it has the one token of an algorithm that has only one. */
   readonly hasToken: boolean;
+  /** The neighbourhood that it is in, or was in last, and which of those there it is. */
+  readonly area: number | null;
+  readonly seat: number;
 }
+
+const NEWCOMER: NodeState = {
+  section: "remainder",
+  since: 0,
+  permits: [],
+  granted: [],
+  isLeft: false,
+  queue: [],
+  waitsOn: [],
+  height: null,
+  presence: "inside",
+  absent: false,
+  isOff: false,
+  paused: false,
+  hasToken: false,
+  area: null,
+  seat: 0,
+};
 
 export interface Motion {
   readonly t: number;
@@ -78,9 +101,6 @@ export const LOWER_END = 1;
 export const HIGHER_END = 2;
 export const BOTH_ENDS = LOWER_END | HIGHER_END;
 
-/** Algorithms that have one token for all units, which can be somewhere without any. */
-const ONE_TOKEN = /^(hok|klme$)/;
-
 export class State {
   /** The line that was applied last; -1 at the start. */
   index = -1;
@@ -103,46 +123,55 @@ export class State {
   waiting = 0;
   inUse = 0;
   steps = 0;
-  /** Whether one token stands for all units. */
-  singleToken = false;
-  /** Whether everybody inside reaches everybody, and there are no links. */
-  isNeighbourhood = false;
+  /** Who took the last step. */
+  actor: number | null = null;
   /** Whether nodes move on a plane, where the two ends learn of a link one by one. */
   isField = false;
   violation: string | null = null;
 
-  static first(header: Header, table: LinkTable): State {
-    const state = new State();
-    state.singleToken = ONE_TOKEN.test(header.algorithm);
-    state.isNeighbourhood = header.members.length > 0;
+  private constructor(
+    readonly roster: Roster,
+    /** What is shared, and its number. */
+    readonly resource: Resource,
+    readonly number: number,
+  ) {}
+
+  /** Whether one token stands for all units. */
+  get singleToken(): boolean {
+    return this.resource.tokens === "one";
+  }
+
+  /** Whether all that are inside reach one another, and there are no links. */
+  get isNeighbourhood(): boolean {
+    return this.resource.neighbourhoods.length > 0;
+  }
+
+  static first(header: Header, number: number, roster: Roster, table: LinkTable): State {
+    const resource = header.resources[number];
+    const state = new State(roster, resource, number);
     state.isField = header.field !== null;
-    const inside = header.members.length > 0 ? new Set(header.members) : null;
-    for (let id = 0; id < header.nodes; id++) {
-      const { section, permits, queue, waitsOn, height } = header.start[id] ?? {};
-      state.nodes.push({
-        section: section ?? "remainder",
-        since: 0,
-        permits: permits ?? [],
-        granted: [],
-        isLeft: false,
-        queue: queue ?? [],
-        waitsOn: waitsOn ?? [],
-        height: height ?? null,
-        presence: inside === null || inside.has(id) ? "inside" : "outside",
-        absent: false,
-        isOff: false,
-        paused: false,
-        hasToken: state.singleToken && permits !== undefined && permits.length > 0,
-      });
+    for (let place = 0; place < header.nodes; place++) {
+      const { section, permits, queue, waitsOn, height } = resource.start[place] ?? {};
+      state.join(permits !== undefined && permits.length > 0);
+      const told = { section: section ?? "remainder", permits: permits ?? [], queue: queue ?? [], waitsOn: waitsOn ?? [], height: height ?? null };
+      state.nodes[place] = { ...state.nodes[place], ...told };
       state.waiting += Number(section === "waiting");
-      state.motions.push(null);
     }
+    resource.neighbourhoods.forEach((inside, area) => inside.forEach((place, seat) => {
+      state.nodes[place] = { ...state.nodes[place], presence: "inside", area, seat };
+    }));
     for (const [a, b] of header.links) state.links[table.slot(a, b)] = BOTH_ENDS;
     return state;
   }
 
+  /** One more node. It enters a neighbourhood, if there are any, by a line of its own. */
+  join(holdsUnits = false): void {
+    this.nodes.push({ ...NEWCOMER, presence: this.isNeighbourhood ? "outside" : "inside", hasToken: this.singleToken && holdsUnits });
+    this.motions.push(null);
+  }
+
   copy(): State {
-    const copy = new State();
+    const copy = new State(this.roster, this.resource, this.number);
     Object.assign(copy, this);
     copy.nodes = this.nodes.slice();
     copy.motions = this.motions.slice();
@@ -191,6 +220,18 @@ export function linkedTo(state: State, table: LinkTable, id: number): readonly n
 /** The units that a node holds and does not use. */
 export function idlePermits(node: NodeState): readonly number[] {
   return node.permits.filter((permit) => !node.granted.includes(permit));
+}
+
+/** Whether two nodes are in the same neighbourhood, or there are none. */
+export function areTogether(state: State, a: number, b: number): boolean {
+  return state.nodes[a].area === state.nodes[b].area;
+}
+
+/** How many units are in use in each neighbourhood. */
+export function inUseByArea(state: State): readonly number[] {
+  const inUse = state.resource.neighbourhoods.map(() => 0);
+  for (const { area, granted } of state.nodes) if (area !== null) inUse[area] += granted.length;
+  return inUse;
 }
 
 /** Which of two heights is the higher one: the first difference decides. */

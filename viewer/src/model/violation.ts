@@ -1,5 +1,5 @@
 // What a violation means to whoever has not read the papers. Its own words, which are exact, stay beside it.
-import type { State } from "./state";
+import { type State, areTogether } from "./state";
 import { whyWaits } from "./why";
 import { listWords } from "./words";
 
@@ -43,8 +43,10 @@ function numbers(list: string): readonly number[] {
   return list.split(",").filter((part) => part.trim() !== "").map(Number);
 }
 
+/** Who uses units where the run ended. */
 function users(state: State): readonly number[] {
-  return state.nodes.flatMap((node, id) => (node.granted.length > 0 ? [id] : []));
+  const isThere = (place: number) => state.actor === null || areTogether(state, place, state.actor);
+  return state.roster.idsOf(state.nodes.flatMap((node, place) => (node.granted.length > 0 && isThere(place) ? [place] : [])));
 }
 
 function nodeWords(nodes: readonly number[]): string {
@@ -72,6 +74,7 @@ function lostWords(found: readonly number[], expected: readonly number[]): strin
 
 /** Where the request of a node has got to. */
 function traceOf(state: State, node: number): string {
-  if (state.nodes[node]?.section !== "waiting") return "";
-  return whyWaits(state, node).sentences.slice(-2).join(" ");
+  const place = state.roster.placeOf(node) ?? -1;
+  if (state.nodes[place]?.section !== "waiting") return "";
+  return whyWaits(state, place).sentences.slice(-2).join(" ");
 }

@@ -1,5 +1,5 @@
 // Why a node waits: from its request along whom it waits on, to whoever has what it wants.
-import { type Flight, type State, fromPair, idlePermits, pairOf } from "./state";
+import { type Flight, type State, areTogether, fromPair, idlePermits, pairOf } from "./state";
 import { capital, listWords } from "./words";
 
 export type Ending = "served" | "held" | "flight" | "deadlock" | "lost" | "not-waiting";
@@ -15,10 +15,11 @@ export interface Why {
 
 export function whyWaits(state: State, id: number): Why {
   const node = state.nodes[id];
+  const name = state.roster.idOf(id);
   if (node.section !== "waiting") {
     const inside = node.isLeft ? "may have an application of its earlier life in its critical section" : "is in its critical section";
     const words = node.section === "critical" ? inside : "does not want anything";
-    return { path: [id], sentences: [`Node ${id} ${words}.`], ending: "not-waiting", token: null };
+    return { path: [id], sentences: [`Node ${name} ${words}.`], ending: "not-waiting", token: null };
   }
   const chain = new Chain(state, id);
   while (!chain.walk());
@@ -37,6 +38,11 @@ class Chain {
     this.#path = [id];
   }
 
+  /** What people call a node. */
+  #id(place: number): number {
+    return this.#state.roster.idOf(place);
+  }
+
   why(): Why {
     return { path: this.#path, sentences: this.#sentences, ending: this.#ending, token: this.#token };
   }
@@ -51,13 +57,14 @@ class Chain {
   walk(): boolean {
     const at = this.#path[this.#path.length - 1];
     const node = this.#state.nodes[at];
-    if (node.presence === "crashed") return this.#end("lost", `Node ${at} has crashed: whatever it knew of the request is gone.`);
+    if (node.presence === "crashed") return this.#end("lost", `Node ${this.#id(at)} has crashed: whatever it knew of the request is gone.`);
     if (node.presence === "down") return this.#killed(at);
     if (node.isOff) return this.#offline(at);
+    if (this.#state.isNeighbourhood && node.presence === "outside") return this.#outside(at);
     const token = tokenTo(this.#state, at);
     if (token) {
       this.#token = token;
-      return this.#end("flight", `${capital(token.content.label)} is on its way from ${token.from} to ${at}.`);
+      return this.#end("flight", `${capital(token.content.label)} is on its way from ${this.#id(token.from)} to ${this.#id(at)}.`);
     }
     const doubt = doubtOf(this.#state, (_, to) => to === at);
     if (doubt) return this.#end("held", doubt);
@@ -67,11 +74,11 @@ class Chain {
     }
     const next = node.waitsOn[0];
     if (next === undefined) return this.#deadEnd(at);
-    if (next === at) return this.#end("lost", `Node ${at} waits for itself.`);
+    if (next === at) return this.#end("lost", `Node ${this.#id(at)} waits for itself.`);
     this.#ask(at, next);
     if (this.#path.includes(next)) {
       const ring = this.#path.slice(this.#path.indexOf(next));
-      return this.#end("deadlock", `Nodes ${listWords(ring)} wait for one another: a deadlock, unless something changes.`);
+      return this.#end("deadlock", `Nodes ${listWords(this.#state.roster.idsOf(ring))} wait for one another: a deadlock, unless something changes.`);
     }
     this.#path.push(next);
     return false;
@@ -82,11 +89,11 @@ class Chain {
     const { flights, nodes } = this.#state;
     const place = nodes[next].queue.indexOf(at);
     const verb = this.#path.length === 1 ? "has asked" : "has passed the request on to";
-    const under = flights.get(pairOf(at, next))?.find((flight) => flight.content.kind.includes("req") || flight.content.kind === "claim");
-    if (under) this.#sentences.push(`Node ${at} ${verb} ${next}; the request is still on its way.`);
-    else if (place >= 0) this.#sentences.push(`Node ${at} ${verb} ${next}, where it is ${ordinal(place + 1)} of ${nodes[next].queue.length} in the queue.`);
-    else if (this.#state.isNeighbourhood) this.#sentences.push(`Node ${at} takes ${next} for the leader.`);
-    else this.#sentences.push(`Node ${at} waits on ${next}, but its request is not in the queue of ${next}: node ${next} does not know of it, or not any more.`);
+    const under = flights.get(pairOf(at, next))?.find((flight) => this.#state.resource.asks.includes(flight.content.kind));
+    if (under) this.#sentences.push(`Node ${this.#id(at)} ${verb} ${this.#id(next)}; the request is still on its way.`);
+    else if (place >= 0) this.#sentences.push(`Node ${this.#id(at)} ${verb} ${this.#id(next)}, where it is ${ordinal(place + 1)} of ${nodes[next].queue.length} in the queue.`);
+    else if (this.#state.isNeighbourhood) this.#sentences.push(`Node ${this.#id(at)} takes ${this.#id(next)} for the leader.`);
+    else this.#sentences.push(`Node ${this.#id(at)} waits on ${this.#id(next)}, but its request is not in the queue of ${this.#id(next)}: node ${this.#id(next)} does not know of it, or not any more.`);
   }
 
   #atHolder(at: number): true {
@@ -94,36 +101,41 @@ class Chain {
     const idle = idlePermits(node);
     const held = idle.length > 0 ? `holds ${unitWords(idle)}, not in use` : "has the token, but no unit is free";
     const inFront = node.queue[0];
-    const first = inFront === undefined ? "Nobody is in its queue." : `It serves ${inFront === at ? "itself" : inFront} next.`;
-    const paused = node.paused ? [`Node ${at} is paused, and does nothing until it wakes.`] : [];
-    const users = idle.length > 0 ? [] : [usersWords(this.#state)];
-    return this.#end(idle.length > 0 ? "served" : "held", `Node ${at} ${held}. ${first}`, ...users, ...paused);
+    const first = inFront === undefined ? "Nobody is in its queue." : `It serves ${inFront === at ? "itself" : this.#id(inFront)} next.`;
+    const paused = node.paused ? [`Node ${this.#id(at)} is paused, and does nothing until it wakes.`] : [];
+    const users = idle.length > 0 ? [] : [usersWords(this.#state, at)];
+    return this.#end(idle.length > 0 ? "served" : "held", `Node ${this.#id(at)} ${held}. ${first}`, ...users, ...paused);
   }
 
   /** It remembers everything, but does nothing with it. */
   #offline(at: number): true {
     const { permits } = this.#state.nodes[at];
     const had = permits.length > 0 ? ` It has ${unitWords(permits)}, and nobody gets ${permits.length === 1 ? "it" : "them"} meanwhile.` : "";
-    return this.#end("held", `Node ${at} has crashed: nothing goes on there until it is back.${had}`);
+    return this.#end("held", `Node ${this.#id(at)} has crashed: nothing goes on there until it is back.${had}`);
+  }
+
+  /** Between two neighbourhoods nobody is there to ask. */
+  #outside(at: number): true {
+    return this.#end("held", `Node ${this.#id(at)} is in no neighbourhood now: it asks as soon as it has entered one.`);
   }
 
   /** What it had stored nobody but itself knows. */
   #killed(at: number): true {
-    return this.#end("held", `Node ${at} was killed, and is down: nothing goes on there until it is back, and of the request it knows then only what it had stored.`);
+    return this.#end("held", `Node ${this.#id(at)} was killed, and is down: nothing goes on there until it is back, and of the request it knows then only what it had stored.`);
   }
 
   #inUse(at: number): true {
     const { granted, isLeft } = this.#state.nodes[at];
-    if (isLeft) return this.#end("held", `Node ${at} was killed while ${unitWords(granted)} ${granted.length === 1 ? "was" : "were"} in use there, and is back. An application of its earlier life may be using ${granted.length === 1 ? "it" : "them"} still: the request is served when that one is seen to be gone, or shows its grant and releases.`);
-    return this.#end("held", `Node ${at} is in its critical section, and uses ${unitWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
+    if (isLeft) return this.#end("held", `Node ${this.#id(at)} was killed while ${unitWords(granted)} ${granted.length === 1 ? "was" : "were"} in use there, and is back. An application of its earlier life may be using ${granted.length === 1 ? "it" : "them"} still: the request is served when that one is seen to be gone, or shows its grant and releases.`);
+    return this.#end("held", `Node ${this.#id(at)} is in its critical section, and uses ${unitWords(this.#state.nodes[at].granted)}: the request is served when it releases.`);
   }
 
   #deadEnd(at: number): true {
-    const users = usersWords(this.#state);
+    const users = usersWords(this.#state, at);
     if (this.#state.isNeighbourhood) return this.#atLeader(at, users);
     const doubt = doubtOf(this.#state, (from) => from === at);
     if (doubt) return this.#end("held", doubt, users);
-    const whose = this.#path.length === 1 ? `Node ${at} has not asked anybody` : `Node ${at} waits on nobody, and holds nothing`;
+    const whose = this.#path.length === 1 ? `Node ${this.#id(at)} has not asked anybody` : `Node ${this.#id(at)} waits on nobody, and holds nothing`;
     return this.#end("lost", `${whose}: the request goes no further than here.`, users);
   }
 
@@ -131,19 +143,21 @@ class Chain {
   #atLeader(at: number, users: string): true {
     const { nodes, flights } = this.#state;
     const asker = this.#path[this.#path.length - 2] ?? at;
-    if (nodes[at].queue.includes(asker)) return this.#end("held", `Node ${at} has no unit to give now.`, users);
-    const leader = nodes.findIndex((node) => node.hasToken);
-    const token = [...flights.values()].flat().find((flight) => flight.content.kind === "token") ?? null;
+    if (nodes[at].queue.includes(asker)) return this.#end("held", `Node ${this.#id(at)} has no unit to give now.`, users);
+    const isHere = (place: number) => areTogether(this.#state, place, at);
+    const leader = nodes.findIndex((node, place) => node.hasToken && isHere(place));
+    const handsOver = ({ content, to }: Flight) => this.#state.resource.handsOver.includes(content.kind) && isHere(to);
+    const token = [...flights.values()].flat().find(handsOver) ?? null;
     if (leader >= 0 && leader !== at) {
       const place = nodes[leader].queue.includes(asker) ? "has its request" : "will be asked as soon as that is known here";
       if (!this.#path.includes(leader)) this.#path.push(leader);
-      return this.#end("held", `Node ${at} does not lead any more: node ${leader} has the token, and ${place}.`, users);
+      return this.#end("held", `Node ${this.#id(at)} does not lead any more: node ${this.#id(leader)} has the token, and ${place}.`, users);
     }
     if (token) {
       this.#token = token;
-      return this.#end("flight", `The token is on its way from ${token.from} to ${token.to}, who will be asked as soon as that is known here.`);
+      return this.#end("flight", `The token is on its way from ${this.#id(token.from)} to ${this.#id(token.to)}, who will be asked as soon as that is known here.`);
     }
-    return this.#end("lost", `Node ${at} has no unit to give, and its queue does not show the request.`, users);
+    return this.#end("lost", `Node ${this.#id(at)} has no unit to give, and its queue does not show the request.`, users);
   }
 }
 
@@ -151,7 +165,8 @@ class Chain {
 function doubtOf(state: State, concerns: (from: number, to: number) => boolean): string | null {
   for (const [pair, units] of state.doubts) {
     const [from, to] = fromPair(pair);
-    if (concerns(from, to)) return `${capital(unitWords(units))} ${units.length === 1 ? "was" : "were"} sent from ${from} to ${to}, and ${from} does not know yet whether ${units.length === 1 ? "it has" : "they have"} arrived: a token in doubt.`;
+    const [sender, receiver] = state.roster.idsOf([from, to]);
+    if (concerns(from, to)) return `${capital(unitWords(units))} ${units.length === 1 ? "was" : "were"} sent from ${sender} to ${receiver}, and ${sender} does not know yet whether ${units.length === 1 ? "it has" : "they have"} arrived: a token in doubt.`;
   }
   return null;
 }
@@ -160,8 +175,10 @@ function unitWords(units: readonly number[]): string {
   return `${units.length === 1 ? "unit" : "units"} ${listWords(units)}`;
 }
 
-function usersWords(state: State): string {
-  const users = state.nodes.flatMap((node, id) => (node.granted.length > 0 ? [id] : []));
+/** Who uses units, of those who could use those that a node waits for. */
+function usersWords(state: State, asker: number): string {
+  const places = state.nodes.flatMap((node, place) => (node.granted.length > 0 && areTogether(state, place, asker) ? [place] : []));
+  const users = state.roster.idsOf(places);
   return users.length === 0 ? "Nobody uses a unit." : `${users.length === 1 ? "Node" : "Nodes"} ${listWords(users)} ${users.length === 1 ? "uses" : "use"} what there is now.`;
 }
 

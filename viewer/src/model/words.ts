@@ -1,5 +1,7 @@
 // A line in words: what happened, and what the node did about it.
 import { type Fault, type Fields, type Json, type Line, type Point, type Presence, type Shape, type Step, clipped, isFields, variant } from "../trace/record";
+import type { Roster } from "../trace/roster";
+import type { Trace } from "../trace/trace";
 import { contentOf, spoken } from "./message";
 
 /** One thing that a node did in a step. */
@@ -44,28 +46,32 @@ export function timeWords(t: number): string {
   return SECONDS.format(t / 1e9);
 }
 
-/**
- * A line; of the end of a fault, also which one it was; of a member that is inside, also whether it was killed there.
- */
-export function tell(line: Line, over: Fault | null = null, isBack = false): Told {
+/** A line of a trace. */
+export function tell(trace: Trace, index: number): Told {
+  const [line, { roster }] = [trace.line(index), trace];
+  const id = (place: number) => roster.idOf(place);
   const plain = (what: string): Told => ({ what, deeds: [], refused: null });
   switch (line.kind) {
     case "step":
-      return { what: happening(line), deeds: deeds(line.out), refused: line.refused && (REFUSALS.get(line.refused) ?? spoken(line.refused)) };
+      return { what: happening(line, id(line.node)), deeds: deeds(line.out), refused: line.refused && (REFUSALS.get(line.refused) ?? spoken(line.refused)) };
     case "link":
-      return plain(`Link ${Math.min(...line.ends)}–${Math.max(...line.ends)} ${line.up ? "forms" : "fails"}`);
+      return plain(`Link ${linkWords(line.ends, roster)} ${line.up ? "forms" : "fails"}`);
+    case "join":
+      return plain(`Node ${line.id} joins`);
     case "member":
-      return plain(`Node ${line.node} ${presenceWords(line.presence, isBack)}`);
+      return plain(`Node ${id(line.node)} ${presenceWords(trace, index, line)}`);
     case "lost":
-      return plain(`${line.message === null ? "A message" : capital(contentOf(line.message).label)} from ${line.ends[0]} to ${line.ends[1]} is lost`);
+      return plain(`${line.message === null ? "A message" : capital(contentOf(line.message).label)} from ${id(line.ends[0])} to ${id(line.ends[1])} is lost`);
     case "move":
-      return plain(`Node ${line.node} ${line.absent ? "is not there" : "changes its direction"}`);
-    case "fault":
-      return plain(line.is ? begunWords(line.is) : over ? overWords(over) : `Fault ${line.id} is over`);
+      return plain(`Node ${id(line.node)} ${line.absent ? "is not there" : "changes its direction"}`);
+    case "fault": {
+      const over = trace.overAt(index);
+      return plain(line.is ? begunWords(line.is, roster) : over ? overWords(over, roster) : `Fault ${line.id} is over`);
+    }
     case "doubt":
-      return plain(line.permits.length > 0 ? `The token between ${line.ends[0]} and ${line.ends[1]} is in doubt` : `The doubt between ${line.ends[0]} and ${line.ends[1]} is settled`);
+      return plain(line.permits.length > 0 ? `The token between ${id(line.ends[0])} and ${id(line.ends[1])} is in doubt` : `The doubt between ${id(line.ends[0])} and ${id(line.ends[1])} is settled`);
     case "route":
-      return plain(line.via === null ? `Node ${line.ends[0]} has no route to ${line.ends[1]} any more` : `Node ${line.ends[0]} reaches ${line.ends[1]} by ${line.via}`);
+      return plain(line.via === null ? `Node ${id(line.ends[0])} has no route to ${id(line.ends[1])} any more` : `Node ${id(line.ends[0])} reaches ${id(line.ends[1])} by ${id(line.via)}`);
     case "end":
       return plain(line.violation ? `Violated: ${line.violation}` : "The end of the run");
     case "now":
@@ -73,31 +79,44 @@ export function tell(line: Line, over: Fault | null = null, isBack = false): Tol
   }
 }
 
-export function presenceWords(presence: Presence, isBack: boolean): string {
-  return isBack ? "is back" : PRESENCE_WORDS[presence];
+/** What has become of a member: it may have been killed where it is. */
+export function presenceWords(trace: Trace, index: number, { presence, neighbourhood }: Extract<Line, { kind: "member" }>): string {
+  if (trace.isBackAt(index)) return "is back";
+  return presence === "inside" && trace.resource.neighbourhoods.length > 1 ? `enters neighbourhood ${neighbourhood}` : PRESENCE_WORDS[presence];
 }
 
-function begunWords(fault: Fault): string {
-  const { kind, node, ends } = fault;
+/** The ends of a link, the lower id first. */
+export function linkWords(ends: readonly number[], roster: Roster): string {
+  return [...roster.idsOf(ends)].sort((a, b) => a - b).join("–");
+}
+
+function begunWords(fault: Fault, roster: Roster): string {
+  const { kind, node, ends } = idsIn(fault, roster);
   if (kind === "crash" && node !== null) return `Node ${node} crashes`;
   if (kind === "pause" && node !== null) return `Node ${node} is paused`;
   if (kind === "cut" && ends) return `Nodes ${ends[0]} and ${ends[1]} are cut off from each other`;
-  return `${capital(nameOf(fault))} begins`;
+  return `${capital(nameOf(fault, roster))} begins`;
 }
 
-function overWords(fault: Fault): string {
-  const { kind, node, ends } = fault;
+function overWords(fault: Fault, roster: Roster): string {
+  const { kind, node, ends } = idsIn(fault, roster);
   if (kind === "crash" && node !== null) return `Node ${node} is back`;
   if (kind === "pause" && node !== null) return `Node ${node} goes on after its pause`;
   if (kind === "cut" && ends) return `Nodes ${ends[0]} and ${ends[1]} are cut off from each other no more`;
-  return `${capital(nameOf(fault))} is over`;
+  return `${capital(nameOf(fault, roster))} is over`;
 }
 
 /** What it is, whom it concerns, and where. */
-function nameOf(fault: Fault): string {
-  const whose = fault.ends ? ` between ${fault.ends[0]} and ${fault.ends[1]}` : fault.node === null ? "" : ` of node ${fault.node}`;
+function nameOf(fault: Fault, roster: Roster): string {
+  const { node, ends } = idsIn(fault, roster);
+  const whose = ends ? ` between ${ends[0]} and ${ends[1]}` : node === null ? "" : ` of node ${node}`;
   const share = fault.loss === null ? "" : ` of ${Math.round(fault.loss * 100)}%`;
   return `the ${spoken(fault.kind)}${share}${whose}${fault.shape ? ` ${placeWords(fault.shape)}` : ""}`;
+}
+
+/** What it is and whom it concerns, by ids. */
+function idsIn({ kind, node, ends }: Fault, roster: Roster) {
+  return { kind, node: node === null ? null : roster.idOf(node), ends: ends && roster.idsOf(ends) };
 }
 
 function placeWords(shape: Shape): string {
@@ -110,21 +129,21 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function happening(step: Step): string {
+function happening(step: Step, id: number): string {
   const [kind, content] = variant(step.input) ?? ["step", null];
   const fields: Fields = isFields(content) ? content : {};
   switch (kind) {
     case "message":
-      return `Node ${step.node} receives ${contentOf(fields.message).label} from ${number(fields.from)}`;
+      return `Node ${id} receives ${contentOf(fields.message).label} from ${number(fields.from)}`;
     case "undelivered":
-      return `Returned to ${step.node}: ${contentOf(fields.message).label} for ${number(fields.to)}`;
+      return `Returned to ${id}: ${contentOf(fields.message).label} for ${number(fields.to)}`;
     case "below":
-      return content === "leaving" ? `Node ${step.node} is about to leave` : `Node ${step.node} ${belowWords(content)}`;
+      return content === "leaving" ? `Node ${id} is about to leave` : `Node ${id} ${belowWords(content)}`;
     case "resume":
     case "gone":
-      return `Node ${step.node}: ${wordsFor(kind, content)}`;
+      return `Node ${id}: ${wordsFor(kind, content)}`;
     default:
-      return `Node ${step.node} ${wordsFor(kind, content)}`;
+      return `Node ${id} ${wordsFor(kind, content)}`;
   }
 }
 

@@ -1,5 +1,6 @@
 // The lines of a trace, checked one by one. A trace is somebody else's file: what is not as it should be is turned away
 // in words, and no number of the file is used before it is known to be small.
+import { Roster } from "./roster";
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -7,9 +8,19 @@ export type Fields = { [name: string]: Json };
 export type Point = readonly [number, number];
 
 /** The version of the format that this page understands, as the program does that it is part of. */
-export const VERSION = 3;
+export const VERSION = 4;
+/** Who wrote the versions whose headers do not say so, in the words of docs/trace.md. */
+const WROTE: ReadonlyMap<number, string> = new Map([
+  [1, "driftlock 0.1.0 before its release (commits from c7a662c until 77f8f68)"],
+  [2, "driftlock 0.1.0 before its release (commits from 77f8f68 until 1b0d118)"],
+  [3, "driftlock 0.1.0 before its release (commits from 1b0d118 on)"],
+]);
 /** More nodes than this are not shown. */
 export const NODES_MAX = 20_000;
+/** Resources and neighbourhoods beyond this are not shown. */
+const GROUPS_MAX = 1000;
+/** Ids are numbers of 32 bits. */
+const ID_MAX = 0xffff_ffff;
 /** Characters of a text that somebody else wrote. */
 const WORDS_MAX = 240;
 /** Metres; beyond this a place is nonsense. */
@@ -28,18 +39,34 @@ export interface Field {
 
 export interface Header {
   readonly version: number;
-  readonly algorithm: string;
-  readonly without: readonly string[];
+  /** How many nodes there are at the start. */
   readonly nodes: number;
-  readonly k: number;
   readonly links: readonly (readonly [number, number])[];
-  /** Who is inside at the start; empty if the algorithm has links instead. */
-  readonly members: readonly number[];
-  /** What each node knows at the start, as far as it is told. */
-  readonly start: readonly Status[];
+  /** What is shared; never empty. */
+  readonly resources: readonly Resource[];
   readonly field: Field | null;
   /** The command that finds a counterexample. */
   readonly command: string | null;
+}
+
+/** Something that is shared, and the algorithm by which it is. All that is known of that is said here. */
+export interface Resource {
+  readonly algorithm: string;
+  /** Units; in each neighbourhood, if there are several. */
+  readonly k: number;
+  readonly without: readonly string[];
+  /** Whether there is a token for each unit, one for all, or none. */
+  readonly tokens: "each" | "one" | "none";
+  /** The kinds of messages by which a node asks, that bring what it needs, and that hand a token over. */
+  readonly asks: readonly string[];
+  readonly brings: readonly string[];
+  readonly handsOver: readonly string[];
+  /** The pages about its clauses, the nearest first. */
+  readonly pages: readonly string[];
+  /** Who is in which neighbourhood at the start; empty if the algorithm has links instead. */
+  readonly neighbourhoods: readonly (readonly number[])[];
+  /** What each node knows at the start, as far as it is told. */
+  readonly start: readonly Status[];
 }
 
 export type Section = "remainder" | "waiting" | "critical";
@@ -60,6 +87,7 @@ export interface Step {
   readonly kind: "step";
   readonly t: number;
   readonly node: number;
+  readonly resource: number;
   readonly input: Json;
   readonly out: readonly Json[];
   readonly refused: string | null;
@@ -82,14 +110,15 @@ export interface Fault {
 export type Line =
   | Step
   | { readonly kind: "link"; readonly t: number; readonly ends: readonly [number, number]; readonly up: boolean; readonly incarnation: number }
-  | { readonly kind: "member"; readonly t: number; readonly node: number; readonly presence: Presence }
-  | { readonly kind: "lost"; readonly t: number; readonly ends: readonly [number, number]; readonly message: Json }
+  | { readonly kind: "join"; readonly t: number; readonly node: number; readonly id: number }
+  | { readonly kind: "member"; readonly t: number; readonly node: number; readonly resource: number; readonly presence: Presence; readonly neighbourhood: number }
+  | { readonly kind: "lost"; readonly t: number; readonly ends: readonly [number, number]; readonly resource: number; readonly message: Json }
   | { readonly kind: "move"; readonly t: number; readonly node: number; readonly at: Point; readonly velocity: Point; readonly absent: boolean }
   | { readonly kind: "fault"; readonly t: number; readonly id: string; readonly is: Fault | null }
-  | { readonly kind: "doubt"; readonly t: number; readonly ends: readonly [number, number]; readonly permits: readonly number[] }
+  | { readonly kind: "doubt"; readonly t: number; readonly ends: readonly [number, number]; readonly resource: number; readonly permits: readonly number[] }
   | { readonly kind: "route"; readonly t: number; readonly ends: readonly [number, number]; readonly via: number | null }
   | { readonly kind: "now"; readonly t: number; readonly checked: number | null }
-  | { readonly kind: "end"; readonly t: number | null; readonly steps: number; readonly violation: string | null };
+  | { readonly kind: "end"; readonly t: number | null; readonly steps: number; readonly violation: string | null; readonly about: number };
 
 /** Why a line is not what it should be; the message is for people. */
 export class Unreadable extends Error {}
@@ -129,95 +158,118 @@ export function isHeader(fields: Fields): boolean {
 export function parseHeader(fields: Fields): Header {
   if (fields.format !== "driftlock-trace") throw new Unreadable("the first line is not the header of a driftlock trace");
   const version = whole(fields.version, "the version", 1e6);
-  if (version !== VERSION) {
-    throw new Unreadable(`the trace has version ${version}, but this driftlock reads version ${VERSION}: use the driftlock that wrote it`);
-  }
-  const deployment = isFields(fields.deployment) ? fields.deployment : {};
-  const nodes = deployment.nodes;
+  if (version !== VERSION) throw new Unreadable(otherVersion(version, fields.driftlock));
+  const { nodes } = fields;
   if (typeof nodes !== "number" || !Number.isInteger(nodes) || nodes < 0) throw new Unreadable("the header does not say how many nodes there are");
   if (nodes > NODES_MAX) throw new Unreadable(`the header speaks of ${nodes.toLocaleString("en-GB")} nodes; this page shows ${NODES_MAX.toLocaleString("en-GB")} at most`);
+  const roster = new Roster(nodes);
   const world = variant(fields.world)?.[1];
+  const resources = list(fields.resources).slice(0, GROUPS_MAX).filter(isFields).map((resource) => parseResource(resource, roster));
+  if (resources.length === 0) throw new Unreadable("the header does not say what is shared");
   return {
     version,
-    algorithm: typeof fields.algorithm === "string" ? clipped(fields.algorithm, 48) : "?",
-    without: list(fields.without).filter((name): name is string => typeof name === "string").map((name) => clipped(name, 48)),
     nodes,
-    k: whole(deployment.k, "k", 1e9),
-    links: list(deployment.links).map((pair) => ends(pair, "a link", nodes)),
-    members: list(deployment.members).map((member) => id(member, "a member", nodes)),
-    start: list(fields.start).slice(0, nodes).map((status) => (isFields(status) ? parseStatus(status, nodes) : {})),
+    links: list(fields.links).map((pair) => ends(pair, "a link", roster)),
+    resources,
     field: fields.field === undefined || fields.field === null ? null : parseField(fields.field),
     command: isFields(world) && typeof world.command === "string" ? clipped(world.command, 400) : null,
   };
 }
 
-/** Any line but the first, of a trace with so many nodes. */
-export function parseLine(fields: Fields, nodes: number): Line {
-  if ("in" in fields) return parseStep(fields, nodes);
+function otherVersion(version: number, told: Json | undefined): string {
+  const wrote = typeof told === "string" ? `driftlock ${clipped(told, 24)}` : (WROTE.get(version) ?? "a driftlock unknown to this one");
+  return `the trace has version ${version} of the format, which ${wrote} wrote, and this driftlock reads version ${VERSION}: use the one that wrote it, or record the run again`;
+}
+
+function parseResource(fields: Fields, roster: Roster): Resource {
+  const { tokens } = fields;
+  return {
+    algorithm: typeof fields.algorithm === "string" ? clipped(fields.algorithm, 48) : "?",
+    k: whole(fields.k, "k", 1e9),
+    without: names(fields.without),
+    tokens: tokens === "each" || tokens === "one" ? tokens : "none",
+    asks: names(fields.asks),
+    brings: names(fields.brings),
+    handsOver: names(fields.hands_over),
+    pages: names(fields.pages),
+    neighbourhoods: list(fields.neighbourhoods).slice(0, GROUPS_MAX).map((inside) => list(isFields(inside) ? inside.members : []).map((member) => place(member, "a member", roster))),
+    start: list(fields.start).slice(0, roster.size).map((status) => (isFields(status) ? parseStatus(status, roster) : {})),
+  };
+}
+
+/** Any line but the first, of a trace with these nodes. */
+export function parseLine(fields: Fields, roster: Roster): Line {
+  if ("in" in fields) return parseStep(fields, roster);
   if ("link" in fields) {
     const incarnation = typeof fields.incarnation === "number" ? fields.incarnation : 0;
-    return { kind: "link", t: time(fields.t), ends: ends(fields.link, "the link", nodes), up: fields.up === true, incarnation };
+    return { kind: "link", t: time(fields.t), ends: ends(fields.link, "the link", roster), up: fields.up === true, incarnation };
   }
   if ("move" in fields) {
-    return { kind: "move", t: time(fields.t), node: id(fields.move, "the node", nodes), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity"), absent: fields.absent === true };
+    return { kind: "move", t: time(fields.t), node: place(fields.move, "the node", roster), at: point(fields.at, "the place"), velocity: point(fields.velocity ?? [0, 0], "the velocity"), absent: fields.absent === true };
+  }
+  if ("join" in fields) {
+    const id = whole(fields.join, "the id", ID_MAX);
+    return { kind: "join", t: time(fields.t), node: roster.placeOf(id) ?? roster.size, id };
   }
   if ("member" in fields) {
     const presence = PRESENCES.find((known) => known === fields.presence);
     if (presence === undefined) throw new Unreadable("it does not say where the member is");
-    return { kind: "member", t: time(fields.t), node: id(fields.member, "the member", nodes), presence };
+    return { kind: "member", t: time(fields.t), node: place(fields.member, "the member", roster), resource: group(fields.resource, "the resource"), presence, neighbourhood: group(fields.neighbourhood, "the neighbourhood") };
   }
-  if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", nodes), message: fields.message ?? null };
+  if ("lost" in fields) return { kind: "lost", t: time(fields.t), ends: ends(fields.lost, "the two nodes", roster), resource: group(fields.resource, "the resource"), message: fields.message ?? null };
   if ("fault" in fields) {
     const name = fields.fault;
     if (typeof name !== "number" && typeof name !== "string") throw new Unreadable("the fault has no name");
-    return { kind: "fault", t: time(fields.t), id: clipped(String(name), 48), is: fields.is ? parseFault(fields.is, nodes) : null };
+    return { kind: "fault", t: time(fields.t), id: clipped(String(name), 48), is: fields.is ? parseFault(fields.is, roster) : null };
   }
-  if ("doubt" in fields) return { kind: "doubt", t: time(fields.t), ends: ends(fields.doubt, "the doubt", nodes), permits: permits(fields.permits) };
+  if ("doubt" in fields) return { kind: "doubt", t: time(fields.t), ends: ends(fields.doubt, "the doubt", roster), resource: group(fields.resource, "the resource"), permits: permits(fields.permits) };
   if ("route" in fields) {
-    const via = fields.via === null || fields.via === undefined ? null : id(fields.via, "the next hop", nodes);
-    return { kind: "route", t: time(fields.t), ends: ends(fields.route, "the route", nodes), via };
+    const via = fields.via === null || fields.via === undefined ? null : place(fields.via, "the next hop", roster);
+    return { kind: "route", t: time(fields.t), ends: ends(fields.route, "the route", roster), via };
   }
   if ("now" in fields) {
     return { kind: "now", t: time(fields.now), checked: typeof fields.checked === "number" && Number.isFinite(fields.checked) ? fields.checked : null };
   }
   if (isFields(fields.end)) {
-    const { steps, t, violation } = fields.end;
+    const { steps, t, violation, resource } = fields.end;
     return {
       kind: "end",
       t: typeof t === "number" ? time(t) : null,
       steps: typeof steps === "number" && Number.isFinite(steps) ? steps : 0,
       violation: typeof violation === "string" ? clipped(violation, 600) : null,
+      about: group(resource, "the resource"),
     };
   }
   throw new Unreadable("it is no record that this page knows");
 }
 
-function parseStep(fields: Fields, nodes: number): Step {
+function parseStep(fields: Fields, roster: Roster): Step {
   return {
     kind: "step",
     t: time(fields.t),
-    node: id(fields.node, "the node", nodes),
+    node: place(fields.node, "the node", roster),
+    resource: group(fields.resource, "the resource"),
     input: fields.in,
     out: list(fields.out),
     refused: fields.refused === undefined || fields.refused === null ? null : clipped(variant(fields.refused)?.[0] ?? "refused", 48),
-    status: isFields(fields.status) ? parseStatus(fields.status, nodes) : null,
+    status: isFields(fields.status) ? parseStatus(fields.status, roster) : null,
   };
 }
 
-function parseStatus(fields: Fields, nodes: number): Status {
+function parseStatus(fields: Fields, roster: Roster): Status {
   const status: { -readonly [name in keyof Status]: Status[name] } = {};
   const { section } = fields;
   if (section === "remainder" || section === "waiting" || section === "critical") status.section = section;
   if (fields.permits !== undefined) status.permits = permits(fields.permits);
-  if (fields.queue !== undefined) status.queue = ids(fields.queue, "the queue", nodes);
+  if (fields.queue !== undefined) status.queue = places(fields.queue, "the queue", roster);
   const { waits_on: waitsOn } = fields;
-  if (waitsOn !== undefined) status.waitsOn = ids(typeof waitsOn === "number" ? [waitsOn] : waitsOn, "whom it waits on", nodes);
+  if (waitsOn !== undefined) status.waitsOn = places(typeof waitsOn === "number" ? [waitsOn] : waitsOn, "whom it waits on", roster);
   if (fields.height !== undefined) status.height = numbers(fields.height);
   return status;
 }
 
-function ids(value: Json, what: string, nodes: number): readonly number[] {
-  return list(value).map((one) => id(one, what, nodes));
+function places(value: Json, what: string, roster: Roster): readonly number[] {
+  return list(value).map((one) => place(one, what, roster));
 }
 
 function parseField(value: Json): Field {
@@ -232,12 +284,12 @@ function parseField(value: Json): Field {
   return { origin, width: side(value.width), height: side(value.height), range: distance(value.range), sites, reach: distance(value.reach) };
 }
 
-function parseFault(value: Json, nodes: number): Fault {
+function parseFault(value: Json, roster: Roster): Fault {
   if (!isFields(value)) throw new Unreadable("the fault says not what it is");
   return {
     kind: typeof value.kind === "string" ? clipped(value.kind, 24) : "fault",
-    node: value.node === undefined || value.node === null ? null : id(value.node, "the node", nodes),
-    ends: value.nodes === undefined || value.nodes === null ? null : ends(value.nodes, "the cut", nodes),
+    node: value.node === undefined || value.node === null ? null : place(value.node, "the node", roster),
+    ends: value.nodes === undefined || value.nodes === null ? null : ends(value.nodes, "the cut", roster),
     shape: parseShape(value),
     loss: typeof value.loss === "number" && value.loss >= 0 && value.loss <= 1 ? value.loss : null,
   };
@@ -269,16 +321,27 @@ function whole(value: Json | undefined, what: string, most: number): number {
   return value;
 }
 
-function id(value: Json | undefined, what: string, nodes: number): number {
+/** The place of a node that the trace names by its id. */
+function place(value: Json | undefined, what: string, roster: Roster): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0) throw new Unreadable(`${what} is not the number of a node`);
-  if (value >= nodes) throw new Unreadable(`${what} is node ${value}, and there are only ${nodes} nodes`);
-  return value;
+  const place = roster.placeOf(value);
+  if (place === undefined) throw new Unreadable(`${what} is node ${value}, and there are only ${roster.size} nodes by then, and none of that number`);
+  return place;
 }
 
-function ends(value: Json | undefined, what: string, nodes: number): readonly [number, number] {
+/** What is not said is the first. */
+function group(value: Json | undefined, what: string): number {
+  return value === undefined ? 0 : whole(value, what, GROUPS_MAX);
+}
+
+function names(value: Json | undefined): readonly string[] {
+  return list(value).slice(0, GROUPS_MAX).filter((name): name is string => typeof name === "string").map((name) => clipped(name, 48));
+}
+
+function ends(value: Json | undefined, what: string, roster: Roster): readonly [number, number] {
   const pair = list(value);
   if (pair.length !== 2) throw new Unreadable(`${what} has not two ends`);
-  return [id(pair[0], what, nodes), id(pair[1], what, nodes)];
+  return [place(pair[0], what, roster), place(pair[1], what, roster)];
 }
 
 function point(value: Json | undefined, what: string): Point {

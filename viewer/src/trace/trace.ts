@@ -1,24 +1,20 @@
-// A whole run: its lines, and the state after any of them. Lines are kept as bytes and parsed again when they are
-// needed; states are kept at some lines and made from there.
-import { type Fate, FLIGHTS_MAX, type Watch, apply } from "../model/apply";
-import { type Flight, LinkTable, State, isBack } from "../model/state";
-import { counts, kinds, times } from "./columns";
+// A whole run: its lines, and the course of each resource that was looked at. Lines are kept as bytes and parsed again
+// when they are needed.
+import type { Fate } from "../model/apply";
+import { type Flight, LinkTable, type State } from "../model/state";
+import { type Column, counts, kinds, times } from "./columns";
+import { Course } from "./course";
 import { LineStore } from "./line-store";
-import { type Fault, type Header, type Line, type Point, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
+import { type Fault, type Header, type Line, NODES_MAX, type Point, type Resource, Unreadable, isHeader, parseHeader, parseJson, parseLine } from "./record";
+import { Roster } from "./roster";
 import type { RawLine } from "./split";
 
-const KINDS: readonly Line["kind"][] = ["step", "link", "member", "lost", "move", "fault", "doubt", "route", "now", "end"];
+const KINDS: readonly Line["kind"][] = ["step", "link", "join", "member", "lost", "move", "fault", "doubt", "route", "now", "end"];
 const CODE = new Map(KINDS.map((kind, code) => [kind, code]));
 /** Nobody wants to step through every change of a direction or of a routing table. */
 const QUIET = new Set<Line["kind"]>(["move", "route", "now"]);
 /** Problems that are kept; the others are only counted. */
 const PROBLEMS_MAX = 50;
-const KEYFRAMES_MAX = 256;
-/** Copies that are made on the way to a state, so that the next step back is short. */
-const STOPOVERS_MAX = 24;
-/** Messages whose fate is remembered. */
-const FATES_MAX = 20_000_000;
-const FATE_CODES: readonly Fate[] = ["arrived", "refused", "returned", "lost"];
 
 export interface Problem {
   /** Counted from 1, as editors do. */
@@ -28,17 +24,11 @@ export interface Problem {
 
 export class Trace {
   readonly header: Header;
+  readonly roster: Roster;
   readonly table = new LinkTable();
   readonly t = times();
   /** Who or, for a link, the first end; -1 for nobody. */
   readonly who = counts();
-  readonly waiting = counts();
-  readonly inUse = counts();
-  readonly inFlight = counts();
-  /** Lines at which somebody was granted. */
-  readonly grants = counts();
-  /** Tokens that have arrived: when, and between whom. */
-  readonly hops = { end: times(), from: counts(), to: counts() };
   readonly problems: Problem[] = [];
   problemCount = 0;
   /** Lines of the file so far, the header among them. */
@@ -54,23 +44,87 @@ export class Trace {
   readonly bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
 
   readonly #kind = kinds();
+  /** Which resource a line is about; -1 for all of them. */
+  readonly #about = counts();
   readonly #text = new LineStore();
-  readonly #arrivals = times();
-  readonly #fates = kinds();
-  /** By the line that tells of its end: the fault. */
-  readonly #over = new Map<number, Fault>();
-  /** Lines that tell that a member is inside which was so before, and was killed. */
-  readonly #back = new Set<number>();
-  readonly #head: State;
-  #keyframes: State[];
-  #spacing = 256;
-  #stopovers: State[] = [];
+  readonly #absentAtStart = new Map<number, boolean>();
+  readonly #courses: (Course | undefined)[] = [];
+  #shown = 0;
   #decoder = new TextDecoder();
 
   constructor(header: Header) {
     this.header = header;
-    this.#head = State.first(header, this.table);
-    this.#keyframes = [this.#head.copy()];
+    this.roster = new Roster(header.nodes);
+    this.#courses[0] = this.#begin(0);
+  }
+
+  #begin(resource: number): Course {
+    return new Course(this.header, resource, this.roster, this.table, (index) => this.line(index), (reason) => this.complain(reason));
+  }
+
+  /** The number of the resource that is looked at. */
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** The resource that is looked at. */
+  get resource(): Resource {
+    return this.header.resources[this.#shown];
+  }
+
+  /** From now on another resource is looked at: if for the first time, its course is followed up to here. */
+  show(resource: number): void {
+    if (!(resource in this.header.resources)) return;
+    this.#shown = resource;
+    if (this.#courses[resource]) return;
+    const course = this.#begin(resource);
+    this.#absentAtStart.forEach((absent, node) => course.absentAtStart(node, absent));
+    for (let index = 0; index < this.length; index++) course.follow(this.line(index));
+    this.#courses[resource] = course;
+  }
+
+  get course(): Course {
+    return this.#courses[this.#shown]!;
+  }
+
+  get waiting(): Column<Int32Array> {
+    return this.course.waiting;
+  }
+
+  get inUse(): Column<Int32Array> {
+    return this.course.inUse;
+  }
+
+  get inFlight(): Column<Int32Array> {
+    return this.course.inFlight;
+  }
+
+  get grants(): Column<Int32Array> {
+    return this.course.grants;
+  }
+
+  get hops(): Course["hops"] {
+    return this.course.hops;
+  }
+
+  /** The state after a line; -1 is the start. It belongs to the trace: look, do not touch. */
+  stateAt(index: number): State {
+    return this.course.stateAt(index);
+  }
+
+  /** The fault of whose end a line tells. */
+  overAt(index: number): Fault | null {
+    return this.course.overAt(index);
+  }
+
+  /** Whether a line tells of a member that was killed, and is back where it was. */
+  isBackAt(index: number): boolean {
+    return this.course.isBackAt(index);
+  }
+
+  /** When a message ended, and how; null while it is under way. */
+  fateOf(flight: Flight): { readonly t: number; readonly fate: Fate } | null {
+    return this.course.fateOf(flight);
   }
 
   /** How many lines there are to go to. */
@@ -80,37 +134,26 @@ export class Trace {
 
   /** When the last line happened, or until when it is known that nothing did. */
   get last(): number {
-    return Math.max(this.now, this.length > 0 ? this.t.at(this.length - 1) : 0);
+    return Math.max(this.now, this.#latest);
+  }
+
+  get #latest(): number {
+    return this.length > 0 ? this.t.at(this.length - 1) : 0;
   }
 
   /** The text of a line, once more. */
   line(index: number): Line {
-    return parseLine(parseJson(this.#decoder.decode(this.#text.at(index))), this.header.nodes);
-  }
-
-  /** The fault of whose end a line tells. */
-  overAt(index: number): Fault | null {
-    return this.#over.get(index) ?? null;
-  }
-
-  /** Whether a line tells of a member that was killed, and is back where it was. */
-  isBackAt(index: number): boolean {
-    return this.#back.has(index);
+    return parseLine(parseJson(this.#decoder.decode(this.#text.at(index))), this.roster);
   }
 
   kind(index: number): Line["kind"] {
     return KINDS[this.#kind.at(index)];
   }
 
+  /** Whether nobody would stop at a line: for what it says, or as it is about a resource that is not looked at. */
   isQuiet(index: number): boolean {
-    return QUIET.has(this.kind(index));
-  }
-
-  /** When a message ended, and how; null while it is under way. */
-  fateOf(flight: Flight): { readonly t: number; readonly fate: Fate } | null {
-    if (flight.id < 0 || flight.id >= this.#arrivals.length) return null;
-    const t = this.#arrivals.at(flight.id);
-    return t < 0 ? null : { t, fate: FATE_CODES[this.#fates.at(flight.id)] };
+    const about = this.#about.at(index);
+    return QUIET.has(this.kind(index)) || (about >= 0 && about !== this.#shown);
   }
 
   complain(reason: string, line = this.lineCount): void {
@@ -125,7 +168,7 @@ export class Trace {
     try {
       const fields = parseJson(this.#decoder.decode(raw.bytes));
       if (isHeader(fields)) throw new Unreadable("a second header; a file holds one trace");
-      this.#take(parseLine(fields, this.header.nodes), raw.bytes);
+      this.#take(parseLine(fields, this.roster), raw.bytes);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       this.complain(error.message);
@@ -139,67 +182,43 @@ export class Trace {
       return;
     }
     if (this.end) throw new Unreadable("it comes after the end of the trace");
+    this.#checkGroups(line);
+    if (line.kind === "join") this.#join(line);
     // That a node has turned may be told late: where it is now follows all the same.
-    if (line.kind !== "move" && line.t !== null && line.t < this.#head.t) this.complain("its time is before that of the line before; it is shown at the same time");
+    if (line.kind !== "move" && line.t !== null && line.t < this.#latest) this.complain("its time is before that of the line before; it is shown at the same time");
     if (line.kind === "end") this.end = line;
     if (line.kind === "move") {
       this.#stretch(line.at);
       if (!this.firstPlaces[line.node]) this.#placeAtStart(line.node, line.at, line.absent);
     }
-    const index = this.length;
-    const over = line.kind === "fault" && !line.is ? this.#head.faults.get(line.id) : undefined;
-    if (over) this.#over.set(index, over);
-    if (line.kind === "member" && isBack(this.#head, line)) this.#back.add(index);
-    apply(this.#head, line, this.table, this.#watch(index));
-    this.#head.index = index;
-    this.t.push(this.#head.t);
+    for (const course of this.#courses) course?.follow(line);
+    this.t.push(Math.max(this.#latest, line.t ?? 0));
     this.#kind.push(CODE.get(line.kind)!);
+    this.#about.push("resource" in line ? line.resource : -1);
     this.who.push("node" in line ? line.node : "ends" in line ? line.ends[0] : -1);
-    this.waiting.push(this.#head.waiting);
-    this.inUse.push(this.#head.inUse);
-    this.inFlight.push(this.#head.flightCount);
     this.#text.push(bytes);
-    if ((index + 1) % this.#spacing === 0) this.#addKeyframe();
-    if (this.#head.flightCount >= FLIGHTS_MAX && !this.#crowded) {
-      this.#crowded = true;
-      this.complain(`more than ${FLIGHTS_MAX.toLocaleString("en-GB")} messages are under way; from here on not all are followed`);
-    }
   }
 
-  /** What is first said of a place was so before, too. */
+  #join({ node, id }: Extract<Line, { kind: "join" }>): void {
+    if (node < this.roster.size) throw new Unreadable(`node ${id} joins, but it is there already`);
+    if (node >= NODES_MAX) throw new Unreadable(`there are more than ${NODES_MAX.toLocaleString("en-GB")} nodes; this page shows no more`);
+    this.roster.add(id);
+  }
+
+  /** That what a line is about is in the header. */
+  #checkGroups(line: Line): void {
+    const { resources } = this.header;
+    const about = "resource" in line ? line.resource : line.kind === "end" ? line.about : 0;
+    if (about >= resources.length) throw new Unreadable(`it is about resource ${about}, and the header names only ${resources.length}, counted from 0`);
+    if (line.kind !== "member") return;
+    const { length } = resources[about].neighbourhoods;
+    if (line.neighbourhood >= Math.max(1, length)) throw new Unreadable(`it is about neighbourhood ${line.neighbourhood}, and the header names only ${length}, counted from 0`);
+  }
+
   #placeAtStart(node: number, at: Point, absent: boolean): void {
     this.firstPlaces[node] = at;
-    const start = this.#keyframes[0];
-    start.nodes[node] = { ...start.nodes[node], absent };
-  }
-
-  #crowded = false;
-
-  #watch(index: number): Watch {
-    this.#at = index;
-    return this.#recorder;
-  }
-
-  #at = 0;
-  readonly #recorder: Watch = {
-    sent: (flight) => {
-      if (flight.id !== this.#arrivals.length || flight.id >= FATES_MAX) return;
-      this.#arrivals.push(-1);
-      this.#fates.push(0);
-    },
-    ended: (flight, fate) => {
-      if (fate === "arrived" && flight.content.carriesUnits) this.#hop(flight);
-      if (flight.id < 0 || flight.id >= this.#arrivals.length) return;
-      this.#arrivals.set(flight.id, this.#head.t);
-      this.#fates.set(flight.id, FATE_CODES.indexOf(fate));
-    },
-    granted: () => this.grants.push(this.#at),
-  };
-
-  #hop({ from, to }: Flight): void {
-    this.hops.end.push(this.#head.t);
-    this.hops.from.push(from);
-    this.hops.to.push(to);
+    this.#absentAtStart.set(node, absent);
+    for (const course of this.#courses) course?.absentAtStart(node, absent);
   }
 
   #stretch([x, y]: readonly [number, number]): void {
@@ -209,43 +228,6 @@ export class Trace {
     bounds.right = Math.max(bounds.right, x);
     bounds.top = Math.min(bounds.top, y);
     bounds.bottom = Math.max(bounds.bottom, y);
-  }
-
-  #addKeyframe(): void {
-    this.#keyframes.push(this.#head.copy());
-    if (this.#keyframes.length <= KEYFRAMES_MAX) return;
-    this.#keyframes = this.#keyframes.filter((_, at) => at % 2 === 0);
-    this.#spacing *= 2;
-  }
-
-  /** The state after a line; -1 is the start. It belongs to the trace: look, do not touch. */
-  stateAt(index: number): State {
-    const wanted = Math.max(-1, Math.min(index, this.length - 1));
-    if (wanted === this.#head.index) return this.#head;
-    const base = this.#nearest(wanted);
-    if (base.index === wanted) return base;
-    const state = base.copy();
-    const pause = Math.max(32, Math.ceil((wanted - base.index) / 8));
-    while (state.index < wanted) {
-      apply(state, this.line(state.index + 1), this.table);
-      state.index++;
-      if (state.index < wanted && (wanted - state.index) % pause === 0) this.#stopOver(state.copy());
-    }
-    this.#stopOver(state);
-    return state;
-  }
-
-  #nearest(wanted: number): State {
-    let best = this.#keyframes[Math.min(Math.floor((wanted + 1) / this.#spacing), this.#keyframes.length - 1)];
-    for (const stopover of this.#stopovers) {
-      if (stopover.index <= wanted && stopover.index > best.index) best = stopover;
-    }
-    return best;
-  }
-
-  #stopOver(state: State): void {
-    this.#stopovers.push(state);
-    if (this.#stopovers.length > STOPOVERS_MAX) this.#stopovers.shift();
   }
 
   /** The last line that has happened by then. */

@@ -17,6 +17,7 @@ import { MapView } from "./map";
 import { type LinkLook, NodePanel, sectionWords } from "./node-panel";
 import { Notices } from "./notices";
 import { Player, SPEEDS } from "./player";
+import { ResourceChoice } from "./resource-choice";
 import { ThemeSwitch } from "./theme";
 import { Timeline } from "./timeline";
 import { Verdict } from "./verdict";
@@ -49,6 +50,7 @@ export class App {
   readonly #keys: Keys;
   readonly #theme: ThemeSwitch;
   readonly #title = el("span", { class: "run" });
+  readonly #resources = new ResourceChoice((resource) => this.#showResource(resource));
   readonly #tip = el("div", { class: "tip", attrs: { role: "tooltip" } });
   readonly #chooser = el("input", { attrs: { type: "file", accept: ".jsonl,.json,.zst", hidden: "" } });
   #trace: Trace | null = null;
@@ -96,7 +98,7 @@ export class App {
 
   #build(): void {
     const head = el("header", { class: "head" },
-      el("h1", { class: "brand", text: "driftlock" }), this.#title, this.#verdict.element, el("span", { class: "spring" }),
+      el("h1", { class: "brand", text: "driftlock" }), this.#resources.element, this.#title, this.#verdict.element, el("span", { class: "spring" }),
       button("Open…", { label: "Open a trace", onclick: () => this.#chooser.click() }),
       button("◐", { label: "Light or dark", attrs: { title: "Light or dark" }, onclick: () => this.#theme.toggle() }),
       button("?", { label: "Keys", attrs: { title: "Keys" }, onclick: () => this.#keys.help.showModal() }));
@@ -138,13 +140,13 @@ export class App {
       changed: () => void (this.#dirty = true),
       select: (node: number | null) => this.#select(node),
       gather: (node: number) => this.#act(() => {
-        const chosen = this.#chart.toggle(node, this.#trace?.header.nodes ?? 0);
+        const chosen = this.#trace ? this.#chart.toggle(node, this.#trace.roster) : [];
         this.#notices.brief(chosen.length > 0 ? `The chart shows ${chosen.length === 1 ? "node" : "nodes"} ${listWords(chosen)}.` : "The chart shows whoever takes part.");
       }),
       selectLink: (ends: readonly [number, number] | null) => this.#selectLink(ends),
       hover: () => void (this.#dirty = true),
       canDrag: () => this.#demo.canAct && this.#trace?.header.field != null,
-      drag: (node: number, to: Point) => this.#feed.command({ drag: { node, to: [...to] } }),
+      drag: (node: number, to: Point) => this.#feed.command({ drag: { node: this.#idOf(node), to: [...to] } }),
       jam: (centre: Point, radius: number) => {
         this.#feed.command({ jam: { centre: [...centre], radius } });
         this.#demo.jam(false);
@@ -170,6 +172,7 @@ export class App {
       },
       fit: () => this.#act(() => this.#map.fit()),
       chart: () => this.#showChart(!this.#charting),
+      nextResource: () => this.#showResource(((this.#trace?.shown ?? 0) + 1) % (this.#trace?.header.resources.length ?? 1)),
     };
   }
 
@@ -218,9 +221,28 @@ export class App {
     this.#event.forget();
     this.#log.forget();
     this.#timeline.adopt(trace);
-    const { algorithm, nodes, k, without } = trace.header;
-    say(this.#title, `${algorithm} · ${nodes.toLocaleString("en-GB")} nodes · k = ${k.toLocaleString("en-GB")}${without.length > 0 ? ` · without ${without.length === 1 ? without[0] : `${without.length} repairs`}` : ""}`);
+    this.#resources.show(trace);
+    this.#entitle(trace);
     this.#act(() => undefined);
+  }
+
+  #entitle({ resource, roster }: Trace): void {
+    const { algorithm, k, without, neighbourhoods } = resource;
+    const places = neighbourhoods.length > 1 ? ` in each of ${neighbourhoods.length} neighbourhoods` : "";
+    const repairs = without.length === 0 ? "" : ` · without ${without.length === 1 ? without[0] : `${without.length} repairs`}`;
+    say(this.#title, `${algorithm} · ${roster.size.toLocaleString("en-GB")} nodes · k = ${k.toLocaleString("en-GB")}${places}${repairs}`);
+  }
+
+  /** The same instant of the same run, with another of the resources. */
+  #showResource(resource: number): void {
+    const trace = this.#trace;
+    if (!trace) return;
+    this.#act(() => {
+      trace.show(resource);
+      this.#resources.show(trace);
+      this.#entitle(trace);
+      this.#timeline.grown();
+    });
   }
 
   #fail(title: string, reason: string): void {
@@ -229,6 +251,7 @@ export class App {
     this.#root.classList.add("idle");
     say(this.#title, "");
     this.#verdict.show(null, false, false);
+    this.#resources.show(null);
     this.#notices.failed(title, reason);
   }
 
@@ -262,6 +285,10 @@ export class App {
     else this.#selectLink([from, next]);
   }
 
+  #idOf(place: number): number {
+    return this.#trace?.roster.idOf(place) ?? place;
+  }
+
   #placeOf(node: number): Point | null {
     return this.#trace?.stateAt(this.#player.index).placeOf(node, this.#player.now) ?? null;
   }
@@ -271,7 +298,7 @@ export class App {
     const [at, field] = [this.#selected === null ? null : this.#placeOf(this.#selected), this.#trace?.header.field];
     if (!at || !field || !this.#demo.canAct) return;
     const within = (value: number, most: number) => Math.max(0, Math.min(value, most));
-    this.#feed.command({ drag: { node: this.#selected, to: [within(at[0] + x * NUDGE, field.width), within(at[1] + y * NUDGE, field.height)] } });
+    this.#feed.command({ drag: { node: this.#idOf(this.#selected!), to: [within(at[0] + x * NUDGE, field.width), within(at[1] + y * NUDGE, field.height)] } });
   }
 
   get #goesOn(): boolean {
@@ -285,7 +312,7 @@ export class App {
   }
 
   #selectNext(direction: 1 | -1): void {
-    const nodes = this.#trace?.header.nodes ?? 0;
+    const nodes = this.#trace?.stateAt(this.#player.index).nodes.length ?? 0;
     if (nodes === 0) return;
     const from = this.#selected ?? this.#selectedLink?.[0] ?? (direction === 1 ? -1 : 0);
     this.#select((from + direction + nodes) % nodes);
@@ -293,7 +320,9 @@ export class App {
 
   #toViolation(): void {
     const trace = this.#trace;
-    if (trace?.end?.violation) this.#act(() => this.#player.goTo(trace.length - 1));
+    if (!trace?.end?.violation) return;
+    if (trace.end.about !== trace.shown) this.#showResource(trace.end.about);
+    this.#act(() => this.#player.goTo(trace.length - 1));
   }
 
   #showChart(charting: boolean): void {
@@ -320,6 +349,8 @@ export class App {
       this.#grown = false;
       this.#curvesAt = at;
       this.#timeline.grown();
+      this.#resources.show(this.#trace);
+      this.#entitle(this.#trace);
       if (this.#live) this.#notices.loaded(this.#trace, true);
       this.#dirty = true;
     }
@@ -332,6 +363,7 @@ export class App {
   #draw(trace: Trace, at: number): void {
     const { index, now } = this.#player;
     const state = trace.stateAt(index);
+    this.#leaveNewcomers(state);
     const moving = this.#player.playing || this.#player.following;
     if (!moving || at - this.#panelsAt > PANEL_PAUSE) {
       this.#panelsAt = at;
@@ -349,11 +381,19 @@ export class App {
     this.#showTip(trace, index);
   }
 
+  /** Before a node has joined there is nothing to be seen of it. */
+  #leaveNewcomers(state: State): void {
+    const isThere = (place: number) => place < state.nodes.length;
+    if (this.#selected !== null && !isThere(this.#selected)) this.#selected = null;
+    if (this.#selectedLink && !this.#selectedLink.every(isThere)) this.#selectedLink = null;
+    if (this.#map.hovered !== null && !isThere(this.#map.hovered)) this.#map.hovered = null;
+  }
+
   #showSelected(trace: Trace, state: State): void {
     const ends = this.#selectedLink;
     if (!ends) return this.#node.show(state, this.#selected, `${state.index} ${this.#demo.canAct}`, (node) => linkedTo(state, trace.table, node), (node) => this.#demo.nodeButtons(state, node));
     const look = linkLook(trace, state, ends);
-    this.#node.showLink(ends, look, this.#demo.linkButtons(ends, look === "cut"));
+    this.#node.showLink(trace.roster, ends, look, this.#demo.linkButtons(trace.roster.idsOf(ends), look === "cut"));
   }
 
   #showTip(trace: Trace, index: number): void {
@@ -362,9 +402,10 @@ export class App {
     if (id === null) return;
     const state = trace.stateAt(index);
     const node = state.nodes[id];
-    const queue = node.queue.length > 0 ? `queue ${node.queue.slice(0, 10).join(", ")}${node.queue.length > 10 ? ", …" : ""}` : "queue empty";
-    const waits = node.waitsOn.length > 0 ? ` · waits on ${node.waitsOn[0]}` : "";
-    this.#tip.replaceChildren(el("b", { text: `Node ${id}` }), ` ${sectionWords(state, id)}`, el("br"), `${queue}${waits}`);
+    const { roster } = trace;
+    const queue = node.queue.length > 0 ? `queue ${roster.idsOf(node.queue.slice(0, 10)).join(", ")}${node.queue.length > 10 ? ", …" : ""}` : "queue empty";
+    const waits = node.waitsOn.length > 0 ? ` · waits on ${roster.idOf(node.waitsOn[0])}` : "";
+    this.#tip.replaceChildren(el("b", { text: `Node ${roster.idOf(id)}` }), ` ${sectionWords(state, id)}`, el("br"), `${queue}${waits}`);
     const [x, y] = this.#map.pixel(id);
     this.#tip.style.transform = `translate(${Math.max(4, Math.min(x + 16, this.#map.camera.width - 230))}px, ${Math.max(4, Math.min(y + 14, this.#map.camera.height - 60))}px)`;
   }

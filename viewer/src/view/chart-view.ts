@@ -1,6 +1,7 @@
 // The message sequence chart: lifelines down, messages across. A click on anything goes to its line.
 import { type Arrow, type Bar, type Chart, LIFELINES_MAX, chartOf, linesOf, nodesAround } from "../model/sequence";
 import { timeWords } from "../model/words";
+import type { Roster } from "../trace/roster";
 import type { Trace } from "../trace/trace";
 import { button, el, say, svg } from "./dom";
 
@@ -8,6 +9,8 @@ const TOP = 12;
 const ROW = 24;
 const LEFT = 74;
 const LIFELINES_CHOSEN_MAX = 40;
+/** Ids in a range that are looked for. */
+const IDS_MAX = 100_000;
 
 export class ChartView {
   readonly element = el("div", { class: "chart", label: "Message sequence chart" });
@@ -36,42 +39,42 @@ export class ChartView {
     this.element.append(el("div", { class: "chart-bar" }, el("label", {}, "nodes ", this.#field), all, this.#words), this.#paper);
   }
 
-  /** Takes a node among the lifelines, or out of them; says which are chosen now. */
-  toggle(node: number, nodes: number): readonly number[] {
-    const chosen = new Set(parseNodes(this.#field.value, nodes));
+  /** Takes a node among the lifelines, or out of them; says which are chosen now, by their ids. */
+  toggle(node: number, roster: Roster): readonly number[] {
+    const chosen = new Set(parseNodes(this.#field.value, roster));
     if (!chosen.delete(node)) chosen.add(node);
-    const sorted = [...chosen].sort((a, b) => a - b);
-    this.#field.value = sorted.join(", ");
+    const ids = [...roster.idsOf([...chosen])].sort((a, b) => a - b);
+    this.#field.value = ids.join(", ");
     this.#kept = null;
-    return sorted;
+    return ids;
   }
 
   show(trace: Trace, index: number, brush: readonly [number, number] | null): void {
     const [nodes, lines] = this.#choice(trace, index, brush);
-    const name = `${nodes.join()} ${lines[0]} ${lines[lines.length - 1]} ${lines.length} ${trace.length}`;
+    const name = `${trace.shown} ${nodes.join()} ${lines[0]} ${lines[lines.length - 1]} ${lines.length} ${trace.length}`;
     if (name !== this.#shown) {
       this.#shown = name;
       this.#chart = chartOf(trace, nodes, lines);
-      this.#draw(this.#chart);
+      this.#draw(this.#chart, trace.roster);
     }
     this.#mark(index);
   }
 
   #choice(trace: Trace, index: number, brush: readonly [number, number] | null): readonly [readonly number[], readonly number[]] {
-    const name = `${this.#field.value} ${brush?.join() ?? ""}`;
+    const name = `${trace.shown} ${this.#field.value} ${brush?.join() ?? ""}`;
     const kept = this.#kept;
     if (kept && kept.trace === trace && kept.name === name && (brush || (kept.lines.length > 2 && index >= kept.lines[1] && index <= kept.lines[kept.lines.length - 2]))) return [kept.nodes, kept.lines];
-    const chosen = parseNodes(this.#field.value, trace.header.nodes);
+    const chosen = parseNodes(this.#field.value, trace.roster);
     const middle = brush ? trace.indexAt((brush[0] + brush[1]) / 2) : index;
     const nodes = chosen.length > 0 ? chosen : nodesAround(trace, middle);
     const lines = linesOf(trace, new Set(nodes), index, brush);
     this.#kept = { trace, nodes, lines, name };
-    const many = chosen.length === 0 && trace.header.nodes > LIFELINES_MAX ? `${nodes.length} of ${trace.header.nodes} nodes · ` : "";
+    const many = chosen.length === 0 && trace.roster.size > LIFELINES_MAX ? `${nodes.length} of ${trace.roster.size} nodes · ` : "";
     say(this.#words, `${many}${lines.length} events${brush ? " in the chosen range" : " around this one"}`);
     return [nodes, lines];
   }
 
-  #draw(chart: Chart): void {
+  #draw(chart: Chart, roster: Roster): void {
     const step = Math.max(64, Math.min(170, (this.#paper.clientWidth - LEFT - 20) / Math.max(chart.lifelines.length, 1)));
     const x = new Map(chart.lifelines.map((id, at) => [id, LEFT + step * (at + 0.5)]));
     const width = LEFT + step * chart.lifelines.length + 60;
@@ -80,7 +83,7 @@ export class ChartView {
     const names = svg("svg", { width, height: 26, class: "names", "aria-hidden": "true" });
     for (const [id, at] of x) {
       picture.append(svg("line", { x1: at, x2: at, y1: 0, y2: height, class: "life" }));
-      names.append(svg("text", { x: at, y: 18, class: "life-name" }, String(id)));
+      names.append(svg("text", { x: at, y: 18, class: "life-name" }, String(roster.idOf(id))));
     }
     for (const bar of chart.bars) picture.append(drawBar(bar, x.get(bar.node)!));
     picture.append(svg("rect", { x: 0, width, height: ROW, class: "chart-now", y: -100 }));
@@ -155,14 +158,18 @@ function drawBar(bar: Bar, x: number): SVGElement {
   return svg("rect", { x: bar.kind === "holding" ? x - 9 : x - width / 2, y, width, height: Math.max(2, TOP + ROW * (bar.to + 1) - y), class: `bar ${bar.kind}` });
 }
 
-/** "0, 3, 5-8" as numbers of nodes; what is none is passed over. */
-export function parseNodes(text: string, nodes: number): readonly number[] {
+/** "0, 3, 5-8" as places of nodes with these ids; what is none is passed over. */
+export function parseNodes(text: string, roster: Roster): readonly number[] {
   const found = new Set<number>();
   for (const part of text.split(/[,\s]+/)) {
-    const range = /^(\d{1,6})(?:[-–](\d{1,6}))?$/.exec(part);
+    const range = /^(\d{1,10})(?:[-–](\d{1,10}))?$/.exec(part);
     if (!range) continue;
-    const last = Math.min(Number(range[2] ?? range[1]), nodes - 1);
-    for (let id = Number(range[1]); id <= last && found.size < LIFELINES_CHOSEN_MAX; id++) found.add(id);
+    const first = Number(range[1]);
+    const last = Math.min(Number(range[2] ?? first), first + IDS_MAX);
+    for (let id = first; id <= last && found.size < LIFELINES_CHOSEN_MAX; id++) {
+      const place = roster.placeOf(id);
+      if (place !== undefined) found.add(place);
+    }
   }
   return [...found].sort((a, b) => a - b);
 }

@@ -9,15 +9,6 @@ export interface ClauseText {
   readonly paper: string;
 }
 
-/** Which page speaks of an algorithm, the nearest first. */
-const PAGES: readonly (readonly [string, readonly string[]])[] = [
-  ["klme-ft", ["klme-ft", "klme"]],
-  ["klme", ["klme"]],
-  ["krl", ["krl"]],
-  ["rl", ["krl"]],
-  ["hok", ["hok"]],
-];
-
 export class Clauses {
   #pages: Fields = {};
 
@@ -31,17 +22,17 @@ export class Clauses {
     }
   }
 
-  #pagesOf(algorithm: string): Fields[] {
-    const names = PAGES.find(([start]) => algorithm.startsWith(start))?.[1] ?? [];
-    return names.map((name) => this.#pages[name]).filter(isFields);
+  /** The pages of these names, the nearest first. */
+  #named(pages: readonly string[]): Fields[] {
+    return pages.filter((name) => Object.hasOwn(this.#pages, name)).map((name) => this.#pages[name]).filter(isFields);
   }
 
   /**
    * The text of a clause; `recv-token.5` is line 5 of what `recv-token` names, or begins there and says where it ends.
    */
-  find(algorithm: string, mark: string): ClauseText | null {
+  find(pages: readonly string[], mark: string): ClauseText | null {
     const [, whole, line] = /^(.*)\.(\d+)$/.exec(mark) ?? [];
-    for (const page of this.#pagesOf(algorithm)) {
+    for (const page of this.#named(pages)) {
       const known = isFields(page.clauses) ? page.clauses : {};
       const text = Object.hasOwn(known, mark) ? known[mark] : undefined;
       if (typeof text !== "string") continue;
@@ -52,8 +43,8 @@ export class Clauses {
     return null;
   }
 
-  repair(algorithm: string, name: string): string | null {
-    for (const page of this.#pagesOf(algorithm)) {
+  repair(pages: readonly string[], name: string): string | null {
+    for (const page of this.#named(pages)) {
       const repairs = isFields(page.repairs) ? page.repairs : {};
       if (Object.hasOwn(repairs, name) && typeof repairs[name] === "string") return repairs[name];
     }

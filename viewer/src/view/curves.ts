@@ -21,7 +21,9 @@ export class Curves {
   #plots: uPlot[] = [];
   #palette: Palette = readPalette();
   #series: Series | null = null;
+  /** The units that there are, and in how many neighbourhoods. */
   #k = 0;
+  #areas = 1;
   #width = 0;
 
   constructor(seek: (now: number) => void) {
@@ -34,10 +36,10 @@ export class Curves {
     this.#build();
   }
 
-  show(series: Series, k: number): void {
-    const rebuild = this.#plots.length === 0 || k !== this.#k;
+  show(series: Series, k: number, areas: number): void {
+    const rebuild = this.#plots.length === 0 || k !== this.#k || areas !== this.#areas;
     this.#series = series;
-    this.#k = k;
+    [this.#k, this.#areas] = [k, areas];
     if (rebuild) this.#build();
     // As a batch it is done at once: the mark needs the new scale.
     else this.#plots.forEach((plot, at) => plot.batch(() => plot.setData(this.#data(CURVES[at].key))));
@@ -56,7 +58,7 @@ export class Curves {
 
   #data(key: Key): uPlot.AlignedData {
     const series = this.#series!;
-    const limit = key === "inUse" ? [series.t.map(() => this.#k)] : [];
+    const limit = key === "inUse" ? [series.t.map(() => this.#k * this.#areas)] : [];
     return [series.t, series[key], ...limit];
   }
 
@@ -81,7 +83,7 @@ export class Curves {
 
   #plot(curve: (typeof CURVES)[number]): uPlot {
     const value = el("b");
-    const limit = curve.key === "inUse" ? el("span", { class: "limit", text: ` of k = ${this.#k.toLocaleString("en-GB")}` }) : null;
+    const limit = curve.key === "inUse" ? el("span", { class: "limit", text: ` of ${this.#areas > 1 ? `${this.#areas} × ` : ""}k = ${this.#k.toLocaleString("en-GB")}` }) : null;
     const row = el("div", { class: "curve" }, el("div", { class: `curve-name ${curve.key}` }, `${curve.name} `, value, limit));
     this.element.append(row);
     const plot = new uPlot(this.#options(curve), this.#data(curve.key), row);

@@ -69,7 +69,8 @@ export class DemoPanel {
   /** What a newcomer has to know. */
   #introduce(demo: Demo): void {
     const docks = `${demo.k.toLocaleString("en-GB")} ${demo.k === 1 ? "dock" : "docks"}`;
-    const what = el("p", { text: `${howWords(demo.algorithm)} Every event is checked: never more docks in use than there are, and none forgotten.` });
+    const how = demo.algorithms.find(({ tag }) => tag === demo.algorithm)?.how ?? "";
+    const what = el("p", { text: `${how} Every event is checked: never more docks in use than there are, and none forgotten.` });
     const tries = el("ul", {}, el("li", { text: "Click a node (or press j): let it ask, crash it, pause it." }), el("li", { text: "Drag a node, click a link to cut it, jam an area." }));
     this.#intro.replaceChildren(el("h2", { text: demo.canAct ? `${demo.nodes.toLocaleString("en-GB")} nodes share ${docks}` : "A simulation as it runs" }), ...(demo.canAct ? [what, tries] : []));
   }
@@ -132,29 +133,23 @@ export class DemoPanel {
       return made;
     };
     const crashed = isDown(state.nodes[node]);
+    const id = state.roster.idOf(node);
     const jam = () => {
       const centre = this.#actions.placeOf(node);
       if (centre) this.#actions.command({ jam: { centre: [...centre], radius: JAM_RADIUS } });
     };
-    return el("div", { class: "line node-acts", attrs: { "data-for": `node ${node}` } },
-      act("Request", { request: { node } }, section === "remainder" && !crashed),
-      act("Release", { release: node }, section === "critical" && !crashed),
-      crashed ? act("Revive", { revive: node }) : act("Crash", { crash: node }),
-      paused ? act("Resume", { resume: node }) : act("Pause", { pause: node }, !crashed),
+    return el("div", { class: "line node-acts", attrs: { "data-for": `node ${id}` } },
+      act("Request", { request: { node: id } }, section === "remainder" && !crashed),
+      act("Release", { release: id }, section === "critical" && !crashed),
+      crashed ? act("Revive", { revive: id }) : act("Crash", { crash: id }),
+      paused ? act("Resume", { resume: id }) : act("Pause", { pause: id }, !crashed),
       button("Jam here", { attrs: { title: `No message gets through within ${JAM_RADIUS} m of where it is now` }, onclick: jam }));
   }
 
-  linkButtons([a, b]: readonly [number, number], isCut: boolean): HTMLElement | null {
+  linkButtons([a, b]: readonly number[], isCut: boolean): HTMLElement | null {
     if (!this.canAct) return null;
     const act = isCut ? button("Mend", { onclick: () => this.#actions.command({ mend: [a, b] }) }) : button("Cut", { onclick: () => this.#actions.command({ cut: [a, b] }) });
     const words = isCut ? "Neither hears the other, whatever their distance." : "As if a wall stood between the two.";
     return el("div", { class: "line node-acts", attrs: { "data-for": `link ${a} ${b}` } }, act, el("span", { class: "quiet", text: words }));
   }
-}
-
-/** How docks are shared, in a sentence. */
-function howWords(algorithm: string): string {
-  if (algorithm.startsWith("hok")) return "One token goes from neighbour to neighbour and carries the docks that are free: a node that wants a dock waits until it comes.";
-  if (algorithm.startsWith("klme")) return "One node leads and lends the docks: a node that wants one asks it, over others if it is far away.";
-  return "Each dock has a token: a node that wants a dock waits until one comes to it, from neighbour to neighbour.";
 }

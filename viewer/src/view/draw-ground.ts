@@ -2,16 +2,30 @@
 import type { Fault, Field, Point } from "../trace/record";
 import type { Camera } from "./camera";
 import type { Palette } from "./palette";
+import type { Scene } from "./scene";
+import { inUseByArea } from "../model/state";
 
 type Pen = CanvasRenderingContext2D;
 
 /** More sites than this have no areas drawn. */
 const SITES_MAX = 200;
 
-export function drawField(pen: Pen, field: Field, camera: Camera, areas: readonly (readonly Point[])[], palette: Palette): void {
+export function drawField(pen: Pen, field: Field, camera: Camera, palette: Palette): void {
   pen.strokeStyle = palette.line;
   pen.lineWidth = 1;
   pen.strokeRect(camera.screenX(field.origin[0]), camera.screenY(field.origin[1]), field.width * camera.scale, field.height * camera.scale);
+  pen.fillStyle = palette.faint;
+  if (field.sites.length > SITES_MAX) return;
+  for (const [x, y] of field.sites) {
+    pen.fillRect(camera.screenX(x) - 3, camera.screenY(y) - 0.5, 7, 1);
+    pen.fillRect(camera.screenX(x) - 0.5, camera.screenY(y) - 3, 1, 7);
+  }
+}
+
+/** The neighbourhoods; where there are several, with what is in use in each. */
+export function drawAreas(pen: Pen, scene: Scene, camera: Camera, areas: readonly (readonly Point[])[], palette: Palette): void {
+  pen.strokeStyle = palette.line;
+  pen.lineWidth = 1;
   areas.forEach((area, at) => {
     tracePath(pen, area, camera);
     pen.fillStyle = palette.area;
@@ -20,12 +34,24 @@ export function drawField(pen: Pen, field: Field, camera: Camera, areas: readonl
     pen.globalAlpha = 1;
     pen.stroke();
   });
-  pen.fillStyle = palette.faint;
-  if (areas.length === 0) return;
-  for (const [x, y] of field.sites) {
-    pen.fillRect(camera.screenX(x) - 3, camera.screenY(y) - 0.5, 7, 1);
-    pen.fillRect(camera.screenX(x) - 0.5, camera.screenY(y) - 3, 1, 7);
-  }
+  const { state } = scene;
+  const { k, neighbourhoods } = state.resource;
+  if (neighbourhoods.length < 2) return;
+  const inUse = inUseByArea(state);
+  pen.textAlign = "left";
+  pen.textBaseline = "top";
+  areas.slice(0, neighbourhoods.length).forEach((area, at) => {
+    const [left, top] = [leastOf(area, 0), leastOf(area, 1)];
+    pen.fillStyle = inUse[at] > k ? palette.bad : palette.soft;
+    pen.font = "600 11px ui-sans-serif, system-ui, sans-serif";
+    pen.fillText(`neighbourhood ${at}`, camera.screenX(left) + 8, camera.screenY(top) + 7);
+    pen.font = "11px ui-sans-serif, system-ui, sans-serif";
+    pen.fillText(`${inUse[at]} of ${k.toLocaleString("en-GB")} in use`, camera.screenX(left) + 8, camera.screenY(top) + 21);
+  });
+}
+
+function leastOf(corners: readonly Point[], axis: 0 | 1): number {
+  return corners.reduce((least, corner) => Math.min(least, corner[axis]), Infinity);
 }
 
 function tracePath(pen: Pen, corners: readonly Point[], camera: Camera): void {

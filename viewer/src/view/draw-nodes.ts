@@ -122,12 +122,14 @@ function drawLabels(pen: Pen, scene: Scene, palette: Palette): void {
   if (r < 7.5) return;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.font = `500 ${Math.round(Math.min(12, r))}px ui-sans-serif, system-ui, sans-serif`;
   for (let id = 0; id < scene.state.nodes.length; id++) {
+    const name = String(scene.state.roster.idOf(id));
+    // Long ids are small, so as to stay inside.
+    pen.font = `500 ${Math.round(Math.min(12, r, (3 * r) / name.length))}px ui-sans-serif, system-ui, sans-serif`;
     const look = lookOf(scene.state.nodes[id]);
     pen.fillStyle = look === "crashed" ? palette.bad : look === "remainder" || look === "left" ? palette.ink : look === "outside" ? palette.soft : look === "critical" ? palette["on-critical"] : palette["on-waiting"];
     // A cross has no room for its number.
-    pen.fillText(String(id), scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
+    pen.fillText(name, scene.x[id] - (look === "crashed" ? r * 1.7 : 0), scene.y[id] + 0.5);
   }
 }
 

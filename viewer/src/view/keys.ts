@@ -17,6 +17,7 @@ export interface KeyActions {
   faster(direction: 1 | -1): void;
   fit(): void;
   chart(): void;
+  nextResource(): void;
 }
 
 const HELP: readonly (readonly [string, string])[] = [
@@ -31,6 +32,7 @@ const HELP: readonly (readonly [string, string])[] = [
   ["shift + arrows", "move the node (in the demo)"],
   ["Esc", "deselect"],
   ["c", "map or sequence chart"],
+  ["r", "the next resource, if several are shared"],
   ["0", "the whole field in sight (or double-click)"],
   ["shift + click", "on a node: take it into the chart, or out of it"],
   ["shift + drag", "on the time line: the range of the chart"],
@@ -88,6 +90,7 @@ export class Keys {
       case "-": return () => act.faster(-1);
       case "0": return () => act.fit();
       case "c": return () => act.chart();
+      case "r": return () => act.nextResource();
       case "?": return () => this.help.showModal();
       default: return null;
     }

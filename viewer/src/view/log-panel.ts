@@ -17,7 +17,7 @@ export class LogPanel {
 
   show(trace: Trace, index: number): void {
     const around = linesAround(trace, index);
-    const name = `${index} ${around.join()}`;
+    const name = `${trace.shown} ${index} ${around.join()}`;
     if (name === this.#shown) return;
     this.#shown = name;
     const items = around.map((at) => this.#item(trace, at, at === index));
@@ -29,7 +29,7 @@ export class LogPanel {
   }
 
   #item(trace: Trace, at: number, isCurrent: boolean): HTMLElement {
-    const told = tell(trace.line(at), trace.overAt(at), trace.isBackAt(at));
+    const told = tell(trace, at);
     const granted = told.deeds.some((deed) => "words" in deed && deed.strong);
     const line = el("button", { class: granted ? "granted" : "", attrs: { type: "button", ...(isCurrent ? { "aria-current": "true" } : {}) }, onclick: () => this.#go(at) },
       el("span", { class: "log-time", text: timeWords(trace.t.at(at)) }), el("span", { class: "log-what", text: told.what }));

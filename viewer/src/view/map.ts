@@ -1,5 +1,6 @@
 // The map: a canvas that shows one instant, and what a pointer can do with it.
-import { layOut } from "../model/layout";
+import { Areas } from "../model/areas";
+import { layOut, placeBeside } from "../model/layout";
 import { type State, cutsOf } from "../model/state";
 import type { Why } from "../model/why";
 import type { Point } from "../trace/record";
@@ -7,12 +8,12 @@ import type { Trace } from "../trace/trace";
 import { Camera } from "./camera";
 import { el } from "./dom";
 import { drawCuts, drawDoubted, drawDoubts, drawFlights, drawLinks, drawRoutes, drawWhy } from "./draw";
-import { areasOf, drawFault, drawField, drawRange } from "./draw-ground";
+import { areasOf, drawAreas, drawFault, drawField, drawRange } from "./draw-ground";
 import { drawNodes } from "./draw-nodes";
 import { drawGrants, drawHops } from "./draw-recent";
 import { Pointers } from "./map-pointers";
 import { type Palette, readPalette } from "./palette";
-import { type Scene, extent, isPlaced, project, radiusOf } from "./scene";
+import { type Layout, type Scene, extent, isPlaced, project, radiusOf } from "./scene";
 
 /** What the map tells the page. */
 export interface MapActions {
@@ -49,7 +50,8 @@ export class MapView {
   readonly #pen: CanvasRenderingContext2D;
   #palette: Palette;
   #trace: Trace | null = null;
-  #layout: readonly Point[] = [];
+  #resource = 0;
+  #layout: Layout = { places: [], areas: null };
   #areas: readonly (readonly Point[])[] = [];
   #x = new Float64Array(0);
   #y = new Float64Array(0);
@@ -88,8 +90,9 @@ export class MapView {
     this.#adopt(shown.trace);
     this.#shown = shown;
     const { state, now, trace } = shown;
-    project(trace, state, now, this.camera, this.#layout, this.#x, this.#y);
-    this.#radius = radiusOf(state.nodes.length, this.camera, extent(trace, this.#aspect));
+    project(trace, state, now, this.camera, this.#layout, this.#aspect, this.#x, this.#y);
+    const { areas } = this.#layout;
+    this.#radius = radiusOf(areas ? areas.seats * areas.corners.length : state.nodes.length, this.camera, extent(trace, this.#aspect));
     const ratio = this.canvas.width / this.camera.width;
     this.#pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#pen.clearRect(0, 0, this.camera.width, this.camera.height);
@@ -100,7 +103,8 @@ export class MapView {
     const [pen, palette, { state, trace }] = [this.#pen, this.#palette, shown];
     const { field } = trace.header;
     const scene: Scene = { ...shown, x: this.#x, y: this.#y, radius: this.#radius, width: this.camera.width, height: this.camera.height, hovered: this.hovered };
-    if (field) drawField(pen, field, this.camera, this.#areas, palette);
+    if (field) drawField(pen, field, this.camera, palette);
+    drawAreas(pen, scene, this.camera, this.#areas, palette);
     for (const fault of state.faults.values()) drawFault(pen, fault, this.camera, palette);
     if (this.circle) drawFault(pen, { kind: "jam", node: null, ends: null, loss: null, shape: { form: "disc", ...this.circle } }, this.camera, palette);
     const pointed = this.hovered ?? shown.selected;
@@ -133,17 +137,17 @@ export class MapView {
 
   /** A new trace has places of its own; a trace that grows may need more room. */
   #adopt(trace: Trace): void {
-    if (this.#trace !== trace) {
+    if (this.#trace !== trace || this.#resource !== trace.shown) {
       this.#trace = trace;
+      this.#resource = trace.shown;
       // As wide as the window is now; it stays so, whatever becomes of the window.
       this.#aspect = Math.max(0.7, Math.min(1.6, (this.camera.width - 80) / Math.max(this.camera.height - 80, 1)));
-      this.#layout = isPlaced(trace) ? [] : layOut(trace.header, this.#aspect);
-      this.#areas = trace.header.field ? areasOf(trace.header.field) : [];
-      this.#x = new Float64Array(trace.header.nodes);
-      this.#y = new Float64Array(trace.header.nodes);
+      this.#layout = layoutOf(trace, this.#aspect);
+      this.#areas = trace.header.field ? areasOf(trace.header.field) : (this.#layout.areas?.corners ?? []);
       this.hovered = null;
       this.#box = "";
     }
+    this.#makeRoom(trace);
     const box = extent(trace, this.#aspect);
     const name = `${box.left} ${box.top} ${box.right} ${box.bottom}`;
     if (name === this.#box) return;
@@ -151,11 +155,23 @@ export class MapView {
     this.camera.fit(box);
   }
 
+  /** For nodes that have joined. */
+  #makeRoom(trace: Trace): void {
+    const { size } = trace.roster;
+    const { places, areas } = this.#layout;
+    if (this.#x.length !== size) [this.#x, this.#y] = [new Float64Array(size), new Float64Array(size)];
+    if (isPlaced(trace) || areas || places.length === size) return;
+    const more = [...places];
+    while (more.length < size) more.push(placeBeside(more, this.#aspect));
+    this.#layout = { places: more, areas };
+  }
+
   /** The node under a pixel, or so many pixels beside it: a finger is not a mouse. */
   nodeAt(x: number, y: number, slack = 4): number | null {
     const reach = Math.max(this.#radius + slack, 11);
     let [best, nearest] = [null as number | null, reach * reach];
-    for (let id = 0; id < this.#x.length; id++) {
+    const there = this.#shown?.state.nodes.length ?? 0;
+    for (let id = 0; id < there; id++) {
       const distance = (this.#x[id] - x) ** 2 + (this.#y[id] - y) ** 2;
       if (distance < nearest) [best, nearest] = [id, distance];
     }
@@ -180,6 +196,14 @@ export class MapView {
   pixel(id: number): Point {
     return [this.#x[id], this.#y[id]];
   }
+}
+
+/** Where the nodes of a trace are drawn, if it does not say where they are. */
+function layoutOf(trace: Trace, aspect: number): Layout {
+  const { length } = trace.resource.neighbourhoods;
+  if (isPlaced(trace)) return { places: [], areas: null };
+  if (length > 1) return { places: [], areas: new Areas(length, trace.header.nodes, aspect) };
+  return { places: layOut(trace.header, aspect), areas: null };
 }
 
 function toSegment(x: number, y: number, ax: number, ay: number, bx: number, by: number): number {

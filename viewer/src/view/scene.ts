@@ -1,5 +1,6 @@
 // What the map shows at one instant, in pixels.
 import type { Flight, State } from "../model/state";
+import type { Areas } from "../model/areas";
 import type { Why } from "../model/why";
 import type { Point } from "../trace/record";
 import type { Trace } from "../trace/trace";
@@ -29,6 +30,12 @@ export function isPlaced(trace: Trace): boolean {
   return trace.hasPlaces || trace.header.field !== null;
 }
 
+/** Where nodes are drawn of which no place is told: each in its own, or in the area of its neighbourhood. */
+export interface Layout {
+  readonly places: readonly Point[];
+  readonly areas: Areas | null;
+}
+
 /** What has to be in sight; without places, a rectangle that is so many times as wide as high. */
 export function extent(trace: Trace, aspect = 1): Box {
   const { field } = trace.header;
@@ -45,11 +52,11 @@ export function extent(trace: Trace, aspect = 1): Box {
 }
 
 /** Pixels of all nodes; whoever has no place yet stands at the edge. */
-export function project(trace: Trace, state: State, now: number, camera: Camera, layout: readonly Point[], x: Float64Array, y: Float64Array): void {
+export function project(trace: Trace, state: State, now: number, camera: Camera, layout: Layout, aspect: number, x: Float64Array, y: Float64Array): void {
   const placed = isPlaced(trace);
-  const box = extent(trace);
+  const box = extent(trace, aspect);
   for (let id = 0; id < state.nodes.length; id++) {
-    const [motion, first] = [state.motions[id], trace.firstPlaces[id]];
+    const [motion, first, { area, seat }] = [state.motions[id], trace.firstPlaces[id], state.nodes[id]];
     if (motion) {
       const seconds = (now - motion.t) / 1e9;
       x[id] = camera.screenX(motion.at[0] + motion.velocity[0] * seconds);
@@ -57,12 +64,16 @@ export function project(trace: Trace, state: State, now: number, camera: Camera,
     } else if (first) {
       x[id] = camera.screenX(first[0]);
       y[id] = camera.screenY(first[1]);
-    } else if (placed) {
+    } else if (!placed && layout.areas === null) {
+      x[id] = camera.screenX(layout.places[id][0]);
+      y[id] = camera.screenY(layout.places[id][1]);
+    } else if (!placed && area !== null) {
+      const [atX, atY] = layout.areas!.place(area, seat);
+      x[id] = camera.screenX(atX);
+      y[id] = camera.screenY(atY);
+    } else {
       x[id] = camera.screenX(box.left);
       y[id] = camera.screenY(box.top + ((id + 0.5) / state.nodes.length) * (box.bottom - box.top));
-    } else {
-      x[id] = camera.screenX(layout[id][0]);
-      y[id] = camera.screenY(layout[id][1]);
     }
   }
 }

@@ -108,7 +108,8 @@ export class Timeline {
   grown(): void {
     if (!this.#trace) return;
     this.#isStale = true;
-    this.#curves.show(seriesOf(this.#trace), this.#trace.header.k);
+    const { k, neighbourhoods } = this.#trace.resource;
+    this.#curves.show(seriesOf(this.#trace), k, Math.max(1, neighbourhoods.length));
     this.#violation.hidden = !this.#trace.end?.violation;
   }
 

@@ -1,6 +1,7 @@
 // The verdict, always in sight.
 import { timeWords } from "../model/words";
 import type { Trace } from "../trace/trace";
+import { resourceName } from "./resource-choice";
 import { button, el, say } from "./dom";
 
 export class Verdict {
@@ -25,12 +26,17 @@ export class Verdict {
     this.#jump.hidden = !violation;
     if (!trace) return;
     const when = trace.end?.t ?? (trace.length > 0 ? trace.t.at(trace.length - 1) : 0);
-    say(this.#words, violation ? `Violated at ${timeWords(when)}: ${violation}` : heldWords(trace, live, loading));
+    say(this.#words, violation ? `Violated at ${timeWords(when)}: ${violation}${whose(trace)}` : heldWords(trace, live, loading));
     this.#words.title = violation ?? "";
     if (kind === this.#kind) return;
     this.#kind = kind;
     say(this.#spoken, this.#words.textContent ?? "");
   }
+}
+
+/** Which of several resources a violation is about. */
+function whose({ end, header: { resources } }: Trace): string {
+  return end && resources.length > 1 ? ` (${resourceName(resources[end.about], end.about)})` : "";
 }
 
 function heldWords(trace: Trace, live: boolean, loading: boolean): string {

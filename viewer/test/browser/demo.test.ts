@@ -6,13 +6,13 @@ import { serve } from "./server";
 import type { Socket } from "./socket";
 
 const header = {
-  format: "driftlock-trace", version: 3, algorithm: "krl", without: [], world: {},
-  deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] },
+  format: "driftlock-trace", version: 4, driftlock: "0.1.0", world: {}, nodes: 3, links: [[0, 1], [1, 2]],
+  resources: [{ algorithm: "krl", k: 1, without: [], tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] }],
   field: { width: 300, height: 300, range: 150, sites: [] },
 };
 const places = [[50, 150], [150, 150], [250, 150]].map((at, move) => ({ t: 0, move, at, velocity: [0, 0] }));
 const demo = {
-  algorithms: [{ tag: "krl", title: "k tokens", repairs: [{ name: "pace", what: "slows down" }] }, { tag: "hok", title: "several", repairs: [] }],
+  algorithms: [{ tag: "krl", title: "k tokens", how: "Each dock has a token.", repairs: [{ name: "pace", what: "slows down" }] }, { tag: "hok", title: "several", repairs: [] }],
   algorithm: "krl", without: [], nodes: 3, k: 1, speed: 1, paused: false, canAct: true,
 };
 

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { tell } from "../../src/model/words";
+import { readTrace } from "../reading";
 import { drawn, loaded, press, shown, shows, text, until, withPage, workOf } from "./browser";
 import { serve, view } from "./server";
 
@@ -16,7 +18,8 @@ function file(...lines: readonly (object | string)[]): string {
   return path;
 }
 
-const header = { format: "driftlock-trace", version: 3, algorithm: "krl", without: [], deployment: { nodes: 3, k: 1, links: [[0, 1], [1, 2]] }, world: { soak: { seed: 1, crowded: false } } };
+const krl = { algorithm: "krl", k: 1, without: [], tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] };
+const header = { format: "driftlock-trace", version: 4, driftlock: "0.1.0", nodes: 3, links: [[0, 1], [1, 2]], resources: [krl], world: { soak: { seed: 1, crowded: false } } };
 
 test("a trace is loaded, stepped through both ways, scrubbed and played", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/krl.jsonl");
@@ -86,6 +89,73 @@ test("a node that was killed is told of, forwards and backwards, with what may b
   });
 });
 
+test("neighbourhoods are areas with units of their own, between which members move", { timeout: 120_000 }, async () => {
+  const served = await view("test/traces/klme-neighbourhoods.jsonl");
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^klme · 12 nodes · k = 2 in each of 3 neighbourhoods$/);
+    assert.match(await text(page, ".curve-name.inUse"), /of 3 × k = 2/);
+    assert.match(await text(page, ".event"), /klme on 12 nodes, k = 2 in each of 3 neighbourhoods\./);
+    assert.equal(await page.locator(".resource:visible").count(), 0, "there is nothing to choose from");
+    const trace = readTrace("klme-neighbourhoods");
+    const enters = Array.from({ length: trace.length }, (_, at) => at).find((at) => trace.kind(at) === "member" && / enters /.test(tell(trace, at).what))!;
+    const node = trace.who.at(enters);
+    for (let at = 0; at <= node; at++) await press(page, "j");
+    for (let at = 0; at < enters; at++) await page.keyboard.press("ArrowRight");
+    await drawn(page);
+    assert.match(await text(page, ".node .facts"), /^inno neighbourhood/);
+    const before = await page.locator(".map-canvas").screenshot();
+    await press(page, "ArrowRight");
+    assert.match(await text(page, ".event h2"), new RegExp(`^Node ${node} enters neighbourhood \\d$`));
+    assert.match(await text(page, ".node .facts"), /^inneighbourhood \d/);
+    assert.ok(!before.equals(await page.locator(".map-canvas").screenshot()), "it is somewhere else now");
+    await press(page, "ArrowLeft");
+    assert.match(await text(page, ".node .facts"), /^inno neighbourhood/);
+  });
+});
+
+const hok = { algorithm: "hok", k: 2, without: [], tokens: "one", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["hok"] };
+const asks = (node: number, t: number, resource: number) => ({ t, node, resource, in: { request: { units: 1, priority: 0 } }, out: [{ clause: "request.1" }], status: { section: "waiting", queue: [node] } });
+
+test("of several resources one is shown, and each is judged; a node that joins has its id", { timeout: 120_000 }, async () => {
+  const violation = "node 70000 waits, and without a further change it is not served";
+  const served = await view(file({ ...header, resources: [krl, hok] }, asks(1, 1e9, 0), { t: 2e9, join: 70000 }, asks(70000, 3e9, 1), { t: 4e9, link: [2, 70000], up: true, incarnation: 2 }, { end: { steps: 2, t: 5e9, violation, resource: 1 } }));
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".run"), /^krl · 4 nodes · k = 1$/);
+    assert.deepEqual(await page.locator(".resource option").allTextContents(), ["resource 0, krl, k = 1: held", "resource 1, hok, k = 2: violated"]);
+    assert.match(await text(page, ".verdict"), /Violated at 5\.000: node 70000 waits.*\(resource 1, hok, k = 2\)/);
+    const told = async (keys: number) => {
+      const seen: string[] = [];
+      await press(page, "Home");
+      for (let at = 0; at < keys; at++) {
+        await press(page, "ArrowRight");
+        seen.push(await text(page, ".event h2"));
+      }
+      return seen;
+    };
+    assert.deepEqual(await told(3), ["Node 1 requests", "Node 70000 joins", "Link 2–70000 forms"]);
+    for (let at = 0; at < 4; at++) await press(page, "j");
+    assert.match(await text(page, ".node h2"), /^Node 70000$/);
+    await press(page, "Home");
+    assert.equal(await page.locator(".node:visible").count(), 0, "it is not there yet");
+    await page.getByLabel("Resource").selectOption("1");
+    await until(page, ".run", /^hok · 4 nodes · k = 2$/);
+    assert.deepEqual(await told(3), ["Node 70000 joins", "Node 70000 requests", "Link 2–70000 forms"]);
+    await press(page, "ArrowLeft");
+    await page.locator(".deeds summary").first().click();
+    assert.match(await text(page, ".deeds blockquote cite"), /Jiang/, "the clauses are those of hok's paper");
+    await press(page, "r");
+    assert.match(await text(page, ".run"), /^krl/);
+    await page.getByRole("button", { name: "Go there" }).click();
+    await until(page, ".event h2", /^Violated: node 70000 waits/);
+    assert.match(await text(page, ".run"), /^hok/, "to where it was violated");
+    assert.match(await text(page, ".event .meaning"), /nothing that can still happen serves node 70000/);
+  });
+});
+
 test("a clause opens to what the paper says", { timeout: 120_000 }, async () => {
   const served = await view("test/traces/hok-counterexample.jsonl");
   await withPage(served, DESK, async (page) => {
@@ -147,9 +217,9 @@ test("what is wrong with a file is said in words", { timeout: 120_000 }, async (
   const cases: readonly (readonly [string, RegExp])[] = [
     [file(""), /[Ff]ile is empty|no first line/],
     [file("hello"), /not JSON/],
-    [file({ ...header, version: 9 }), /The trace has version 9, but this driftlock reads version 3: use the driftlock that wrote it\./],
-    [file({ ...header, version: 2 }), /version 2, but this driftlock reads version 3/],
-    [file({ ...header, deployment: { nodes: 1e9, k: 1, links: [] } }), /1,000,000,000 nodes/],
+    [file({ ...header, version: 9 }), /The trace has version 9 of the format, which driftlock 0\.1\.0 wrote, and this driftlock reads version 4: use the one that wrote it, or record the run again\./],
+    [file({ ...header, version: 2, driftlock: undefined }), /version 2 of the format, which driftlock 0\.1\.0 before its release \(commits from 77f8f68 until 1b0d118\) wrote/],
+    [file({ ...header, nodes: 1e9 }), /1,000,000,000 nodes/],
   ];
   await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
@@ -250,7 +320,7 @@ test("numbers that nobody has seen neither break the page nor hold it up", { tim
   const field = { width: far, height: far, range: far, sites: Array.from({ length: 300 }, (_, at) => [at * 1e6, far]), reach: far };
   const many = Array.from({ length: 200_000 }, (_, at) => at);
   const path = file(
-    { ...header, deployment: { nodes, k: 1e9, links: many.slice(0, 50_000).map((at) => [at % nodes, (at * 7919 + 1) % nodes]) }, field },
+    { ...header, nodes, links: many.slice(0, 50_000).map((at) => [at % nodes, (at * 7919 + 1) % nodes]), resources: [{ ...krl, k: 1e9 }], field },
     { t: 0, move: 0, at: [far, -far], velocity: [far, far] },
     { t: 1, node: 0, in: { request: { units: 1e300, priority: -1e300, deadline: 1e308 } }, out: [], status: { section: "waiting", queue: many.map((at) => at % nodes), waits_on: [1] } },
     { t: 2, node: 1, in: "release", out: [{ grant: { permits: many } }, { send: { to: 2, message: { token: { token: { free: many } } } } }], status: { section: "critical", permits: many, height: [1e308, -1e308, 1] } },

@@ -5,7 +5,7 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { drawn, loaded, press, text, withPage } from "./browser";
+import { drawn, loaded, press, shows, text, until, withPage } from "./browser";
 import { WITHOUT_PROGRAM, driftlock, started } from "./server";
 
 const DESK = { width: 1280, height: 800 };
@@ -40,6 +40,28 @@ test("a run on a field: scrub, step back, chart", REAL, async () => {
     await press(page, "c");
     await press(page, "End");
     assert.match(await text(page, ".event h2"), /The end of the run/);
+  });
+});
+
+test("neighbourhoods while they run, and as a trace", REAL, async () => {
+  const flags = ["--algorithm", "klme", "--neighbourhoods", "4", "--nodes", "24", "--churn", "heavy", "--delay", "0.1", "--load", "1", "--replications", "1"];
+  const live = await started("sim", ...flags, "--view", "--port", "0");
+  await withPage(live, DESK, async (page) => {
+    await page.goto(live.address);
+    await until(page, ".run", /^klme · 24 nodes · k = 3 in each of 4 neighbourhoods$/);
+    await shows(page, 2);
+    await until(page, ".verdict", /Held so far/);
+    assert.equal(await page.locator(".problems:visible").count(), 0);
+  });
+  const path = join(mkdtempSync(join(tmpdir(), "viewer-")), "areas.jsonl");
+  driftlock("sim", ...flags, "--entries", "60", "--warmup", "0", "--trace", path);
+  driftlock("replay", path);
+  const served = await started("view", path);
+  await withPage(served, DESK, async (page) => {
+    await page.goto(served.address);
+    await loaded(page);
+    assert.match(await text(page, ".verdict"), /Held to the end/);
+    assert.equal(await page.locator(".problems:visible").count(), 0);
   });
 });
 

@@ -1,4 +1,4 @@
-//! Flags that would change nothing are refused: who gives one believes that it does.
+//! Flags that would change nothing are refused: a user who gives one believes that it does something.
 
 use std::any::TypeId;
 
@@ -49,7 +49,7 @@ fn of_the_algorithm(args: &Args, algorithm: &'static Algorithm) -> Option<String
     if args.timed && !has_timers && args.pauses == 0 {
         return Some(format!("{tag} has no timers, so time means nothing to it: leave --timed out, or give --pauses"));
     }
-    // Who stands crashes without being told does so by leases.
+    // An algorithm that stands crashes without being told does so by leases.
     if algorithm.claims().stand(Harm::Crash) && !args.timed && !args.ignore.contains(&Property::Safety) {
         return Some(format!(
             "{tag} grants leases, and without a clock any lease may end too soon: what a search found then would be no \
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::sim::with_own_units;
 
-    /// Who waited for how long, in one crowded replication.
+    /// Which nodes waited for how long, in one crowded replication.
     fn waits(config: Config) -> Vec<driftlock_net::Time> {
         let config = Config { nodes: 8, load: 1.0, connectivity: 0.6, warmup: 0, entries: 300, ..config };
         let config = if config.algorithm.starts_with("klme") { Config { connectivity: 0.2, ..config } } else { config };

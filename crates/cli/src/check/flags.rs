@@ -20,8 +20,8 @@ use crate::{list, progress};
 const EXAMPLES: &str = "\
 Every order of events is explored: messages arrive in any order that channels allow, applications ask and release, links
 fail and form or nodes enter and leave, timers fire, each as often as the bounds say. In every state at most k units are in use, every permit
-exists once, the algorithm's own lemmas hold, and nobody waits in vain; when all states are known, it is decided on
-their graph whether anybody who waits can be passed over for ever. docs/check.md explains bounds and verdicts.
+exists once, the algorithm's own lemmas hold, and no node waits in vain; when all states are known, it is decided on
+their graph whether a node that waits can be passed over for ever. docs/check.md explains bounds and verdicts.
 
 Examples:
   driftlock check krl                                       a few seconds
@@ -68,8 +68,8 @@ pub(crate) struct Args {
     pub(super) neighbourhood: NeighbourhoodFlags,
     #[command(flatten)]
     pub(super) lives: LifeFlags,
-    /// So many applications may keep their units for ever, and nobody may be stuck behind them (looked for in states in
-    /// which nothing else moves)
+    /// So many applications may keep their units for ever, and no other may be stuck behind them (looked for in states
+    /// in which nothing else moves)
     #[arg(long, default_value_t = 0)]
     stay: u8,
     /// Let time pass in ticks instead of letting any armed timer fire
@@ -194,7 +194,7 @@ impl Args {
         let setup = self.setup(algorithm)?;
         units_fit(algorithm, self.k, &setup.demands)?;
         effect::check(self, algorithm)?;
-        // Before anybody draws up links for a billion nodes.
+        // Before links are drawn up for a billion nodes.
         setup.validate().map_err(|error| Failure::Other(error.to_string()))?;
         let walks = self.walks.map(|walks| (walks, self.seed));
         let (menu, safety_only) = (self.menu.clone(), self.safety_only);

@@ -48,11 +48,11 @@ pub(super) struct NeighbourhoodFlags {
     /// Nodes that enter, if not as many as leave
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     joins: Option<Bound>,
-    /// How the stays of those who enter lie to those before: growing, falling, or alternating between above and below
+    /// How the stays of nodes that enter lie to those before: growing, falling, or alternating between above and below
     /// [default: growing]
     #[arg(long, value_name = "ORDER")]
     pub(super) stays: Option<StayOrder>,
-    /// Members that stop for good, and nobody is told [default: 0]
+    /// Members that stop for good, and no other is told [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = bound)]
     crashes: Option<Bound>,
     /// Messages that are lost [default: 0]

@@ -76,7 +76,7 @@ impl Told<'_> {
         format!("{}{}: {network}", self.plan.algorithm.tag, self.repairs_off())
     }
 
-    /// Who is inside the neighbourhood.
+    /// Which nodes are inside the neighbourhood.
     fn place(&self) -> String {
         let Deployment { nodes, members, .. } = &self.setup.deployment;
         match *nodes as usize - members.len() {

@@ -1,4 +1,4 @@
-//! The field in a terminal, for whoever has no browser at hand.
+//! The field in a terminal, for those who have no browser at hand.
 
 use std::io::{IsTerminal, Write, stdout};
 
@@ -28,12 +28,13 @@ impl Terminal {
         let up = if self.drawn > 0 { format!("\x1b[{}A\x1b[J", self.drawn) } else { String::new() };
         self.drawn = picture.matches('\n').count();
         let mut out = stdout().lock();
-        // Whoever has closed the terminal does not look any more.
+        // A user who has closed the terminal does not look any more.
         _ = write!(out, "{up}{picture}").and_then(|()| out.flush());
     }
 }
 
-/// Each node by its number: `[7]` uses a unit, `7?` waits for one, `7x` is silent, `7*` holds a unit that nobody uses.
+/// Each node by its number: `[7]` uses a unit, `7?` waits for one, `7x` is silent, `7*` holds a unit that is not in
+/// use.
 fn map(terrain: &Terrain, nodes: &[Glimpse], coloured: bool) -> String {
     let mut cells = vec![(' ', ""); COLUMNS * ROWS];
     for (number, node) in nodes.iter().enumerate() {
@@ -71,7 +72,7 @@ fn scaled(share: f64, most: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_net::neighbourhood::Point;
+    use driftlock_field::plane::Point;
     use driftlock_protocol::Permits;
 
     use super::*;

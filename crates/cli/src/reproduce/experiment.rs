@@ -71,7 +71,7 @@ impl Experiment {
         problem.map_or(Ok(()), |problem| Err(Failure::Other(format!("{}: {problem}", self.name))))
     }
 
-    /// Why the results by keys can not be drawn.
+    /// Why the results by keys cannot be drawn.
     fn no_keys(&self, there_are: &Named) -> Option<String> {
         let Along::Keys(keys) = &self.figure.x else { return None };
         let first = || Some((*there_are.keys_of(&keys.keys_of)?.first()?).to_owned());

@@ -45,7 +45,7 @@ fn file(config: &Config) -> Result<String, Failure> {
     if let Some(tracks) = config.field.as_mut().and_then(|terrain| terrain.tracks.as_mut()) {
         *tracks = absolute(&*tracks).map_err(Failure::read(tracks))?;
     }
-    toml::to_string(&config).map_err(|error| Failure::Other(format!("a configuration can not be written: {error}")))
+    toml::to_string(&config).map_err(|error| Failure::Other(format!("a configuration cannot be written: {error}")))
 }
 
 #[cfg(test)]

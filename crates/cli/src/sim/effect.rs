@@ -1,4 +1,4 @@
-//! Flags that would change nothing are refused: who gives one believes that it does.
+//! Flags that would change nothing are refused: a user who gives one believes that it does something.
 
 use driftlock_protocol::ideal::Start;
 use driftlock_sim::churn::Churn;

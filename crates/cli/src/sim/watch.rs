@@ -46,12 +46,12 @@ pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
     let serving = thread::spawn(move || server.run(Source::Stream { name: "simulation".into(), hub, commands }));
     pace.set_now(Time::ZERO);
     let over = replicate(plan, replication, writer.into());
-    let over = over.map_err(|error| Failure::Other(format!("the page can not be fed any more: {error}")))?;
+    let over = over.map_err(|error| Failure::Other(format!("the page cannot be fed any more: {error}")))?;
     let held = "everything held".to_owned();
     let verdict = over.violation.as_ref().map_or(held, |violation| format!("VIOLATED: {violation}"));
     print(&format!("the simulation is over: {} entries, {verdict}; the page stays\n", over.tally.waits.len()))?;
     match serving.join() {
-        Ok(Err(error)) => Err(Failure::Other(format!("the page can not be served any more: {error}"))),
+        Ok(Err(error)) => Err(Failure::Other(format!("the page cannot be served any more: {error}"))),
         Ok(Ok(())) | Err(_) => Ok(ExitCode::from(u8::from(over.violation.is_some()))),
     }
 }

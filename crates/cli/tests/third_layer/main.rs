@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, check, record};
 use driftlock_protocol::ideal::{Change, Fate};
-use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs};
+use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs, Tokens};
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::world::{Setting, World};
 use driftlock_spec::Violation;
 use driftlock_trace::replay::{Outcome, replay_with};
-use driftlock_trace::{FORMAT, Header, Line, Origin, Reader, VERSION, Writer};
+use driftlock_trace::{FORMAT, Header, Line, Origin, Reader, Resource, VERSION, Writer};
 
 use crate::baton::{Baton, Sight};
 use crate::circle::SWAPS;
@@ -36,15 +36,27 @@ impl Write for Page {
 
 impl Page {
     fn writer(&self, deployment: &Deployment) -> Writer {
+        let resource = Resource {
+            algorithm: "baton".into(),
+            k: deployment.k,
+            without: Vec::new(),
+            constants: Constants::new(),
+            tokens: Tokens::One,
+            asks: Vec::new(),
+            brings: Vec::new(),
+            hands_over: Vec::new(),
+            pages: Vec::new(),
+            neighbourhoods: Vec::new(),
+            start: Vec::new(),
+        };
         let header = Header {
             format: FORMAT.into(),
             version: VERSION,
-            algorithm: "baton".into(),
-            without: Vec::new(),
-            constants: Constants::new(),
-            deployment: deployment.clone(),
+            driftlock: String::new(),
+            nodes: deployment.nodes,
+            links: Vec::new(),
+            resources: vec![resource],
             world: Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None },
-            start: Vec::new(),
             field: None,
         };
         Writer::new(Box::new(self.clone()), &header)

@@ -1,10 +1,10 @@
-//! Carries a schedule out: who is touched now, by however many faults at once.
+//! Carries a schedule out: which nodes are touched now, by however many faults at once.
 
 use std::collections::BTreeMap;
 use std::mem;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 use super::{Action, Fault, FaultError, Kind, Memory, Nonsense, Schedule};
@@ -21,7 +21,7 @@ pub struct Faults {
     told: usize,
     /// Which faults last now that are not about one node, in the order of the schedule.
     lasting: Vec<usize>,
-    /// How often one looks who is in an area.
+    /// How often it looks which nodes are in an area.
     step: Time,
     /// When to look next.
     look_at: Option<Time>,
@@ -30,7 +30,7 @@ pub struct Faults {
     cuts: BTreeMap<(NodeId, NodeId), u32>,
     /// As it was told last.
     loss: f64,
-    /// The group of those who are inside of these partitions and outside of all others. Numbers are never used for
+    /// The group of the nodes that are inside of these partitions and outside of all others. Numbers are never used for
     /// others.
     groups: BTreeMap<Box<[usize]>, u32>,
     /// A buffer: inside of which partitions a node is.
@@ -59,11 +59,11 @@ struct Touched {
 }
 
 impl Faults {
-    /// How often one looks who is in an area, if nothing else is said.
+    /// How often it looks which nodes are in an area, if nothing else is said.
     pub const STEP: Time = Time(500_000_000);
 
-    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, one looks who is in it when it begins
-    /// and at all multiples of `step`.
+    /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, it looks which are in it when the
+    /// fault begins and at all multiples of `step`.
     pub fn new(schedule: &Schedule, nodes: u32, step: Time) -> Result<Self, FaultError> {
         let mut edges = Vec::new();
         for (fault, what) in schedule.faults().iter().enumerate() {
@@ -178,7 +178,7 @@ impl Faults {
         }
     }
 
-    /// A node stops while any pause has not ended; but who is down does not know of it.
+    /// A node stops while any pause has not ended; but a node that is down does not know of it.
     fn pause(&mut self, node: NodeId, ends: bool, out: &mut Vec<Action>) {
         let touched = &mut self.nodes[node.index()];
         let before = touched.pauses;
@@ -213,7 +213,7 @@ impl Faults {
         }
     }
 
-    /// Compares what lasts, and who is where, with what was told.
+    /// Compares what lasts, and where nodes are, with what was told.
     fn look(&mut self, now: Time, mut position: impl FnMut(NodeId) -> Point, out: &mut Vec<Action>) {
         let loss = self.loss_everywhere();
         if changed(&mut self.loss, loss) {
@@ -261,7 +261,7 @@ impl Faults {
         }
     }
 
-    /// The group of those who are inside of the same partitions.
+    /// The group of the nodes that are inside of the same partitions.
     fn group(&mut self) -> u32 {
         if let Some(&group) = self.groups.get(self.inside.as_slice()) {
             return group;

@@ -6,8 +6,8 @@
 //! is left of one is distributed as a new one, so the start can be drawn exactly. (Royer's variant, in which nodes
 //! always go on up to a border, keeps them at borders.)
 
+use crate::plane::{Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Point, Velocity};
 use serde::{Deserialize, Serialize};
 
 use super::model::{Area, ModelError, is_not_negative, is_positive};
@@ -36,7 +36,7 @@ impl RandomDirection {
         ModelError::unless(is_positive(self.distance), "distance", "more than 0", self.distance)?;
         ModelError::unless(is_not_negative(self.pause), "pause", "0 or more", self.pause)?;
         let side = area.width.min(area.height);
-        // At mirrors nobody rests.
+        // At mirrors no node rests.
         let pause = if self.distance < side { self.pause } else { 0.0 };
         ModelError::unless_restless(self.distance.min(side) / self.speed_max + pause)
     }

@@ -190,7 +190,7 @@ impl Format {
         Some(Self::BonnMotion)
     }
 
-    /// Whether a file of this format can tell who is absent when.
+    /// Whether a file of this format can tell which nodes are absent when.
     pub fn knows_absence(self) -> bool {
         !matches!(self, Self::BonnMotion | Self::One)
     }

@@ -4,8 +4,8 @@
 //! reference point plus an offset. Both move along straight lines, so their sum does. The offset goes, in equal steps,
 //! from one uniformly drawn point of the disc to the next. Both start as one finds them at any time, so the whole does.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ impl ReferencePointGroup {
 }
 
 /// One member. Each of them walks the reference point's way by itself, from the same stream: so a node's movement needs
-/// nobody else's.
+/// no other node's.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     rule: ReferencePointGroup,

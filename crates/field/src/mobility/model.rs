@@ -1,6 +1,6 @@
 //! The rules by which nodes move, as a person writes them down.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -17,7 +17,7 @@ use crate::random::{Subject, stream};
 /// double does not tell millimetres apart any more.
 pub(super) const FAR: f64 = 1e9;
 
-/// The least that the fastest legs may take, in seconds. Whoever turns more often is computed for ever, and shows
+/// The least that the fastest legs may take, in seconds. A node that turns more often is computed for ever, and shows
 /// nothing new.
 const LEG_MIN: f64 = 1e-3;
 
@@ -55,11 +55,11 @@ pub enum Model {
     GaussMarkov(GaussMarkov),
     /// Groups stay together.
     ReferencePointGroup(ReferencePointGroup),
-    /// Everybody stands, in rows and columns.
+    /// All stand, in rows and columns.
     Grid(Grid),
-    /// Everybody stands at a random point.
+    /// Each stands at a random point.
     Uniform {},
-    /// Everybody stands where this list says.
+    /// Each stands where this list says.
     Static {
         /// One for each node.
         points: Vec<Point>,

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::plane::{Leg, Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 use driftlock_protocol::NodeId;
 
 use super::model::{Area, Model, ModelError};
@@ -54,7 +54,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Arrives at a time. Every leg takes some, so that whoever goes from leg to leg gets on.
+    /// Arrives at a time. Every leg takes some, so that a node that goes from leg to leg gets on.
     pub(super) fn reach(from: Point, to: Point, until: Time, now: Time) -> Self {
         Self { from, to, until: until.max(now + Time(1)), is_present: true }
     }
@@ -135,7 +135,7 @@ impl Movement {
         self.begins
     }
 
-    /// From when on everybody stands, or is gone, for ever: as [`Tracks::ends`].
+    /// From when on every node stands, or is gone, for ever: as [`Tracks::ends`].
     pub fn ends(&self) -> Option<Time> {
         self.ends
     }
@@ -153,10 +153,10 @@ impl Movement {
         Self { courses, walkers, turns, area, bounds, begins: Time::ZERO, ends: None }
     }
 
-    /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those who
-    /// start close together mostly have numbers that are. Whoever keeps things of nodes in the order of their numbers
-    /// then has those of neighbours close together in memory. Among nodes that all move by the same rule, it is only a
-    /// matter of names.
+    /// The same movement from its start, with the nodes numbered along a curve through the plane, so that those that
+    /// start close together mostly have numbers that are. A world that keeps things of nodes in the order of their
+    /// numbers then has those of neighbours close together in memory. Among nodes that all move by the same rule, it is
+    /// only a matter of names.
     #[must_use]
     pub fn in_order_of_place(self) -> Self {
         let (low, high) = self.bounds;
@@ -185,7 +185,7 @@ impl Movement {
         (0..self.courses.len()).map(|index| NodeId(u32::try_from(index).expect("nodes are numbered by u32")))
     }
 
-    /// The corners of a rectangle that nobody leaves, unless put elsewhere by [`Movement::place`].
+    /// The corners of a rectangle that no node leaves, unless put elsewhere by [`Movement::place`].
     pub fn bounds(&self) -> (Point, Point) {
         self.bounds
     }
@@ -219,7 +219,7 @@ impl Movement {
         self.course(node)
     }
 
-    /// Has everybody turn whose leg ends by then.
+    /// Has every node turn whose leg ends by then.
     pub fn advance(&mut self, to: Time) {
         while let Some((_, node)) = self.next_turn().filter(|(at, _)| *at <= to) {
             self.turn(node);

@@ -1,23 +1,25 @@
-//! Who is within a range of whom, and when exactly that changes.
+//! Which nodes are within a range of one another, and when exactly that changes.
 //!
 //! As long as two nodes are on their legs, their relative motion is a straight line, and the times at which their
-//! distance is the range are the roots of a quadratic equation. Whoever is farther away than a cell of the plane need
-//! not be looked at: so the work for one node depends on how many are around it, not on how many there are. Pairs are
-//! looked at when a node turns (with all around it) and when it comes into another cell (with those in the cells that
-//! it comes to touch).
+//! distance is the range are the roots of a quadratic equation. A node that is farther away than a cell of the plane
+//! need not be looked at: so the work for one node depends on how many are around it, not on how many there are. Pairs
+//! are looked at when a node turns (with all around it) and when it comes into another cell (with those in the cells
+//! that it comes to touch).
 
-mod agenda;
 mod cells;
 mod meeting;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
+use driftlock_net::queue::{Due, Queue};
 use driftlock_protocol::NodeId;
 
-use self::agenda::{Agenda, Timed};
 use self::cells::{Block, Cell, Cells, Occupant};
 use self::meeting::Meeting;
 use super::movement::{Course, Movement};
+
+/// What is expected, most of it far ahead: in slots of about half a second.
+type Agenda<T> = Queue<T, 29>;
 
 /// Two nodes have come within range of one another, or are so no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,13 +60,13 @@ struct Crossing {
     leg: u32,
 }
 
-impl Timed for Prospect {
+impl Due for Prospect {
     fn at(&self) -> Time {
         self.at
     }
 }
 
-impl Timed for Crossing {
+impl Due for Crossing {
     fn at(&self) -> Time {
         self.at
     }
@@ -82,7 +84,7 @@ struct Body {
     neighbours: Vec<NodeId>,
 }
 
-/// A movement, and who is within range of whom in it.
+/// A movement, and which nodes are within range of one another in it.
 #[derive(Clone, Debug)]
 pub struct Proximity {
     movement: Movement,
@@ -91,9 +93,9 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: Agenda<Crossing>,
     prospects: Agenda<Prospect>,
-    /// Who has set out, and on which course, if somebody watches.
+    /// The nodes that have set out, and on which course, if it is watched.
     set_out: Option<Vec<(NodeId, Course)>>,
-    /// Who has come or gone, and when, until somebody asks.
+    /// The nodes that have come or gone, and when, until they are asked for.
     presences: Vec<Presence>,
 }
 
@@ -109,8 +111,8 @@ pub struct Presence {
 }
 
 impl Proximity {
-    /// From the time of the movement's start. In the beginning nobody is in range of anybody: the first changes tell
-    /// who is.
+    /// From the time of the movement's start. In the beginning no node is in range of another: the first changes tell
+    /// which are.
     ///
     /// # Panics
     /// If the range is not a positive number.
@@ -118,7 +120,7 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let (crossings, prospects) = (Agenda::new(), Agenda::new());
+        let (crossings, prospects) = (Queue::default(), Queue::default());
         let (set_out, presences) = (None, Vec::new());
         let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out, presences };
         let start = proximity.start();
@@ -149,7 +151,7 @@ impl Proximity {
         &self.bodies[node.index()].neighbours
     }
 
-    /// From now on remembers who sets out, beginning with everybody.
+    /// From now on remembers which nodes set out, beginning with all.
     pub fn watch(&mut self) {
         self.set_out = Some(self.movement.nodes().map(|node| (node, *self.movement.course(node))).collect());
     }
@@ -159,13 +161,13 @@ impl Proximity {
         self.set_out.is_some()
     }
 
-    /// Who has set out since one last asked, and on which course, in their order; a node may have done so more than
-    /// once.
+    /// The nodes that have set out since the last call, and on which course, in their order; a node may have done so
+    /// more than once.
     pub fn take_set_out(&mut self) -> Vec<(NodeId, Course)> {
         self.set_out.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Who has come or gone since one last asked, in the order of time.
+    /// The nodes that have come or gone since the last call, in the order of time.
     pub fn take_presences(&mut self) -> std::vec::Drain<'_, Presence> {
         self.presences.drain(..)
     }
@@ -173,19 +175,19 @@ impl Proximity {
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
     pub fn wakes(&self) -> Option<Time> {
         let turn = self.movement.next_turn().map(|(at, _)| at);
-        [turn, self.crossings.first(), self.prospects.first()].into_iter().flatten().min()
+        [turn, self.crossings.next_time(), self.prospects.next_time()].into_iter().flatten().min()
     }
 
-    /// The next change up to a time, in the order of time and then of the nodes. If there is none, everybody has got to
-    /// that time.
+    /// The next change up to a time, in the order of time and then of the nodes. If there is none, every node has got
+    /// to that time.
     pub fn next(&mut self, until: Time) -> Option<Change> {
         loop {
             let due = self.wakes().filter(|due| *due <= until)?;
-            // Whatever happens at one time, pairs come last: by then everybody is on the right leg.
+            // Whatever happens at one time, pairs come last: by then every node is on the right leg.
             if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
                 self.movement.turn(node);
                 self.set_out(node, due);
-            } else if self.crossings.first() == Some(due)
+            } else if self.crossings.next_time() == Some(due)
                 && let Some(crossing) = self.crossings.pop()
             {
                 self.cross(crossing);
@@ -204,8 +206,8 @@ impl Proximity {
     }
 
     /// All others whose distance from a node is at most this, with the distance, in the order of their numbers. All
-    /// changes up to that time have been taken, and nobody turns before it. Those who are absent are in nobody's
-    /// radius, and nobody is in theirs.
+    /// changes up to that time have been taken, and no node turns before it. A node that is absent is in no other's
+    /// radius, and none is in its own.
     pub fn within(&self, node: NodeId, radius: f64, at: Time, out: &mut Vec<(NodeId, f64)>) {
         out.clear();
         if !self.movement.is_present(node) {
@@ -213,7 +215,7 @@ impl Proximity {
         }
         let here = self.movement.position(node, at);
         if radius <= self.range {
-            // Nobody but neighbours: fewer to look at than in the cells, and in order.
+            // Only neighbours: fewer to look at than in the cells, and in order.
             for &other in self.neighbours(node) {
                 let squared = here.distance_squared(self.movement.position(other, at));
                 if squared <= radius * radius {
@@ -257,7 +259,7 @@ impl Proximity {
         }
     }
 
-    /// Whoever was in range of a node and is in no cell near it now, because one of them has jumped or gone.
+    /// Every other that was in range of a node and is in no cell near it now, because one of them has jumped or gone.
     fn part_from_far(&mut self, node: NodeId, now: Time) {
         let cell = self.bodies[node.index()].cell;
         for &other in &self.bodies[node.index()].neighbours {

@@ -1,4 +1,4 @@
-//! Speeds that are drawn anew for every leg, and how they look to somebody who comes along.
+//! Speeds that are drawn anew for every leg, and how they look to an observer who comes along.
 
 use super::model::ModelError;
 use crate::random::{Stream, uniform, unit};

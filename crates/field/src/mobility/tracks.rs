@@ -1,7 +1,7 @@
 //! Where nodes were, as a file says: way points with times, and straight lines between them.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use thiserror::Error;
 
@@ -192,8 +192,8 @@ impl Tracks {
         self.iter().map(|track| track.stays[0].from).min().unwrap_or_default()
     }
 
-    /// When the last way point is reached, or the last node leaves: from then on everybody stands for ever. Where
-    /// nobody ever moves or leaves there is no such time: that is a placement.
+    /// When the last way point is reached, or the last node leaves: from then on every node stands for ever. Where none
+    /// ever moves or leaves there is no such time: that is a placement.
     pub fn ends(&self) -> Option<Time> {
         let departures = self.iter().flat_map(Track::departures).max();
         let is_placement = departures.is_none() && self.iter().all(Track::stands);

@@ -1,16 +1,16 @@
 //! Random waypoint: to a random point at a random speed, a pause, to the next.
 //!
-//! Whoever starts all nodes at uniformly drawn points, at uniformly drawn speeds, measures something else in the
-//! beginning than later: long and slow legs last longer, so that an instant is more likely to fall into one of them,
-//! and such legs cross the middle. Here the state at the start is drawn from the distribution that an observer finds at
-//! any time: first whether the node pauses or goes, in proportion to the mean times; then a path with a density
-//! proportional to its length and a speed with a density proportional to the time it takes, 1/v; then a point on the
-//! path, uniformly, or the rest of the pause. Le Boudec and Vojnovic: "Perfect Simulation and Stationarity of a Class
-//! of Mobility Models", INFOCOM 2005; Navidi and Camp: "Stationary Distributions for the Random Waypoint Mobility
+//! A simulation that starts all nodes at uniformly drawn points, at uniformly drawn speeds, measures something else in
+//! the beginning than later: long and slow legs last longer, so that an instant is more likely to fall into one of
+//! them, and such legs cross the middle. Here the state at the start is drawn from the distribution that an observer
+//! finds at any time: first whether the node pauses or goes, in proportion to the mean times; then a path with a
+//! density proportional to its length and a speed with a density proportional to the time it takes, 1/v; then a point
+//! on the path, uniformly, or the rest of the pause. Le Boudec and Vojnovic: "Perfect Simulation and Stationarity of a
+//! Class of Mobility Models", INFOCOM 2005; Navidi and Camp: "Stationary Distributions for the Random Waypoint Mobility
 //! Model", IEEE Trans. Mobile Computing 3(1), 2004.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use serde::{Deserialize, Serialize};
 
 use super::model::{ModelError, is_not_negative};

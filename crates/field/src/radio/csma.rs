@@ -1,4 +1,4 @@
-//! Listen before talk: who may send when, and what happens when a transmission ends.
+//! Listen before talk: when a station may send, and what happens when a transmission ends.
 
 use std::hint;
 use std::mem;
@@ -12,8 +12,8 @@ use super::{Air, Effect, Event};
 
 impl<F: Clone> Air<F> {
     /// The station has a frame to send. If the medium has been idle for long enough and the backoff after its last
-    /// frame is over, it sends at once; otherwise it waits for a random number of slots, so that those who waited for
-    /// the same do not collide.
+    /// frame is over, it sends at once; otherwise it waits for a random number of slots, so that stations that waited
+    /// for the same do not collide.
     pub(super) fn contend(&mut self, now: Time, node: NodeId, out: &mut Vec<Effect<F>>) {
         let station = &mut self.stations[node.index()];
         station.phase = Phase::Contending;
@@ -97,7 +97,7 @@ impl<F: Clone> Air<F> {
         self.launch(now, head, airtime, surroundings, out);
     }
 
-    /// Puts a transmission on the air. Whom it reaches is decided now, for its whole length.
+    /// Puts a transmission on the air. Which nodes it reaches is decided now, for its whole length.
     fn launch(
         &mut self,
         now: Time,
@@ -140,7 +140,7 @@ impl<F: Clone> Air<F> {
         out.push(Effect::At(now + airtime, Event::over(signal)));
     }
 
-    /// A transmission ends: first for everybody whom it reached, then for its sender.
+    /// A transmission ends: first for all nodes that it reached, then for its sender.
     pub(super) fn on_over(&mut self, now: Time, signal: u32, out: &mut Vec<Effect<F>>) {
         let Some(Signal { head, mut reach }) = self.signals.remove(signal) else { return };
         // As in `launch`: all stations are fetched at once here.

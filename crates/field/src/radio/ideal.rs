@@ -7,7 +7,7 @@ use super::reception::{Content, Head, Signal};
 use super::{Air, Effect, Event};
 
 impl<F: Clone> Air<F> {
-    /// Puts the frame on its way. Who is reached, and in which weather, is decided now.
+    /// Puts the frame on its way. Which nodes it reaches, and in which weather, is decided now.
     pub(super) fn launch_ideal(
         &mut self,
         now: Time,

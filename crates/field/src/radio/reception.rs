@@ -8,7 +8,7 @@ use super::station::Arrival;
 use super::weather::Subject;
 use super::{Air, Effect, Event};
 
-/// A frame that somebody wants sent.
+/// A frame that a node wants sent.
 #[derive(Clone, Debug)]
 pub(super) struct Job<F> {
     pub to: Option<NodeId>,
@@ -27,7 +27,7 @@ pub(super) struct Job<F> {
 #[derive(Clone, Debug)]
 pub(super) struct Signal {
     pub head: Head,
-    /// Who gets anything of it.
+    /// The nodes that get anything of it.
     pub reach: Vec<NodeId>,
 }
 

@@ -76,7 +76,7 @@ impl CsmaRules {
         self.preamble + bits(u64::from(self.ack_bytes), self.basic_bit)
     }
 
-    /// How long those wait who could not decode what they heard: an acknowledgement that they may not hear passes
+    /// How long stations wait that could not decode what they heard: an acknowledgement that they may not hear passes
     /// meanwhile. It is also how long a sender waits for one, so that all begin to count slots at the same moment after
     /// a collision.
     pub(super) fn eifs(&self) -> Time {

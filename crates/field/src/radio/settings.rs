@@ -70,7 +70,7 @@ pub enum Propagation {
         reference_loss_db: f64,
         /// What senders send with.
         tx_power_dbm: f64,
-        /// What receivers hear when nobody sends.
+        /// What receivers hear when no node sends.
         noise_dbm: f64,
         /// Signals below this are neither sensed nor received; if they are above the noise, they interfere.
         sense_dbm: f64,
@@ -121,7 +121,7 @@ pub struct Csma {
     pub sifs_us: f64,
     /// How long the medium must be idle before slots are counted.
     pub difs_us: f64,
-    /// How long before its start a transmission can not be stopped any more by what the node senses: under a slot.
+    /// How long before its start a transmission cannot be stopped any more by what the node senses: under a slot.
     pub turnaround_us: f64,
     /// The first backoff is 0 to this many slots.
     pub cw_min: u32,
@@ -269,7 +269,7 @@ impl Default for Power {
 }
 
 impl Settings {
-    /// The same settings as something that can not be nonsense.
+    /// The same settings as something that cannot be nonsense.
     pub fn rules(&self) -> Result<Rules, SettingsError> {
         if self.queue_max == 0 {
             return Err(SettingsError::NoQueue);

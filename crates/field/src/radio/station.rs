@@ -8,7 +8,7 @@ use super::meter::{Meter, Mode, Spans};
 use super::propagation::Path;
 use super::rules::CsmaRules;
 
-/// The radio of one node. A transmission visits all who sense it twice, and among thousands of nodes each visit is a
+/// The radio of one node. A transmission visits all that sense it twice, and among thousands of nodes each visit is a
 /// walk to main memory: what every visit needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -76,7 +76,7 @@ pub(super) struct Arrival {
     pub deaf: bool,
 }
 
-/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all who sense the
+/// Slots still to be waited. They lie on a grid that begins a gap after the medium became idle, so all that sense the
 /// same medium share it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backoff {
@@ -183,8 +183,8 @@ impl Station {
         self.busy == 0
     }
 
-    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. Who is about to begin
-    /// does not notice.
+    /// The medium is no longer idle: the slots that have passed are forgotten, the others wait. A station that is about
+    /// to begin does not notice.
     fn freeze(&mut self, now: Time, csma: &CsmaRules) {
         if self.phase == Phase::Contending {
             if self.backoff.due(csma.slot) <= now + csma.turnaround {

@@ -1,8 +1,8 @@
 //! Chance without memory: every draw is a hash of the seed, its subject and what it is about.
 //!
-//! Nothing is consumed, so no draw disturbs another, and the order in which anybody asks does not matter. What the air
-//! between two nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed
-//! meet the same weather, whatever and however much they send.
+//! Nothing is consumed, so no draw disturbs another, and the order of the draws does not matter. What the air between
+//! two nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed meet the
+//! same weather, whatever and however much they send.
 
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;

@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Who heard the frame, in order.
+    /// The nodes that heard the frame, in order.
     pub fn heard(&self, wanted: u32) -> Vec<u32> {
         let hearer = |(_, effect): &Note| match effect {
             Effect::Heard { at, frame, .. } if *frame == wanted => Some(at.0),

@@ -112,6 +112,11 @@ impl<D> Discovery<D> {
         Self { searches: BTreeMap::new(), waiting: VecDeque::new(), limit, last_id: 0 }
     }
 
+    /// The next request gets the number after this one.
+    pub(super) fn count_on_from(&mut self, last_id: u32) {
+        self.last_id = last_id;
+    }
+
     pub(super) fn wakes(&self) -> Time {
         let search = self.searches.values().map(|search| search.due).min().unwrap_or(Time::END);
         search.min(self.waiting.front().map_or(Time::END, |waiting| waiting.until))
@@ -178,8 +183,9 @@ impl<A: Clone, D> Router<A, D> {
         self.settle(now, to, out);
         self.table.remember(now, to);
         self.discovery.last_id = self.discovery.last_id.wrapping_add(1);
-        self.seq = self.seq.next();
+        self.number(self.seq.next());
         let request = Request {
+            life: self.life,
             id: self.discovery.last_id,
             ttl,
             hops: 0,

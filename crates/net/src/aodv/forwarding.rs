@@ -16,7 +16,7 @@ impl<A: Clone, D> Router<A, D> {
             None => self.await_route(now, to, data, out),
             Some((next_hop, _)) => {
                 let ttl = self.settings.net_diameter;
-                let packet = Data { ttl, originator: self.me, destination: to, content: data };
+                let packet = Data { life: 0, ttl, originator: self.me, destination: to, content: data };
                 self.forward(now, next_hop, packet, out);
             }
         }
@@ -30,6 +30,10 @@ impl<A: Clone, D> Router<A, D> {
         if self.silent_until.is_some_and(|until| now < until) {
             return self.stay_silent(now, packet.destination, out);
         }
+        if packet.life != self.life && self.table.rules.bound_to_lives {
+            // What has told of the way is forgotten: whatever there is now may lead back.
+            return self.no_way(now, from, packet.destination, out);
+        }
         match self.way(now, packet.destination, out) {
             None => self.no_way(now, from, packet.destination, out),
             Some((next_hop, _)) if packet.ttl > 1 => {
@@ -42,6 +46,7 @@ impl<A: Clone, D> Router<A, D> {
     fn forward(&mut self, now: Time, next_hop: NodeId, packet: Data<D>, out: &mut Vec<Effect<A, D>>) {
         self.table.refresh(packet.destination, now + self.settings.active_route_timeout);
         self.in_touch(now, next_hop, out);
+        let packet = Data { life: self.neighbours.life_of(next_hop), ..packet };
         Self::unicast(next_hop, Packet::Data(packet), out);
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Neighbours {
     silence_due: Time,
     hello_due: Time,
     last_spoken: Option<Time>,
+    /// In which life those were heard last that are not in their first: routes through them are of that one.
+    lives: BTreeMap<NodeId, u32>,
     /// Until when requests of these are ignored.
     blacklist: BTreeMap<NodeId, Time>,
     /// By when these have to acknowledge a reply.
@@ -32,6 +34,7 @@ impl Neighbours {
             silence_due: Time::END,
             hello_due: if settings.hello == Hello::Off { Time::END } else { Time(spread) },
             last_spoken: None,
+            lives: BTreeMap::new(),
             blacklist: BTreeMap::new(),
             unacknowledged: BTreeMap::new(),
         }
@@ -40,6 +43,11 @@ impl Neighbours {
     pub(super) fn wakes(&self) -> Time {
         let acknowledgement = self.unacknowledged.values().min().copied().unwrap_or(Time::END);
         self.silence_due.min(self.hello_due).min(acknowledgement)
+    }
+
+    /// The life in which a neighbour was heard last.
+    pub(super) fn life_of(&self, neighbour: NodeId) -> u32 {
+        self.lives.get(&neighbour).copied().unwrap_or_default()
     }
 
     pub(super) fn is_blacklisted(&self, now: Time, neighbour: NodeId) -> bool {
@@ -85,10 +93,33 @@ impl<A: Clone, D> Router<A, D> {
     /// The link to a neighbour is lost, and with it all routes through it.
     pub fn link_lost(&mut self, now: Time, neighbour: NodeId, out: &mut Vec<Effect<A, D>>) {
         self.neighbours.heard.remove(&neighbour);
+        // No route leads through any life of it. If a late packet makes one through a former life, it is turned away.
+        self.neighbours.lives.remove(&neighbour);
         out.push(Effect::LinkLost { neighbour });
+        self.end_routes_through(now, neighbour, |_| true, out);
+    }
+
+    /// A neighbour was heard in this life. If it has restarted since it was heard last, it has forgotten which routes
+    /// lead through it; the way to itself is none of them. Tells whether this is the latest life that is known of it.
+    pub fn lives(&mut self, now: Time, neighbour: NodeId, life: u32, out: &mut Vec<Effect<A, D>>) -> bool {
+        let known = self.neighbours.life_of(neighbour);
+        if life > known && self.table.rules.bound_to_lives {
+            self.neighbours.lives.insert(neighbour, life);
+            self.end_routes_through(now, neighbour, |destination| destination != neighbour, out);
+        }
+        life >= known
+    }
+
+    fn end_routes_through(
+        &mut self,
+        now: Time,
+        neighbour: NodeId,
+        ends: impl Fn(NodeId) -> bool,
+        out: &mut Vec<Effect<A, D>>,
+    ) {
         let mut unreachable = Vec::new();
         let mut affected = Vec::new();
-        for destination in self.table.through(neighbour, now) {
+        for destination in self.table.through(neighbour, now).into_iter().filter(|&destination| ends(destination)) {
             unreachable.extend(self.table.invalidate(now, destination, None, &mut affected));
             out.push(Effect::RouteDown { destination, cause: Cause::Broken });
         }

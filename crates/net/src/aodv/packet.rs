@@ -11,12 +11,13 @@
 //! ```
 
 use driftlock_protocol::NodeId;
+use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
 /// A destination's sequence number: how fresh what is said about the way to it is. Numbers roll over, so they have no
 /// order; of two of them one is [newer](Seq::newer).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Seq(pub u32);
 
 impl Seq {
@@ -52,6 +53,8 @@ pub struct Advert<A> {
 /// RREQ: who knows the way to `destination`?
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request<A> {
+    /// Of the node that sends it on, hop by hop: the way back leads through this life of it.
+    pub life: u32,
     /// Together with the originator it names the request.
     pub id: u32,
     /// How far it may still go.
@@ -77,6 +80,8 @@ pub struct Request<A> {
 /// RREP: the way to `destination` is through me.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reply<A> {
+    /// Of the node that sends it on, hop by hop: the way leads through this life of it.
+    pub life: u32,
     /// From the sender to the destination.
     pub hops: u8,
     /// `A`: the receiver must acknowledge it.
@@ -116,6 +121,8 @@ pub struct Unreachable {
 /// What the layer above sends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Data<D> {
+    /// Of the next hop, hop by hop: it has told of the way in this life.
+    pub life: u32,
     /// How far it may still go.
     pub ttl: u8,
     /// Who sends it.
@@ -146,20 +153,22 @@ pub enum Packet<A, D> {
 impl<A, D> Packet<A, D> {
     /// How many bytes the RFC's format takes, given the length of an advert's content and of data. An advert is an
     /// extension (type, length, version, content), and so are numbers of an error that are unknown (type, length, a bit
-    /// for each); data has an IP header. The IP and UDP headers of control messages are not counted.
+    /// for each) and a life other than the first (type, length, life; before data, a head and the life); data has an IP
+    /// header. The IP and UDP headers of control messages are not counted.
     #[allow(clippy::len_without_is_empty)] // no packet is empty
     pub fn len(&self, advert: impl Fn(&A) -> usize, data: impl Fn(&D) -> usize) -> usize {
         let extension = |carried: &Option<Advert<A>>| carried.as_ref().map_or(0, |it| 2 + 8 + advert(&it.content));
+        let extra = |life: u32, head: usize| if life == 0 { 0 } else { head + size_of::<u32>() };
         match self {
-            Self::Request(request) => 24 + extension(&request.advert),
-            Self::Reply(reply) => 20 + extension(&reply.advert),
+            Self::Request(request) => 24 + extension(&request.advert) + extra(request.life, 2),
+            Self::Reply(reply) => 20 + extension(&reply.advert) + extra(reply.life, 2),
             Self::Hello(hello) => 20 + extension(&hello.advert),
             Self::Error(unreachable) => {
                 let unknown = unreachable.iter().any(|entry| entry.seq.is_none());
                 4 + 8 * unreachable.len() + if unknown { 2 + unreachable.len().div_ceil(8) } else { 0 }
             }
             Self::Acknowledgement => 2,
-            Self::Data(packet) => 20 + data(&packet.content),
+            Self::Data(packet) => 20 + extra(packet.life, 4) + data(&packet.content),
         }
     }
 }

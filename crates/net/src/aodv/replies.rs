@@ -45,6 +45,7 @@ impl<A: Clone, D> Router<A, D> {
         let lifetime =
             (entry.expires - now).0.checked_sub(self.settings.there_and_back().0).filter(|&rest| rest > 0)?;
         Some(Reply {
+            life: self.life,
             hops: entry.hops,
             acknowledge: false,
             destination,
@@ -73,6 +74,6 @@ impl<A: Clone, D> Router<A, D> {
 
     /// Others know a newer number of this node than itself: since a link to it broke, or since it rebooted.
     pub(super) fn catch_up(&mut self, known: Option<Seq>) {
-        self.seq = self.table.rules.newest(Some(self.seq), known).unwrap_or(self.seq);
+        self.number(self.table.rules.newest(Some(self.seq), known).unwrap_or(self.seq));
     }
 }

@@ -73,6 +73,7 @@ impl<A: Clone, D> Router<A, D> {
     fn answer_for_self(&mut self, now: Time, request: &Request<A>, out: &mut Vec<Effect<A, D>>) {
         self.catch_up(request.destination_seq);
         let reply = Reply {
+            life: self.life,
             hops: 0,
             acknowledge: false,
             destination: self.me,
@@ -107,7 +108,7 @@ impl<A: Clone, D> Router<A, D> {
     fn pass_on(&mut self, now: Time, request: Request<A>, hops: u8, out: &mut Vec<Effect<A, D>>) {
         let known = self.table.get(request.destination).and_then(|entry| entry.seq);
         let destination_seq = self.table.rules.newest(request.destination_seq, known);
-        let request = Request { ttl: request.ttl - 1, hops, destination_seq, ..request };
+        let request = Request { life: self.life, ttl: request.ttl - 1, hops, destination_seq, ..request };
         self.broadcast(now, Packet::Request(request), out);
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Rules {
     pub(crate) errors_from_next_hop: bool,
     /// An error never lowers the number of a destination.
     pub(crate) errors_never_lower: bool,
+    /// A route leads through the life of the next hop that has told of it, and ends with that.
+    pub(crate) bound_to_lives: bool,
     /// A request is known by its originator and id, not by its id alone.
     pub(crate) duplicates_by_originator: bool,
 }
@@ -35,6 +37,7 @@ impl Rules {
         raised_once: true,
         errors_from_next_hop: true,
         errors_never_lower: true,
+        bound_to_lives: true,
         duplicates_by_originator: true,
     };
 

@@ -5,6 +5,10 @@
 //! route ends, and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop
 //! that is the destination itself closes no loop, whatever its number.
 //!
+//! A node that restarts forgets its numbers. So what is said here of nodes holds of their lives: a route leads through
+//! the life of its next hop that was heard last, and what comes for another is turned away. No route leads through a
+//! life that begins, and none goes on from one that is over.
+//!
 //! A number is raised once: it is one more than the destination has given itself, and stays so until it has given
 //! itself that. Nobody routes through this node with it, so it need not be raised again, and what the destination says
 //! next is as fresh.

@@ -2,13 +2,14 @@
 
 mod discovery;
 mod loops;
+mod restarts;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_protocol::NodeId;
 
-use super::{Effect, Packet, Router, Settings};
+use super::{Durable, Effect, Packet, Router, Settings};
 use crate::Time;
 use crate::dice::Dice;
 
@@ -190,9 +191,22 @@ impl World {
         self.routers[from].route(self.now, id(to)).map(|route| route.hops)
     }
 
-    /// A cycle of valid next hops, if there is one.
+    /// A node is back with what it had stored.
+    fn restore(&mut self, node: usize, life: u32, durable: Durable) {
+        let rules = self.routers[node].table.rules;
+        self.routers[node] = Router::restored(id(node), self.settings.clone(), life, durable, self.now);
+        self.routers[node].table.rules = rules;
+    }
+
+    /// A cycle of valid next hops, if there is one. A route through a former life of a node ends there.
     fn cycle(&self) -> Option<Cycle> {
-        let next = |at: NodeId, to: NodeId| self.routers[at.index()].route(self.now, to).map(|route| route.next_hop);
+        let lives = |at: &Router<u32, u64>, hop: NodeId| {
+            !at.table.rules.bound_to_lives || at.neighbours.life_of(hop) == self.routers[hop.index()].life
+        };
+        let next = |at: NodeId, to: NodeId| {
+            let router = &self.routers[at.index()];
+            router.route(self.now, to).map(|route| route.next_hop).filter(|&hop| hop == to || lives(router, hop))
+        };
         for destination in (0..self.routers.len()).map(id) {
             for start in (0..self.routers.len()).map(id).filter(|&start| start != destination) {
                 let mut path = vec![start];

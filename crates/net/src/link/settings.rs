@@ -16,10 +16,10 @@ pub struct Settings {
     pub hellos_up: u32,
     /// How many hellos of a neighbour are looked back at: at most 32.
     pub hellos_window: u32,
-    /// A neighbour that is silent for so many of its intervals is gone; or for so many of the shortest,
-    /// [`Self::hello_ms`], after it was asked something [`Self::questions_min`] times.
+    /// A neighbour that is silent for so many of the intervals that it has announced is gone, for links and routes.
     pub hellos_down: u32,
-    /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely.
+    /// How often a neighbour must have been asked something before its silence means more than that it speaks rarely:
+    /// it is gone when as many shortest intervals, [`Self::hello_ms`], have passed since the first question.
     pub questions_min: u32,
     /// The most neighbours without a link that one hello lists.
     pub list_max: u32,
@@ -31,6 +31,11 @@ pub struct Settings {
     pub calls_per_second_max: u32,
     /// The most messages on the way to one neighbour, unacknowledged.
     pub window: u32,
+    /// The most messages that wait for one neighbour. One that is full and gets another one is given up, unless that
+    /// carries permits.
+    pub queue_max: u32,
+    /// The most neighbours, and former ones that have to be remembered. Others are not heard.
+    pub peers_max: u32,
     /// A message to several at once is put off by some part of this.
     pub share_jitter_ms: u32,
     /// How long an acknowledgement waits at least for a message that could carry it, and at most twice as long.
@@ -56,13 +61,15 @@ impl Default for Settings {
             hellos_per_second_max: 50,
             hellos_up: 2,
             hellos_window: 3,
-            hellos_down: 4,
+            hellos_down: 3,
             questions_min: 4,
             list_max: 32,
             spare_witnesses: 2,
             spare_ms: 10_000,
             calls_per_second_max: 25,
             window: 16,
+            queue_max: 1_024,
+            peers_max: 4_096,
             share_jitter_ms: 5,
             ack_delay_ms: 25,
             retransmit_ms: 200,
@@ -97,6 +104,8 @@ impl Settings {
             (self.list_max >= 1, "link.list-max must be at least 1: nobody would learn that it is heard"),
             (self.calls_per_second_max >= 1, "link.calls-per-second-max must be at least 1"),
             (self.window >= 1, "link.window must be at least 1: no message would ever be sent"),
+            (self.queue_max >= self.window, "link.queue-max must be at least link.window"),
+            (self.peers_max >= 1, "link.peers-max must be at least 1: nobody would ever be heard"),
             (self.tries_max >= 1, "link.tries-max must be at least 1"),
             (waits.iter().all(|&ms| ms >= 1), "link.retransmit-ms, -min and -max must be at least 1"),
             (
@@ -110,6 +119,16 @@ impl Settings {
             ),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, refusal)| Err(refusal))
+    }
+
+    /// How long a neighbour may be silent that speaks at least once in each such interval.
+    pub(crate) fn silence(&self, interval: Time) -> Time {
+        Time(interval.0.saturating_mul(u64::from(self.hellos_down)))
+    }
+
+    /// How long what such a neighbour has said is remembered: for one interval more.
+    pub(crate) fn memory(&self, interval: Time) -> Time {
+        self.silence(interval) + interval
     }
 
     /// The first wait of a series of `tries`, doubled with each, up to the longest.
@@ -143,6 +162,8 @@ mod tests {
             (Settings { list_max: 0, ..usual }, "list-max"),
             (Settings { calls_per_second_max: 0, ..usual }, "calls-per-second-max"),
             (Settings { window: 0, ..usual }, "window"),
+            (Settings { queue_max: 15, ..usual }, "queue-max"),
+            (Settings { peers_max: 0, ..usual }, "peers-max"),
             (Settings { tries_max: 0, ..usual }, "tries-max"),
             (Settings { retransmit_ms: 0, ..usual }, "retransmit-ms"),
             (Settings { retransmit_ms_max: 1, ..usual }, "retransmit-ms-max"),

@@ -2,13 +2,15 @@
 //!
 //! What the format has no place for rides in extensions (section 9):
 //!
-//! - 100, in RREQ and RREP: an advert: its version in eight bytes, then what it says. Its owner is whom the message is
-//!   about.
+//! - 100, in RREQ and RREP: an advert: its version in eight bytes, then what it says. Its owner is the node that the
+//!   message is about.
+//! - 201, in RREQ and RREP: the sender's life, in four bytes, if it is not its first.
 //! - 200, in RERR: which of the sequence numbers are unknown, a bit for each destination, the first one lowest. Only if
 //!   there are such.
 //!
-//! Who does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route may end
-//! earlier than was said, but never later. Data is an IP packet from its originator to its destination.
+//! A node that does not know an extension below 128 may skip it. A lifetime is rounded down to milliseconds: a route
+//! may end earlier than was said, but never later. Data is an IP packet from its originator to its destination. If it
+//! is for another life of the next hop than the first, it begins with a head of our own formats, kind 0, and that life.
 
 use std::net::Ipv4Addr;
 
@@ -16,7 +18,7 @@ use driftlock_protocol::NodeId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{AODV_PORT, Datagram, PORT, WireError, address, content_len, from_content, node};
+use super::{AODV_PORT, Datagram, MAGIC, PORT, VERSION, WireError, address, content_len, from_content, node};
 use crate::Time;
 use crate::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 
@@ -35,7 +37,15 @@ const ACKNOWLEDGE: u8 = 0x40;
 /// Extensions.
 const ADVERT: u8 = 100;
 const UNKNOWN_SEQS: u8 = 200;
+const LIFE: u8 = 201;
 const MUST_BE_KNOWN: u8 = 128;
+const LIFE_BYTES: u8 = 4;
+
+/// What data begins with before the life of the next hop that it is for.
+const FOR_A_LIFE: [u8; 4] = [MAGIC[0], MAGIC[1], VERSION, 0];
+
+/// How many bytes of data's length are not in its datagram's payload.
+pub const IP_HEADER: usize = 20;
 
 /// A neighbour does not pass it on as it is.
 const ONE_HOP: u8 = 1;
@@ -63,11 +73,16 @@ pub fn datagram<A: Serialize, D>(
         Packet::Acknowledgement => (ONE_HOP, vec![RREP_ACK, 0]),
         Packet::Data(data) => {
             let (source, destination) = (address(data.originator)?, address(data.destination)?);
-            return Ok(Datagram { source, destination, ttl: data.ttl, port: PORT, payload: encode(&data.content) });
+            let payload = for_a_life(data.life, encode(&data.content));
+            return Ok(Datagram { source, destination, ttl: data.ttl, port: PORT, payload });
         }
     };
     let destination = to.map_or(Ok(Ipv4Addr::BROADCAST), address)?;
     Ok(Datagram { source: address(from)?, destination, ttl, port: AODV_PORT, payload })
+}
+
+fn for_a_life(life: u32, content: Vec<u8>) -> Vec<u8> {
+    if life == 0 { content } else { [&FOR_A_LIFE[..], &life.to_be_bytes(), &content].concat() }
 }
 
 fn request_bytes<A: Serialize>(request: &Request<A>) -> Result<Vec<u8>, WireError> {
@@ -80,6 +95,7 @@ fn request_bytes<A: Serialize>(request: &Request<A>) -> Result<Vec<u8>, WireErro
     put(&mut bytes, request.destination_seq.unwrap_or_default().0);
     put_node(&mut bytes, request.originator)?;
     put(&mut bytes, request.originator_seq.0);
+    put_life(&mut bytes, request.life);
     put_advert(bytes, request.advert.as_ref())
 }
 
@@ -89,10 +105,11 @@ fn reply_bytes<A: Serialize>(reply: &Reply<A>) -> Result<Vec<u8>, WireError> {
     put(&mut bytes, reply.seq.0);
     put_node(&mut bytes, reply.originator)?;
     put(&mut bytes, millis(reply.lifetime));
+    put_life(&mut bytes, reply.life);
     put_advert(bytes, reply.advert.as_ref())
 }
 
-/// A hello is a reply about the sender that everybody gets (section 6.9).
+/// A hello is a reply about the sender that all neighbours get (section 6.9).
 fn hello_bytes<A: Serialize>(from: NodeId, hello: &Greeting<A>) -> Result<Vec<u8>, WireError> {
     let mut bytes = vec![RREP, 0, 0, 0];
     put_node(&mut bytes, from)?;
@@ -127,6 +144,13 @@ fn put_advert<A: Serialize>(mut bytes: Vec<u8>, advert: Option<&Advert<A>>) -> R
     Ok(postcard::to_extend(&advert.content, bytes).expect(super::WELL_BEHAVED))
 }
 
+fn put_life(bytes: &mut Vec<u8>, life: u32) {
+    if life > 0 {
+        bytes.extend([LIFE, LIFE_BYTES]);
+        put(bytes, life);
+    }
+}
+
 fn put(bytes: &mut Vec<u8>, word: u32) {
     bytes.extend(word.to_be_bytes());
 }
@@ -157,8 +181,13 @@ pub fn packet<A: DeserializeOwned, D>(
     match datagram.port {
         AODV_PORT => control(datagram, from),
         PORT => {
-            let (destination, content) = (node(datagram.destination)?, decode(&datagram.payload)?);
-            Ok(Packet::Data(Data { ttl, originator: from, destination, content }))
+            let (life, content) = match datagram.payload.strip_prefix(&FOR_A_LIFE) {
+                Some(rest) => rest.split_first_chunk().ok_or(MALFORMED)?,
+                None => (&[0; 4], &datagram.payload[..]),
+            };
+            let (life, destination, content) =
+                (u32::from_be_bytes(*life), node(datagram.destination)?, decode(content)?);
+            Ok(Packet::Data(Data { life, ttl, originator: from, destination, content }))
         }
         _ => Err(WireError::Foreign),
     }
@@ -191,7 +220,9 @@ impl<'a> Bytes<'a> {
         let [flags, _, hops] = self.array()?;
         let (id, destination, destination_seq) = (self.word()?, self.node()?, Seq(self.word()?));
         let (originator, originator_seq) = (self.node()?, Seq(self.word()?));
+        let [advert, life] = self.extensions([ADVERT, LIFE])?;
         Ok(Request {
+            life: life_of(life)?,
             id,
             ttl,
             hops,
@@ -201,7 +232,7 @@ impl<'a> Bytes<'a> {
             destination_seq: (flags & UNKNOWN_SEQ == 0).then_some(destination_seq),
             originator,
             originator_seq,
-            advert: self.advert(originator)?,
+            advert: advert_of(originator, advert)?,
         })
     }
 
@@ -210,10 +241,12 @@ impl<'a> Bytes<'a> {
         let (destination, seq, originator) = (self.node()?, Seq(self.word()?), self.node()?);
         let lifetime = self.lifetime()?;
         let acknowledge = flags & ACKNOWLEDGE != 0;
-        Ok(Reply { hops, acknowledge, destination, seq, originator, lifetime, advert: self.advert(destination)? })
+        let [advert, life] = self.extensions([ADVERT, LIFE])?;
+        let (advert, life) = (advert_of(destination, advert)?, life_of(life)?);
+        Ok(Reply { life, hops, acknowledge, destination, seq, originator, lifetime, advert })
     }
 
-    /// Nobody says hello for another: whom it is about is who has sent it.
+    /// No node says hello for another: a hello is about its sender.
     fn hello<A: DeserializeOwned>(&mut self, from: NodeId) -> Result<Greeting<A>, WireError> {
         let Reply { destination, seq, lifetime, advert, .. } = self.reply()?;
         if destination == from { Ok(Greeting { seq, lifetime, advert }) } else { Err(MALFORMED) }
@@ -223,7 +256,8 @@ impl<'a> Bytes<'a> {
         let [_, _, count] = self.array()?;
         let entries = (0..count).map(|_| Ok(Unreachable { destination: self.node()?, seq: Some(Seq(self.word()?)) }));
         let mut entries = entries.collect::<Result<Box<[_]>, WireError>>()?;
-        let unknown = self.extension(UNKNOWN_SEQS)?.unwrap_or_default();
+        let [unknown] = self.extensions([UNKNOWN_SEQS])?;
+        let unknown = unknown.unwrap_or_default();
         for (place, entry) in entries.iter_mut().enumerate() {
             if unknown.get(place / 8).is_some_and(|bits| bits >> (place % 8) & 1 == 1) {
                 entry.seq = None;
@@ -232,22 +266,15 @@ impl<'a> Bytes<'a> {
         Ok(entries)
     }
 
-    fn advert<A: DeserializeOwned>(&mut self, owner: NodeId) -> Result<Option<Advert<A>>, WireError> {
-        let Some(extension) = self.extension(ADVERT)? else { return Ok(None) };
-        let (&version, content) = extension.split_first_chunk().ok_or(MALFORMED)?;
-        let content = from_content(content, "an advert")?;
-        Ok(Some(Advert { owner, version: u64::from_be_bytes(version), content }))
-    }
-
-    /// Reads the extensions, which are all that is left, and looks for this one. Others are skipped if they may be.
-    fn extension(&mut self, wanted: u8) -> Result<Option<&'a [u8]>, WireError> {
-        let mut found = None;
+    /// Reads the extensions, which are all that is left, and looks for these. Others are skipped if they may be.
+    fn extensions<const N: usize>(&mut self, wanted: [u8; N]) -> Result<[Option<&'a [u8]>; N], WireError> {
+        let mut found = [None; N];
         while !self.0.is_empty() {
             let [kind, length] = self.array()?;
             let (content, rest) = self.0.split_at_checked(usize::from(length)).ok_or(MALFORMED)?;
             self.0 = rest;
-            if kind == wanted {
-                found = Some(content);
+            if let Some(place) = wanted.iter().position(|&wanted| wanted == kind) {
+                found[place] = Some(content);
             } else if kind >= MUST_BE_KNOWN {
                 return Err(WireError::Kind(kind));
             }
@@ -276,6 +303,18 @@ impl<'a> Bytes<'a> {
         self.0 = rest;
         Ok(array)
     }
+}
+
+fn advert_of<A: DeserializeOwned>(owner: NodeId, extension: Option<&[u8]>) -> Result<Option<Advert<A>>, WireError> {
+    let Some(extension) = extension else { return Ok(None) };
+    let (&version, content) = extension.split_first_chunk().ok_or(MALFORMED)?;
+    let content = from_content(content, "an advert")?;
+    Ok(Some(Advert { owner, version: u64::from_be_bytes(version), content }))
+}
+
+fn life_of(extension: Option<&[u8]>) -> Result<u32, WireError> {
+    let Some(extension) = extension else { return Ok(0) };
+    extension.try_into().map(u32::from_be_bytes).map_err(|_| MALFORMED)
 }
 
 const MALFORMED: WireError = WireError::Malformed("a routing packet");

@@ -9,3 +9,4 @@ mod beacons;
 mod histories;
 mod pairs;
 mod restarts;
+mod silence;

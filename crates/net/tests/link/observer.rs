@@ -60,6 +60,8 @@ pub(crate) struct Observer {
     by_transfer: BTreeMap<(NodeId, NodeId, Transfer), usize>,
     /// Of each node, how often it has restarted and how many tokens it has sent since.
     lives: BTreeMap<NodeId, (u32, u64)>,
+    /// Whom each node hears, in which life.
+    heard: BTreeMap<(NodeId, NodeId), Boot>,
     sent_over: BTreeMap<(NodeId, NodeId, usize), u64>,
     delivered_over: BTreeMap<(NodeId, NodeId, usize), u64>,
     /// Each link with the number of its life, which is unique among all.
@@ -128,6 +130,7 @@ impl Observer {
         let life = self.lives.entry(node).or_default();
         *life = (life.0 + 1, 0);
         self.up.retain(|&(here, _), _| here != node);
+        self.heard.retain(|&(here, _), _| here != node);
         if !remembers {
             self.forgetful.insert(node);
             self.forgets(node);
@@ -149,6 +152,13 @@ impl Observer {
     pub(crate) fn sees(&mut self, node: NodeId, effect: &Effect<Message>) {
         match *effect {
             Effect::Transmit { .. } | Effect::Route { .. } => {}
+            Effect::Heard { peer, boot } => {
+                let former = self.heard.insert((node, peer), boot);
+                assert!(former < Some(boot), "{node} hears {peer} in {boot:?} for the first time again");
+            }
+            Effect::Silent { peer } => {
+                assert!(self.heard.remove(&(node, peer)).is_some(), "{node} has never heard {peer}");
+            }
             Effect::Up { peer, incarnation } => self.up(node, peer, incarnation),
             Effect::Down { peer, incarnation } => {
                 let link = self.up.remove(&(node, peer)).map(|link| link.0);

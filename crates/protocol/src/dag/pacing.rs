@@ -1,8 +1,8 @@
 //! What a node does when its reversals lead nowhere.
 //!
-//! Where the network is partitioned, everybody in a part without a token raises its height over everybody else for
-//! ever, and in a part where all hold tokens everybody lowers it for ever; both as fast as messages travel. So it is in
-//! a network that is connected by a new link, until the heights of its ends have arrived. The papers do not say what to
+//! Where the network is partitioned, every node in a part without a token raises its height over the others for ever,
+//! and in a part where all hold tokens every node lowers it for ever; both as fast as messages travel. So it is in a
+//! network that is connected by a new link, until the heights of its ends have arrived. The papers do not say what to
 //! do about it. When the parts meet again, their heights may be thousands of levels apart, and partial reversal, which
 //! climbs one level above the lowest neighbour, takes as many steps.
 //!
@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use super::Dag;
 use crate::{Constant, Outbox};
 
-/// The timer of whoever reverses links; the papers have none.
+/// The timer of an algorithm that reverses links; the papers have none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timer {
     /// The pause before the next reversal is over.
     Pace,
-    /// A token that nobody wants here has stayed long enough. Of KRLF alone.
+    /// A token for which no request waits here has stayed long enough. Of KRLF alone.
     Rest,
 }
 

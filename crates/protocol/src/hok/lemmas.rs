@@ -91,14 +91,14 @@ fn units_are_kept_only_without_a_way(node: &Hok) -> Verdict {
     Ok(())
 }
 
-/// With nothing in flight, a node without the token that has anybody in its queue is in the queue of its `next`, a
+/// With nothing in flight, a node without the token that has any node in its queue is in the queue of its `next`, a
 /// lower neighbour, with the rank of its own front. So every chain of requests ends at the holder, whose front is the
 /// most urgent request of all.
 fn next_knows_the_front(moment: &Moment<'_, Hok>, node: &Hok) -> Verdict {
     let Some(front) = node.queue.front().filter(|_| !node.token_holder()) else { return Ok(()) };
     let id = node.id;
     let Some(next) = node.next else {
-        // Without a neighbour there is nobody to ask.
+        // Without a neighbour there is none to ask.
         let alone = node.dag.known_heights().next().is_none();
         return if alone { Ok(()) } else { Err(format!("node {id} has requests and asks nobody")) };
     };

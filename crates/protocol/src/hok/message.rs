@@ -10,14 +10,14 @@ use crate::{Fence, NodeId, Permits};
 ///
 /// ```text
 ///      2 ──REQUEST──▶ 1 ──REQUEST──▶ 0 (token)        2 wants h units
-///                     1 ──UPDATE───▶ 0                somebody more urgent asks through 1
+///                     1 ──UPDATE───▶ 0                a more urgent node asks through 1
 ///      2 ◀──TOKEN──── 1 ◀──TOKEN──── 0                t free units; 2 takes h of them and passes the token on
 ///      2 ──RELEASE──▶ 1 ──RELEASE──▶ ...              2 has left the CS: h units follow the token
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// *REQUEST(i, p)*: "I, or somebody behind me, want the token": an entry in the receiver's queue.
+    /// *REQUEST(i, p)*: "I, or a node behind me, want the token": an entry in the receiver's queue.
     Request {
         /// *ht*: the sender's height.
         height: Height,

@@ -1,4 +1,4 @@
-//! Who goes first.
+//! Which request goes first.
 
 use core::hash::{Hash, Hasher};
 
@@ -21,9 +21,9 @@ pub enum Policy {
         /// How many.
         unit: u16,
     },
-    /// The earliest deadline first. Deadlines that lie in the future when they are set need no aging: whoever waits
-    /// will have the earliest. A request without a deadline may wait for ever, and so may anybody if others set theirs
-    /// ever earlier.
+    /// The earliest deadline first. Deadlines that lie in the future when they are set need no aging: every waiter will
+    /// have the earliest. A request without a deadline may wait for ever, and so may any if others set theirs ever
+    /// earlier.
     EarliestDeadline,
     /// All alike: the algorithm that the paper sets out to improve on.
     FirstCome,

@@ -1,4 +1,4 @@
-//! *Q*: who asks through this node, the most urgent first.
+//! *Q*: the nodes that ask through this one, the most urgent first.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ pub(super) struct Entry {
     pub(super) rank: Rank,
 }
 
-/// The paper's priority queue: by rank, and in the order of arrival where ranks are equal. Nobody is in it twice.
+/// The paper's priority queue: by rank, and in the order of arrival where ranks are equal. No node is in it twice.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct RequestQueue(Vec<Entry>);
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_in_it_twice_and_a_request_moves_only_with_its_rank() {
+    fn no_node_is_in_it_twice_and_a_request_moves_only_with_its_rank() {
         let mut queue = queue(&[(0, 3), (1, 3), (2, 3)]);
         queue.put(NodeId(0), rank(3));
         assert_eq!(nodes(&queue), [0, 1, 2], "the same request again keeps its place");

@@ -98,7 +98,7 @@ fn effects(node: &mut Hok, act: impl FnOnce(&mut Hok, &mut Out<Hok>)) -> Vec<Eff
     out.drain().collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 fn done(node: &mut Hok, act: impl FnOnce(&mut Hok, &mut Out<Hok>)) -> Vec<String> {
     let brief = |effect| match effect {
         Effect::Send { to, message, .. } => Some(format!("{} {to}", Hok::KINDS[Hok::kind(&message)])),
@@ -189,7 +189,7 @@ fn a_holder_that_waits_has_nobody_to_tell_who_is_in_front() {
 }
 
 #[test]
-fn as_published_a_release_ages_those_who_wait_here_and_next_is_told() {
+fn as_published_a_release_ages_the_requests_that_wait_here_and_next_is_told() {
     let node = |repairs| {
         let mut node = asked(repairs, &[(2, 5)]);
         (node.state, node.in_use) = (Section::Critical, unit(0));
@@ -205,7 +205,7 @@ fn as_published_a_release_ages_those_who_wait_here_and_next_is_told() {
 }
 
 #[test]
-fn without_aging_a_release_makes_nobody_more_urgent_even_as_published() {
+fn without_aging_a_release_makes_no_request_more_urgent_even_as_published() {
     let mut node = middle_with(Policy::Strict, Repairs::ALL.without(repair::AGE_BY_GRANTS));
     node.queue.put(NodeId(2), rank(5));
     (node.state, node.in_use, node.told) = (Section::Critical, unit(0), Some(rank(5)));
@@ -239,7 +239,7 @@ fn a_holder_that_waits_enters_when_enough_units_have_come() {
 
 /// Its own request is in Q, and it would have to be dequeued first: the paper's wait is not going on.
 #[test]
-fn as_published_a_release_wakes_nobody_but_who_waits_for_it() {
+fn as_published_a_release_wakes_none_but_a_holder_that_waits_for_it() {
     let published = Repairs::ALL.without(repair::KEEP_OWN);
     let mut node = waiting(holder(published, &[]), 1);
     assert_eq!(heard(&mut node, release(2, unit(0))), [""; 0]);
@@ -248,7 +248,7 @@ fn as_published_a_release_wakes_nobody_but_who_waits_for_it() {
 }
 
 #[test]
-fn whoever_gets_the_token_goes_below_its_sender_and_tells_all() {
+fn a_node_that_gets_the_token_goes_below_its_sender_and_tells_all() {
     let mut node = Hok { told: Some(rank(5)), ..middle(Repairs::ALL) };
     let link = told(&mut node, 2, |node, out| node.message(NodeId(0), handed(0, -4, None), out));
     assert_eq!((node.dag.my_height, view(&node, 0)), (height(1, -5), height(0, -4)));
@@ -261,7 +261,7 @@ fn whoever_gets_the_token_goes_below_its_sender_and_tells_all() {
 }
 
 #[test]
-fn a_token_that_asks_goes_back_when_nobody_else_is_more_urgent() {
+fn a_token_that_asks_goes_back_when_no_other_request_is_more_urgent() {
     let mut node = middle(Repairs::ALL);
     assert_eq!(heard(&mut node, handed(0, 0, Some(rank(1)))), ["link 0", "link 2", "link 3", "token 0"]);
     let mut node = asked(Repairs::ALL, &[(2, 5)]);
@@ -279,7 +279,7 @@ fn units_that_were_kept_join_a_token_that_comes() {
 }
 
 #[test]
-fn whoever_hands_the_token_over_says_in_it_what_it_wants_or_as_published_behind_it() {
+fn a_node_that_hands_the_token_over_says_in_it_what_it_wants_or_as_published_behind_it() {
     let given = |repairs, requests: &[_]| {
         let mut node = holder(repairs, requests);
         let messages = told(&mut node, 2, Hok::give_token_to_front);
@@ -307,7 +307,7 @@ fn messages_ask(messages: &[Message]) -> Option<Rank> {
 }
 
 #[test]
-fn whoever_was_handed_the_token_owes_an_acknowledgement_unless_as_published() {
+fn a_neighbour_that_was_handed_the_token_owes_an_acknowledgement_unless_as_published() {
     let owed = |repairs| {
         let mut node = holder(repairs, &[(2, 5)]);
         done(&mut node, Hok::give_token_to_front);
@@ -317,7 +317,7 @@ fn whoever_was_handed_the_token_owes_an_acknowledgement_unless_as_published() {
 }
 
 #[test]
-fn whoever_enters_takes_what_it_wants_and_passes_the_token_on() {
+fn a_node_that_enters_takes_what_it_wants_and_passes_the_token_on() {
     let mut node = waiting(holder(Repairs::ALL, &[(3, 1)]), 1);
     node.next = None;
     assert_eq!(done(&mut node, Hok::give_token_to_front), ["grant", "token 3"]);
@@ -346,7 +346,7 @@ fn grants_are_counted_only_where_they_make_requests_older() {
 }
 
 #[test]
-fn who_has_gone_below_is_served_no_more_and_who_has_not_is() {
+fn a_waiter_that_has_gone_below_is_served_no_more_and_one_that_has_not_is() {
     let queued = |order| {
         let mut node = asked(Repairs::ALL, &[(2, 5), (3, 1)]);
         heard(&mut node, link(2, order, None));
@@ -429,7 +429,7 @@ fn when_the_link_to_the_front_fails_next_is_told_who_is_in_front_now() {
 }
 
 #[test]
-fn whoever_loses_its_last_lower_neighbour_rises_and_sends_on_the_units_that_it_keeps() {
+fn a_node_that_loses_its_last_lower_neighbour_rises_and_sends_on_the_units_that_it_keeps() {
     let mut node = waiting(middle(Repairs::ALL), 1);
     node.released = unit(0);
     assert_eq!(done(&mut node, |node, out| node.below(down(0), out)), ["link 2", "link 3", "request 2", "release 2"]);
@@ -468,7 +468,7 @@ fn a_pause_ends_when_the_token_comes_or_a_link_changes() {
 
 /// A node that could reverse no more, and has given the token away since, may reverse links again.
 #[test]
-fn whoever_gives_the_token_away_is_patient_again() {
+fn a_node_that_gives_the_token_away_is_patient_again() {
     let mut node = holder(Repairs::ALL, &[(2, 5)]);
     node.dag.end_turn();
     done(&mut node, Hok::give_token_to_front);
@@ -514,7 +514,7 @@ fn a_holder_turns_no_links_after_a_pause() {
 }
 
 #[test]
-fn who_has_to_wait_with_a_reversal_asks_nobody_unless_as_published() {
+fn a_node_that_has_to_wait_with_a_reversal_asks_no_neighbour_unless_as_published() {
     let next = |repairs: Repairs| {
         let mut node = paused(repairs);
         node.dag.end_turn();
@@ -584,7 +584,7 @@ fn a_height_that_goes_with_a_release_or_an_update_is_not_known_to_have_been_told
 }
 
 #[test]
-fn whoever_speaks_of_another_nodes_height_is_not_listened_to() {
+fn a_neighbour_that_speaks_of_another_nodes_height_is_not_listened_to() {
     let mut node = middle(Repairs::ALL);
     assert_eq!(done(&mut node, |node, out| node.message(NodeId(2), request(3, 2, 1), out)), [""; 0]);
     assert!(node.queue.is_empty());
@@ -601,7 +601,7 @@ fn what_comes_back_is_kept_or_goes_another_way_unless_as_published() {
 }
 
 #[test]
-fn a_holder_to_which_the_token_came_late_goes_below_all_its_neighbours_before_it_serves_anybody() {
+fn a_holder_to_which_the_token_came_late_goes_below_all_its_neighbours_before_it_serves_any() {
     let mut node = asked(Repairs::ALL, &[(3, 1)]);
     let told = done(&mut node, |node, out| node.message(NodeId(9), handed(9, 5, None), out));
     assert_eq!(told, ["link 0", "link 2", "link 3", "token 3"]);

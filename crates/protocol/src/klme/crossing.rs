@@ -1,4 +1,4 @@
-//! Clauses I to L: who leaves, and who comes.
+//! Clauses I to L: nodes that leave, and nodes that come.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ impl Klme {
         }
     }
 
-    /// I, when the token has come to a node that is about to leave, or somebody to give it to: as soon as it is given
+    /// I, when the token has come to a node that is about to leave, or a node to give it to: as soon as it is given
     /// away, the new leader is told.
     pub(super) fn hand_over(&mut self, out: &mut Out<Self>) {
         let place = self.here();
@@ -49,7 +49,7 @@ impl Klme {
         }
     }
 
-    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those who
+    /// I: the token goes to the front of `R_Queue`, or to the lowest id which is not in `T_alloc_id`, of those that
     /// stay. If all others are about to leave, too, it is kept until they have; the last node takes it to its end.
     fn give_away(&mut self, out: &mut Out<Self>) {
         if let Some((front, number)) = self.dequeue() {
@@ -155,7 +155,7 @@ impl Klme {
         }
     }
 
-    /// The leader has struck this node off: it may go. It can not have been sent the token since.
+    /// The leader has struck this node off: it may go. It cannot have been sent the token since.
     pub(super) fn on_leave_ack(&mut self, life: Life, out: &mut Out<Self>) {
         let current = self.number().life;
         let place = self.here();

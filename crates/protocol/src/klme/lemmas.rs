@@ -47,13 +47,14 @@ fn members<'a>(moment: &'a Moment<'_, Klme>) -> impl Iterator<Item = (&'a Klme, 
     moment.nodes.iter().filter_map(|node| node.place.as_ref().map(|place| (*node, place)))
 }
 
-/// The units that a token has in its books as allocated, and that nobody uses: the grant is on its way, or the release.
+/// The units that a token has in its books as allocated, and that no node uses: the grant is on its way, or the
+/// release.
 pub(super) fn lent(moment: &Moment<'_, Klme>) -> Permits {
     let all = |permits: Permits, more: Permits| permits.union(more);
     let allocated = tokens(moment).flat_map(|token| &token.allocated).map(|entry| entry.grant.permits);
     let in_use = moment.nodes.iter().filter_map(|node| node.in_use).map(|grant| grant.permits);
     let nobody = moment.nodes.iter().all(|node| node.place.is_none());
-    // Without members there is no token, and every unit is free for whoever comes first.
+    // Without members there is no token, and every unit is free for the first node that comes.
     let books = if nobody { Permits::first(moment.nodes.first().map_or(0, |node| node.k)) } else { Permits::NONE };
     allocated.fold(books, all).without(in_use.fold(Permits::NONE, all))
 }
@@ -78,7 +79,7 @@ fn books_are_in_order(k: u32, token: &Token) -> Verdict {
     }
 }
 
-/// Theorem 1: who is in its CS is in `T_alloc_id`, under its number and with its unit.
+/// Theorem 1: a node that is in its CS is in `T_alloc_id`, under its number and with its unit.
 fn whoever_is_in_cs_is_allocated(node: &Klme, token: &Token) -> Verdict {
     let in_cs = node.state == Section::Critical;
     if in_cs != node.in_use.is_some() {
@@ -102,7 +103,8 @@ fn nobody_waits_who_could_be_served(node: &Klme, token: &Token) -> Verdict {
     }
 }
 
-/// With nothing in flight, `T_alloc_id` is who is in the CS, everybody knows the leader, and who is queued knows it.
+/// With nothing in flight, `T_alloc_id` are the nodes in their CS, every member knows the leader, and a node that is
+/// queued knows it.
 fn at_rest(moment: &Moment<'_, Klme>, token: &Token) -> Verdict {
     let in_cs = |id: NodeId| moment.nodes.get(id.index()).is_some_and(|node| node.state == Section::Critical);
     if let Some(entry) = token.allocated.iter().find(|entry| !in_cs(entry.node)) {

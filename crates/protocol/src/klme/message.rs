@@ -22,9 +22,9 @@ use crate::{Fence, Grant, NodeId, Permits};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// *`Leader_info(i, T_alloc_id, Token_leader_no)`*: who has the token now.
+    /// *`Leader_info(i, T_alloc_id, Token_leader_no)`*: which node has the token now.
     LeaderInfo {
-        /// *i*: whom the token was sent to.
+        /// *i*: the node that the token was sent to.
         leader: NodeId,
         /// *`T_alloc_id`*.
         allocated: Vec<(NodeId, RequestNo)>,
@@ -109,7 +109,7 @@ impl Hash for LeaderNo {
     }
 }
 
-/// An entry of *`T_alloc_id`*: who may use a unit.
+/// An entry of *`T_alloc_id`*: a node that may use a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Allocation {
     /// Who.
@@ -127,7 +127,8 @@ pub struct Token {
     pub leader_no: LeaderNo,
     /// *`T_alloc_id`*, by node.
     pub allocated: Vec<Allocation>,
-    /// *`T_req_list`*: the last request of each node that was queued or served. Who has left is past every request.
+    /// *`T_req_list`*: the last request of each node that was queued or served. A node that has left is past every
+    /// request.
     pub requests: Numbers,
     /// *Kfree* units are free: these.
     pub free: Permits,
@@ -138,7 +139,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// *`GenerateToken()`*: k free units, for whoever came first.
+    /// *`GenerateToken()`*: k free units, for the node that came first.
     pub(super) fn generate(k: u32, generation: u32) -> Self {
         Self {
             leader_no: LeaderNo(1),

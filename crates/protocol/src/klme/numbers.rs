@@ -101,7 +101,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets everybody, and hands the numbers out.
+    /// Forgets all nodes, and hands the numbers out.
     pub fn take(&mut self) -> Vec<(NodeId, RequestNo)> {
         core::mem::take(&mut self.0)
     }

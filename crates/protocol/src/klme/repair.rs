@@ -35,16 +35,16 @@ pub const MERGE_ALLOCATED: Repair = Repair::new(
 /// Clause I: "if (i = `M_Th_id` && state = CS)".
 pub const IDLE_HOLDER: Repair =
     Repair::new(7, "idle-holder", "a holder that leaves hands the token over whether or not it is in its CS");
-/// Clauses I and K: nobody to hand the token to, nobody to wait for.
+/// Clauses I and K: no node to hand the token to, none to wait for.
 pub const LAST_NODE: Repair = Repair::new(
     8,
     "last-node",
     "the token goes to an allocated node if there is no other, ends with the last node, and begins anew with the first",
 );
-/// Clause L: nobody answers while the token is on its way.
+/// Clause L: no node answers while the token is on its way.
 pub const GREET: Repair =
     Repair::new(9, "greet", "who comes while the token is on its way is greeted by whoever receives it");
-/// Clause I: the node is gone before anybody knows.
+/// Clause I: the node is gone before any other knows.
 pub const FAREWELL: Repair = Repair::new(
     10,
     "farewell",

@@ -71,7 +71,7 @@ fn clauses(node: &mut Klme, from: u32, message: Message) -> Vec<&'static str> {
     out.drain().filter_map(clause).collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 pub(super) fn done(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<String> {
     let kind = |message: &Message| Klme::KINDS[Klme::kind(message)];
     let brief = |effect| match effect {
@@ -89,7 +89,7 @@ pub(super) fn heard(node: &mut Klme, from: u32, message: Message) -> Vec<String>
     done(node, |node, out| node.message(NodeId(from), message, out))
 }
 
-/// What it says, and to whom.
+/// What it says, and to which node.
 pub(super) fn said(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Vec<(NodeId, Message)> {
     let message = |effect| if let Effect::Send { to, message, .. } = effect { Some((to, message)) } else { None };
     effects(node, act).into_iter().filter_map(message).collect()
@@ -120,7 +120,7 @@ fn members_know_one_another_by_their_ids_whoever_leads() {
 }
 
 #[test]
-fn whoever_has_the_token_leads_and_as_published_whoever_believes_it_and_has_the_token_or_a_copy() {
+fn the_node_with_the_token_leads_and_as_published_one_that_believes_it_and_has_the_token_or_a_copy() {
     let leads = |repairs, believes: u32, has_token, has_copy| {
         let mut node = member_with(repairs);
         let place = node.here();
@@ -142,7 +142,7 @@ fn whoever_has_the_token_leads_and_as_published_whoever_believes_it_and_has_the_
 }
 
 #[test]
-fn those_who_come_and_go_are_known_by_their_ids_with_their_latest_life() {
+fn members_that_come_and_go_are_known_by_their_ids_with_their_latest_life() {
     let mut node = member();
     let others = |node: &mut Klme| node.here().others.iter().map(|other| (other.0.0, other.1.0)).collect::<Vec<_>>();
     done(&mut node, |node, out| node.below(Crossing::Parted { peer: NodeId(2) }, out));
@@ -164,7 +164,7 @@ fn the_farewell_of_one_that_has_gone_is_forgotten_and_no_other() {
 }
 
 #[test]
-fn b_whoever_asks_asks_the_leader_once_it_knows_it_and_is_not_about_to_leave() {
+fn b_a_node_asks_the_leader_once_it_knows_it_and_is_not_about_to_leave() {
     let ask = |node: &mut Klme| said(node, |node, out| node.request(Demand::ONE, out));
     let mut node = member();
     node.here().acknowledged = true;
@@ -194,7 +194,7 @@ fn b_a_leader_takes_a_unit_itself() {
 }
 
 #[test]
-fn c_whoever_does_not_lead_stores_a_request_and_says_nothing() {
+fn c_a_node_that_does_not_lead_stores_a_request_and_says_nothing() {
     let mut node = member();
     let request = Message::ReqCs { number: nth(2, 1) };
     assert_eq!(heard(&mut node, 2, request.clone()), [""; 0]);
@@ -217,7 +217,7 @@ fn c_an_idle_leader_sends_the_token_with_a_unit_and_tells_all() {
 }
 
 #[test]
-fn c_a_leader_in_its_cs_permits_whoever_it_has_a_unit_for_and_queues_the_others() {
+fn c_a_leader_in_its_cs_permits_those_it_has_a_unit_for_and_queues_the_others() {
     let mut node = busy_leader();
     let number = nth(2, 1);
     let answer = said(&mut node, |node, out| node.message(NodeId(2), Message::ReqCs { number }, out));
@@ -230,7 +230,7 @@ fn c_a_leader_in_its_cs_permits_whoever_it_has_a_unit_for_and_queues_the_others(
 }
 
 #[test]
-fn c_whoever_asks_again_has_left_its_cs_and_waits_once() {
+fn c_a_node_that_asks_again_has_left_its_cs_and_waits_once() {
     let mut node = busy_leader();
     for number in [1, 2] {
         heard(&mut node, 2, Message::ReqCs { number: nth(2, number) });
@@ -399,7 +399,7 @@ fn h_a_node_in_its_cs_keeps_its_unit_when_the_token_comes() {
 }
 
 #[test]
-fn h_as_published_whoever_passes_the_token_on_silently_keeps_a_copy() {
+fn h_as_published_a_node_that_passes_the_token_on_silently_keeps_a_copy() {
     let mut token = on_its_way();
     token.queue.push((NodeId(3), nth(3, 1)));
     let mut node = member_with(without(repair::FORWARD_ANNOUNCED).without(repair::NO_COPY));
@@ -408,7 +408,7 @@ fn h_as_published_whoever_passes_the_token_on_silently_keeps_a_copy() {
 }
 
 #[test]
-fn h_as_published_the_token_is_passed_on_silently_only_in_the_remainder_section_of_who_stays() {
+fn h_as_published_the_token_is_passed_on_silently_only_in_the_remainder_section_of_a_node_that_stays() {
     let mut token = on_its_way();
     let grant = token.allocate(NodeId(1), nth(1, 1));
     token.queue.push((NodeId(3), nth(3, 1)));
@@ -421,7 +421,7 @@ fn h_as_published_the_token_is_passed_on_silently_only_in_the_remainder_section_
 }
 
 #[test]
-fn h_whoever_has_the_token_or_knows_of_a_later_one_takes_no_other_unless_as_published() {
+fn h_a_node_that_has_the_token_or_knows_of_a_later_one_takes_no_other_unless_as_published() {
     let taken = |mut node: Klme, leader_no| {
         let mut token = on_its_way();
         (token.leader_no, token.fence.counter) = (LeaderNo(leader_no), 99);
@@ -465,7 +465,7 @@ fn h_requests_and_releases_that_were_stored_count_when_the_token_comes() {
 }
 
 #[test]
-fn h_those_who_came_or_said_farewell_meanwhile_hear_of_the_leader() {
+fn h_nodes_that_came_or_said_farewell_meanwhile_hear_of_the_leader() {
     let mut node = member();
     node.here().newcomers = vec![NodeId(3)];
     node.here().leavers.note(NodeId(2), nth(2, 0));
@@ -474,7 +474,7 @@ fn h_those_who_came_or_said_farewell_meanwhile_hear_of_the_leader() {
 }
 
 #[test]
-fn h_what_the_token_knows_of_those_who_are_here_is_noted() {
+fn h_what_the_token_knows_of_the_members_here_is_noted() {
     let mut token = on_its_way();
     for node in [2, 9] {
         token.requests.note(NodeId(node), nth(node, 4));
@@ -498,7 +498,7 @@ fn a_news_of_a_later_leader_is_taken_and_no_other() {
 }
 
 #[test]
-fn a_whoever_was_not_heard_asks_a_new_leader_again() {
+fn a_a_node_that_was_not_heard_asks_a_new_leader_again() {
     let ask = Message::ReqCs { number: nth(1, 1) };
     let tell = |node: &mut Klme| said(node, |node, out| node.message(NodeId(0), news(2, &[]), out));
     assert_eq!(tell(&mut waiter()), [(NodeId(2), ask)]);
@@ -512,7 +512,7 @@ fn a_whoever_was_not_heard_asks_a_new_leader_again() {
 }
 
 #[test]
-fn a_whoever_is_listed_with_a_unit_that_it_does_not_use_releases_it_again() {
+fn a_a_node_that_is_listed_with_a_unit_that_it_does_not_use_releases_it_again() {
     let release = |number| (NodeId(2), Message::Release { number: nth(1, number) });
     let tell = |node: &mut Klme, listed| {
         said(node, |node, out| node.message(NodeId(0), news(2, &[(1, nth(1, listed)), (3, nth(3, 9))]), out))

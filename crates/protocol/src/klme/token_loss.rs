@@ -13,7 +13,7 @@ impl Klme {
             .all(|&repair| self.has(repair))
     }
 
-    /// Section 7: the token has arrived; as published, who believes itself leader later still goes by the copy.
+    /// Section 7: the token has arrived; as published, a node that believes itself leader later still goes by the copy.
     pub(super) fn on_token_ack(&mut self, from: NodeId, leader_no: LeaderNo, out: &mut Out<Self>) {
         out.clause("7.ack");
         let possession = self.has(repair::POSSESSION);
@@ -33,7 +33,7 @@ impl Klme {
     }
 
     /// Section 7: the receiver has left before the token came, so it is made anew from the copy; under the same number,
-    /// and nobody is told. With [`repair::FAREWELL`] nobody leaves before a token that is on its way has come.
+    /// and no other node is told. With [`repair::FAREWELL`] no node leaves before a token that is on its way has come.
     pub(super) fn regenerate(&mut self, leaver: NodeId, out: &mut Out<Self>) {
         let id = self.id;
         let place = self.here();

@@ -22,15 +22,15 @@ pub(super) struct Loan {
     pub(super) claimed: bool,
 }
 
-/// Somebody who wants a unit.
+/// A member that wants a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Waiter {
     pub(super) member: Member,
-    /// How many beats ago it last said so; only one who said so under the latest beat can be granted anything.
+    /// How many beats ago it last said so; only one that said so under the latest beat can be granted anything.
     pub(super) missed: u8,
 }
 
-/// *Token*, but for who keeps copies of it.
+/// *Token*, but for the members that keep copies of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Books {
     /// *Kfree*.
@@ -57,7 +57,7 @@ impl Books {
         }
     }
 
-    /// What a copy says of those who wait.
+    /// What a copy says of the waiters.
     pub(super) fn waiters(&self) -> Vec<Member> {
         self.queue.iter().map(|waiter| waiter.member).collect()
     }
@@ -78,7 +78,7 @@ impl Books {
         }
     }
 
-    /// Notes that somebody wants a unit, and whether it said so under the latest beat. It keeps its place; a new stay
+    /// Notes that a member wants a unit, and whether it said so under the latest beat. It keeps its place; a new stay
     /// of the same node takes the place of an old one.
     pub(super) fn enqueue(&mut self, member: Member, missed: u8) {
         match self.queue.iter_mut().find(|waiter| waiter.member.id == member.id) {
@@ -92,14 +92,14 @@ impl Books {
         self.queue.retain(|waiter| waiter.member.id != id);
     }
 
-    /// Who is served next: the first who said so under the latest beat, behind nobody but such as have been silent for
-    /// long.
+    /// The member that is served next: the first that said so under the latest beat, behind none but such as have been
+    /// silent for long.
     fn next_waiter(&self) -> Option<Member> {
         let next = self.queue.iter().find(|waiter| waiter.missed < SILENT)?;
         (next.missed == 0).then_some(next.member)
     }
 
-    /// Whether somebody waits who has said so lately.
+    /// Whether a member waits that has said so lately.
     pub(super) fn has_waiter(&self) -> bool {
         self.queue.iter().any(|waiter| waiter.missed < SILENT)
     }
@@ -116,7 +116,7 @@ impl Books {
         Some(allocation)
     }
 
-    /// A beat's time is over: leases have run on, and whoever waits has missed a beat unless it says so anew.
+    /// A beat's time is over: leases have run on, and every waiter has missed a beat unless it says so anew.
     pub(super) fn pass_beat(&mut self) {
         for loan in &mut self.loans {
             loan.left = loan.left.saturating_sub(1);
@@ -147,7 +147,7 @@ impl Books {
                 }
             }
             Want::Nothing | Want::Hold(_) => {}
-            // Whoever waits does not use anything, and nothing that was granted before this beat will let it in.
+            // A waiter does not use anything, and nothing that was granted before this beat will let it in.
             Want::Wait if is_current => {
                 self.reclaim(|loan| loan.allocation.member == member);
                 self.enqueue(member, 0);

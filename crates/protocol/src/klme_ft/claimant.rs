@@ -58,7 +58,7 @@ impl KlmeFt {
 
 /// What it says to the leader, and *E* of the paper.
 impl Desk {
-    /// The leader may lend the unit to somebody else.
+    /// The leader may lend the unit to another member.
     fn give_up(&mut self, seal: Seal, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
         out.disarm(Timer::Lease(false));
         out.disarm(Timer::Lease(true));
@@ -145,7 +145,7 @@ impl Desk {
         }
     }
 
-    /// If the application uses a unit, it must stop, and waits again. Nobody is served at once: if this comes from a
+    /// If the application uses a unit, it must stop, and waits again. No waiter is served at once: if this comes from a
     /// timer, the one that ends the right to grant may be due as well.
     pub(super) fn lose_unit(&mut self, chair: &Chair<Self>, out: &mut Out<KlmeFt>) {
         let Usage::Using { demand, seal, .. } = self.usage else { return };

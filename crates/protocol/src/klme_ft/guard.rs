@@ -10,7 +10,7 @@ pub use crate::tenure::guard::{
     STORE_NUMBER, STORE_VERSION, WATCH, WITHDRAW,
 };
 
-/// Safety: who may grant.
+/// Safety: which leader may grant.
 pub const CONFIRM: Repair =
     Repair::new(5, "confirm", "a leader grants only after a majority of the copy holders has acknowledged its beat");
 /// Likewise, when.
@@ -37,10 +37,10 @@ pub const LATE_GRANTS: Repair =
 /// Likewise, the other way.
 pub const LATE_CLAIMS: Repair =
     Repair::new(11, "late-claims", "a claim under an earlier beat frees nothing and renews nothing");
-/// Service: who is woken, at the end.
+/// Service: which members are woken, at the end.
 pub const WANTS_NO_REST: Repair =
     Repair::new(24, "wants-no-rest", "a node that wants something does not rest: its claim may have been lost");
-/// Likewise, who is waited for in vain.
+/// Likewise, waiters that are waited for in vain.
 pub const GHOSTS: Repair = Repair::new(
     25,
     "ghosts",

@@ -45,7 +45,8 @@ pub(super) fn can_lose_a_node(moment: &Moment<'_, KlmeFt>) -> bool {
     term.settled && is_latest && !has_volunteer_gone && 2 * staying.saturating_sub(1) > term.holders.len()
 }
 
-/// Who may be given a copy next: the node that has offered to keep one, or those whose offers are still on their way.
+/// Which members may be given a copy next: the one that has offered to keep one, or those whose offers are still on
+/// their way.
 fn volunteers(moment: &Moment<'_, KlmeFt>, term: &Term) -> impl Iterator<Item = Member> {
     let offers = moment.flights.iter().filter_map(|flight| match *flight.message {
         Message::Claim { stay, number, round, .. } if number == Some(term.number) && round == term.round => {

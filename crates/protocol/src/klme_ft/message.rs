@@ -12,7 +12,7 @@ use crate::{Fence, Permit, Stay};
 /// What members say to one another.
 ///
 /// ```text
-///   0 (leader)  ──BEAT──▶ everybody          at intervals: "I lead, under this number, in this round"
+///   0 (leader)  ──BEAT──▶ all members        at intervals: "I lead, under this number, in this round"
 ///   0 ◀──CLAIM── 1                           "I heard it", from a copy holder; "I want, use, no longer use a unit"
 ///   0 ──GRANT──▶ 1                           once a majority of the copy holders has heard the beat
 ///   0 ◀──CLAIM── 1                           the release
@@ -23,7 +23,7 @@ use crate::{Fence, Permit, Stay};
 ///   0 ◀──AHEAD── 2                           2 has voted for another one: 0 stands again, under a greater number
 ///
 ///   0 ──TOKEN──▶ 1                           0 is about to leave: 1 stands at once
-///   0 ──DISMISS▶ 2                           2 is about to leave, and as of this round nobody counts on its copy
+///   0 ──DISMISS▶ 2                           2 is about to leave, and as of this round its copy is not counted on
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,9 +32,9 @@ pub enum Message {
     Beat {
         /// Of the leader.
         copy: Copy,
-        /// Somebody is looked for who keeps a copy: everybody answers.
+        /// The leader looks for a member to keep a copy: all members answer.
         wanted: bool,
-        /// Nobody wants anything: there will be no further beat until somebody does.
+        /// No member wants anything: there will be no further beat until one does.
         rests: bool,
     },
     /// *`Req_CS`* and *Release*, and what acknowledges a beat.
@@ -60,7 +60,7 @@ pub enum Message {
         permit: Permit,
         /// Of this grant.
         seal: Seal,
-        /// Whether it answers the claim of one who uses the unit already.
+        /// Whether it answers the claim of a member that uses the unit already.
         renews: bool,
     },
     /// "I want to lead."
@@ -81,7 +81,7 @@ pub enum Message {
         /// The latest that the sender knows of.
         copy: Option<Copy>,
     },
-    /// "I can not follow you: I have voted for a greater number." Or vote for you: I stand under one.
+    /// "I cannot follow you: I have voted for a greater number." Or vote for you: I stand under one.
     Ahead {
         /// That number.
         number: LeaderNo,
@@ -93,7 +93,7 @@ pub enum Message {
         /// *`T_alloc_id`*.
         allocated: Vec<Allocation>,
     },
-    /// A member that is about to leave may go: nobody counts on its copy as of this round.
+    /// A member that is about to leave may go: its copy is not counted on as of this round.
     Dismiss {
         /// Of the receiver: the claim that this answers may be of an earlier one.
         stay: Stay,
@@ -124,7 +124,7 @@ pub enum Want {
 /// A unit in use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Allocation {
-    /// By whom.
+    /// Its user.
     pub member: Member,
     /// Which unit.
     pub permit: Permit,

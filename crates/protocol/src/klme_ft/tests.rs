@@ -228,7 +228,7 @@ fn a_newcomer_that_has_heard_nothing_keeps_no_copy_and_goes_at_once() {
 }
 
 #[test]
-fn the_latest_beat_is_known_to_whoever_has_heard_one() {
+fn the_latest_beat_is_known_to_a_member_that_has_heard_one() {
     let node = follower(3);
     let (number, round) = copy_of(&node).beat();
     assert!(node.chair.is_latest_beat(Some(number), round));
@@ -251,7 +251,7 @@ fn a_newcomer_learns_from_a_beat_who_leads() {
 }
 
 #[test]
-fn whoever_has_gone_is_not_counted_on() {
+fn a_member_that_has_gone_is_not_counted_on() {
     let parted = |rules: Repairs| {
         let mut leader = awake_with(rules);
         books(&mut leader).enqueue(member(1), 0);
@@ -312,7 +312,7 @@ fn a_member_that_no_leader_counts_on_goes_at_once() {
 }
 
 #[test]
-fn whoever_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
+fn a_member_that_is_about_to_leave_uses_nothing_and_asks_for_nothing() {
     let mut user = follower(1);
     user.desk.usage = using(true, true);
     let (number, round) = copy_of(&user).beat();
@@ -389,7 +389,7 @@ fn a_dismissal_of_an_earlier_stay_does_not_count() {
 }
 
 #[test]
-fn whoever_goes_forgets_everything_but_what_its_application_wants() {
+fn a_member_that_goes_forgets_everything_but_what_its_application_wants() {
     let mut node = follower(1);
     node.desk.usage = Usage::Waiting { demand: Demand::ONE, claimed: true };
     assert_eq!(done(|out| node.timer(Timer::Farewell, out)), departure());
@@ -398,7 +398,7 @@ fn whoever_goes_forgets_everything_but_what_its_application_wants() {
 }
 
 #[test]
-fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_nobody() {
+fn a_node_knows_at_first_who_leads_and_who_keeps_copies_and_is_bound_to_no_leader() {
     for id in 0..5 {
         let node = node(id);
         let copy = copy_of(&node);

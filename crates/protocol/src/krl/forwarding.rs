@@ -1,8 +1,8 @@
 //! KRLF: "Pseudocode for KRL with token forwarding", and the heuristic that its authors announce as future work.
 //!
-//! A token that nobody wants here is sent on to the lowest neighbour that it has not visited. KRLF does so always. The
-//! adaptive variant does so only as far as the load that the node perceives warrants: "if a processor perceives that
-//! there is a low load on the system, it will not forward the token".
+//! A token for which no request waits here is sent on to the lowest neighbour that it has not visited. KRLF does so
+//! always. The adaptive variant does so only as far as the load that the node perceives warrants: "if a processor
+//! perceives that there is a low load on the system, it will not forward the token".
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Krl, Timer};
 use crate::Out;
 
-/// What becomes of a token that nobody wants here.
+/// What becomes of a token for which no request waits here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forwarding {
@@ -27,16 +27,16 @@ pub enum Forwarding {
 /// rests has the air to itself.
 pub(super) const REST: Duration = Duration::from_millis(250);
 
-/// How far a token is sent when somebody has waited every time lately.
+/// How far a token is sent when a request has waited every time lately.
 const REACH_MAX: u32 = 16;
 
 /// How busy the system looks from here: the share, lately, of the tokens that became free at this node or were
-/// forwarded to it for which somebody was waiting in its queue. In 256ths.
+/// forwarded to it for which a request was waiting in its queue. In 256ths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct PerceivedLoad(u8);
 
 impl PerceivedLoad {
-    /// One more token: did somebody wait for it? Each counts for a quarter, so the last few decide.
+    /// One more token: did a request wait for it? Each counts for a quarter, so the last few decide.
     fn note(&mut self, wanted: bool) {
         self.0 = self.0 - self.0 / 4 + if wanted { 63 } else { 0 };
     }
@@ -50,7 +50,7 @@ impl PerceivedLoad {
 }
 
 impl Krl {
-    /// A token has become free here, or was forwarded to here: is there somebody who wants it?
+    /// A token has become free here, or was forwarded to here: does a request wait for it?
     pub(super) fn note_load(&mut self) {
         if self.forwarding == Forwarding::Adaptive {
             self.load.note(!self.queue.is_empty());
@@ -117,7 +117,7 @@ impl Krl {
 mod tests {
     use super::*;
 
-    /// How far a token is sent after so many that somebody waited for, and then so many that nobody did.
+    /// How far a token is sent after so many that a request waited for, and then so many that none did.
     fn reach(wanted: usize, unwanted: usize) -> u8 {
         let mut load = PerceivedLoad::default();
         (0..wanted).for_each(|_| load.note(true));

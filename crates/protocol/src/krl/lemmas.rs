@@ -32,7 +32,7 @@ pub(super) fn hold(moment: &Moment<'_, Krl>) -> Verdict {
     Ok(())
 }
 
-/// Q lies within N and i itself, without repetition, and whoever is in it can not be served at once.
+/// Q lies within N and i itself, without repetition, and none in it can be served at once.
 fn queue_is_sound(node: &Krl) -> Verdict {
     let id = node.id;
     for (at, &waiting) in node.queue.iter().enumerate() {
@@ -62,8 +62,7 @@ fn section_agrees_with_state(node: &Krl) -> Verdict {
 }
 
 /// A holder with neighbours has a higher one, as far as it knows, unless it waits for an acknowledgement and will see
-/// to it then. The paper assumes k < n: where everybody holds a token, the topmost node can not have a higher
-/// neighbour.
+/// to it then. The paper assumes k < n: where every node holds a token, the topmost one cannot have a higher neighbour.
 fn requests_have_a_way_in(node: &Krl) -> Verdict {
     let acknowledged = node.dag.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
     if node.dag.is_settled() && acknowledged && node.token_holder() && node.dag.has_no_higher_neighbour() {
@@ -92,7 +91,7 @@ fn chain_ends_at_holder(moment: &Moment<'_, Krl>, waiter: &Krl) -> Verdict {
         let broken = |what: &str| Err(format!("the request of node {} is lost: node {} {what}", waiter.id, node.id));
         let next: &Krl = match node.next {
             Some(next) => moment.nodes[next.index()],
-            // Without a neighbour there is nobody to ask.
+            // Without a neighbour there is none to ask.
             None if node.dag.known_heights().next().is_none() => return Ok(()),
             None => return broken("has nobody to ask"),
         };

@@ -17,7 +17,7 @@ pub const PENDING_REQUEST: Repair =
 /// *receivedLI*.
 pub const ACKNOWLEDGE: Repair =
     Repair::new(3, "acknowledge", "tokens are acknowledged one by one, with the receiver's true height");
-/// Who is sent `LinkInfo` when a height is lowered.
+/// Which neighbours are sent `LinkInfo` when a height is lowered.
 pub const LINK_INFO: Repair =
     Repair::new(4, "link-info", "a neighbour is told of a lowered height exactly when the link has turned for it");
 /// A token in flight on a link that fails.

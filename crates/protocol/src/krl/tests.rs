@@ -101,7 +101,7 @@ fn effects(node: &mut Krl, act: impl FnOnce(&mut Krl, &mut Out<Krl>)) -> Vec<Eff
     out.drain().collect()
 }
 
-/// What it does, in short, and whom it does it to.
+/// What it does, in short, and to which node.
 fn done(node: &mut Krl, act: impl FnOnce(&mut Krl, &mut Out<Krl>)) -> Vec<String> {
     let brief = |effect| match effect {
         Effect::Send { to, message, .. } => format!("{} {to}", Krl::KINDS[Krl::kind(&message)]),
@@ -133,7 +133,7 @@ fn queue(node: &Krl) -> Vec<u32> {
 }
 
 #[test]
-fn whoever_asks_asks_the_lowest_neighbour_unless_others_have_asked_through_it() {
+fn a_node_asks_the_lowest_neighbour_unless_others_have_asked_through_it() {
     let ask = |node: &mut Krl| done(node, |node, out| node.request(Demand::ONE, out));
     let mut node = middle();
     assert_eq!(ask(&mut node), ["request 0"]);
@@ -147,7 +147,7 @@ fn whoever_asks_asks_the_lowest_neighbour_unless_others_have_asked_through_it() 
 }
 
 #[test]
-fn whoever_waits_with_a_reversal_and_has_nobody_to_ask_asks_later() {
+fn a_node_that_waits_with_a_reversal_and_has_no_neighbour_to_ask_asks_later() {
     let ask = |mut node: Krl| {
         let asked = done(&mut node, |node, out| node.request(Demand::ONE, out));
         (asked.first().cloned().unwrap_or_default(), node.next.map(|next| next.0))
@@ -178,7 +178,7 @@ fn a_token_that_is_released_goes_to_the_next_with_a_request_for_the_others() {
 
 /// Nodes 2 and 3 stand below, as node 0 does: requests have no way here.
 #[test]
-fn whoever_keeps_a_token_lowers_itself_when_no_request_could_reach_it() {
+fn a_node_that_keeps_a_token_lowers_itself_when_no_request_could_reach_it() {
     let release = |node: Krl| done(&mut using(highest(node)), Protocol::release);
     assert_eq!(release(middle()), ["link_info 2", "link_info 3"], "those over whom it stands no more");
     assert_eq!(release(asked(middle(), &[2])), ["token 2"], "it keeps none");
@@ -227,7 +227,7 @@ fn a_holder_that_learns_that_it_stands_above_all_lowers_itself() {
 }
 
 #[test]
-fn whoever_learns_from_a_request_that_it_stands_below_all_rises() {
+fn a_node_that_learns_from_a_request_that_it_stands_below_all_rises() {
     let mut node = lowest(middle());
     assert_eq!(heard(&mut node, request(2, 2)), ["link_info 0", "link_info 2", "link_info 3"]);
     assert_eq!((node.dag.my_height.h1, queue(&node).len()), (1, 0), "whoever asked is below it now");
@@ -264,7 +264,7 @@ fn a_neighbour_that_was_told_otherwise_is_told_when_its_height_is_learned() {
 }
 
 #[test]
-fn whoever_gets_a_token_goes_below_its_sender_acknowledges_it_and_tells_those_whose_links_turn() {
+fn a_node_that_gets_a_token_goes_below_its_sender_acknowledges_it_and_tells_those_whose_links_turn() {
     let mut node = middle();
     node.dag.neighbours[1].height = height(2, -2);
     let mut published = Krl { repairs: Repairs::ALL.without(repair::LINK_INFO), ..node.clone() };
@@ -344,7 +344,7 @@ fn a_token_travels_as_far_as_it_may_and_to_where_it_was_not() {
 }
 
 #[test]
-fn who_is_alone_keeps_a_token_that_would_travel() {
+fn a_node_that_is_alone_keeps_a_token_that_would_travel() {
     let mut node = holding(middle_with(Forwarding::Always, Repairs::ALL));
     (node.dag.neighbours, node.next) = ([].into(), None);
     assert_eq!(done(&mut node, |node, out| node.forward_idle_token(None, out)), [""; 0]);
@@ -407,7 +407,7 @@ fn a_height_that_changed_while_a_link_formed_is_told_again() {
 }
 
 #[test]
-fn who_has_gone_below_is_served_no_more_and_who_has_not_is() {
+fn a_waiter_that_has_gone_below_is_served_no_more_and_one_that_has_not_is() {
     let queued = |order| {
         let mut node = asked(middle(), &[2, 3]);
         heard(&mut node, info(2, order, None));
@@ -417,7 +417,7 @@ fn who_has_gone_below_is_served_no_more_and_who_has_not_is() {
 }
 
 #[test]
-fn whoever_learns_that_no_way_leads_on_or_none_leads_here_turns_links() {
+fn a_node_that_learns_that_no_way_leads_on_or_none_leads_here_turns_links() {
     assert_eq!(heard(&mut middle(), info(0, 4, None)), ["link_info 0", "link_info 2", "link_info 3"]);
     assert_eq!(heard(&mut holding(middle()), info(0, 4, None)), [""; 0], "a holder needs no way on");
     let mut above = holding(highest(middle()));
@@ -429,7 +429,7 @@ fn whoever_learns_that_no_way_leads_on_or_none_leads_here_turns_links() {
 }
 
 #[test]
-fn a_failed_link_is_forgotten_with_whoever_asked_over_it() {
+fn a_failed_link_is_forgotten_with_the_request_that_came_over_it() {
     let fails = |node: &mut Krl, peer| done(node, |node, out| node.below(down(peer), out));
     let mut node = asked(middle(), &[2, 3]);
     assert_eq!(fails(&mut node, 2), [""; 0]);
@@ -507,7 +507,7 @@ fn after_a_pause_all_links_are_turned_or_the_request_that_waited_is_sent() {
 }
 
 #[test]
-fn who_has_to_wait_with_a_reversal_asks_nobody_unless_as_published() {
+fn a_node_that_has_to_wait_with_a_reversal_asks_no_neighbour_unless_as_published() {
     let next = |mut node: Krl| {
         node.dag.end_turn();
         done(&mut node, Krl::raise_height);
@@ -518,7 +518,7 @@ fn who_has_to_wait_with_a_reversal_asks_nobody_unless_as_published() {
 }
 
 #[test]
-fn whoever_rises_deletes_those_who_are_below_it_now_and_asks_for_the_others() {
+fn a_node_that_rises_deletes_those_that_are_below_it_now_and_asks_for_the_others() {
     let mut node = asked(lowest(middle()), &[2, 1, 0]);
     assert_eq!(done(&mut node, Krl::raise_height).last().unwrap(), "request 2");
     assert_eq!(queue(&node), [1, 0], "node 0 is above it still");
@@ -527,7 +527,7 @@ fn whoever_rises_deletes_those_who_are_below_it_now_and_asks_for_the_others() {
 }
 
 #[test]
-fn who_is_alone_asks_nobody() {
+fn a_node_that_is_alone_asks_none() {
     let mut node = asked(middle(), &[1]);
     node.dag.neighbours.clear();
     assert_eq!(done(&mut node, Krl::forward_request), [""; 0]);
@@ -536,7 +536,7 @@ fn who_is_alone_asks_nobody() {
 
 /// All three are above when it has lowered itself; node 3 was told so already.
 #[test]
-fn whoever_lowers_itself_tells_those_whose_links_turn_and_as_published_those_who_are_above() {
+fn a_node_that_lowers_itself_tells_those_whose_links_turn_and_as_published_those_that_are_above() {
     let lowers = |repairs| {
         let mut node = Krl { repairs, ..highest(middle()) };
         node.dag.neighbours[2].told = height(1, -5);
@@ -561,7 +561,7 @@ fn a_token_that_comes_back_is_kept_and_can_be_reached_unless_as_published() {
 }
 
 #[test]
-fn a_holder_to_which_its_token_came_late_goes_below_all_its_neighbours_before_it_serves_anybody() {
+fn a_holder_to_which_its_token_came_late_goes_below_all_its_neighbours_before_it_serves_any() {
     let mut node = asked(middle(), &[3]);
     assert_eq!(heard(&mut node, handed(9, 5, None)), ["link_info 0", "token 3"], "2 and 3 are higher as it is");
     assert_eq!(node.dag.my_height.h1, -1);
@@ -572,7 +572,7 @@ fn a_holder_to_which_its_token_came_late_goes_below_all_its_neighbours_before_it
 }
 
 #[test]
-fn whoever_speaks_of_another_nodes_height_is_not_listened_to() {
+fn a_neighbour_that_speaks_of_another_nodes_height_is_not_listened_to() {
     let mut node = middle();
     assert_eq!(done(&mut node, |node, out| node.message(NodeId(2), request(3, 2), out)), [""; 0]);
     assert!(node.queue.is_empty());
@@ -587,7 +587,7 @@ fn a_message_tells_the_height_that_it_is_sent_under() {
 }
 
 #[test]
-fn whoever_has_a_token_has_one_whether_it_uses_it_or_not_and_none_survives_a_crash() {
+fn a_holder_has_a_token_whether_it_uses_it_or_not_and_none_survives_a_crash() {
     assert_eq!([middle(), holding(middle()), using(middle())].map(|node| node.has_token()), [false, true, true]);
     assert_eq!([request(1, 1), handed(1, 1, None)].map(|message| Krl::is_token(&message)), [false, true]);
     assert!(!Krl::is_ready_for_crash(&Moment { nodes: [].into(), flights: [].into() }));

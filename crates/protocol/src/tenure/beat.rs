@@ -14,7 +14,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// The next beat. If nobody wants anything, it is the last for now.
+    /// The next beat. If no member wants anything, it is the last for now.
     pub(crate) fn begin_round(&mut self, beat_is_over: bool, office: &mut O, out: &mut OutOf<O>) {
         let (me, care, change) = (self.me(), self.terms.care, self.next_change(beat_is_over));
         let (Role::Leader(term), Some(copy)) = (&mut self.role, &mut self.copy) else { return };
@@ -48,7 +48,7 @@ impl<O: Office> Chair<O> {
         out.clause("beat");
         out.arm(office.timer(Timer::Beat), self.terms.times.beat);
         if wakes && self.keeps(guard::WATCH) {
-            // While it rested, nobody watched whether it still has a majority.
+            // While it rested, it did not watch whether it still has a majority.
             self.await_silence(office, out);
         }
         if keeps_a_copy {
@@ -89,7 +89,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// The leader is no copy holder any more, and a majority of the others knows it: one of them shall lead.
+    /// The leader is no longer a copy holder, and a majority of the others knows it: one of them shall lead.
     fn hand_over(&mut self, office: &mut O, out: &mut OutOf<O>) {
         let Role::Leader(term) = &self.role else { return };
         if let Some(heir) = term.holders.iter().find(|holder| holder.acknowledged) {
@@ -133,7 +133,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// Whoever leaves need not wait for the next beat, if there is somebody to take its place.
+    /// A copy holder that leaves need not wait for the next beat, if another member can take its place.
     fn change_at_once(&mut self, office: &mut O, out: &mut OutOf<O>) {
         let Role::Leader(term) = &self.role else { return };
         if term.is_confirmed() && self.next_change(false).is_some() && !self.rests {

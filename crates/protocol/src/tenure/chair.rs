@@ -1,4 +1,4 @@
-//! A chair: who leads, who keeps copies, and how a leader follows another. It knows no units.
+//! A chair: which member leads, which keep copies, and how a leader follows another. It knows no units.
 //!
 //! What the leader hands out is a matter of the algorithm that stands on the chair, its [`Office`]. A chair carries two
 //! things for it and looks into neither: what rides on every beat, so that the next leader knows of it, and the estate
@@ -34,7 +34,7 @@ pub(crate) trait Office: Sized {
 
     /// Whether its application waits for what only a leader can give.
     fn waits(&self) -> bool;
-    /// Whether nobody wants anything of this leader, and nobody has anything.
+    /// Whether no member wants anything of this leader, and none has anything.
     fn is_idle(&self) -> bool;
     /// A beat of this leader begins. What was said under the one before does not count any more.
     fn begin_beat(&mut self, me: Member) -> Self::Rides;
@@ -50,7 +50,7 @@ pub(crate) trait Office: Sized {
     fn resign(&mut self);
     /// What it leaves to a successor.
     fn estate(&self) -> Self::Estate;
-    /// Somebody has gone, as far as the layer below knows.
+    /// A member has gone, as far as the layer below knows.
     fn part(&mut self, peer: NodeId);
     /// It goes, and forgets everything but what its application wants.
     fn depart(&mut self, out: &mut OutOf<Self>);
@@ -58,19 +58,19 @@ pub(crate) trait Office: Sized {
 
 pub(crate) type OutOf<O> = Outbox<<O as Office>::Message, <O as Office>::Timer>;
 
-/// What members say to one another about who leads.
+/// What members say to one another about leading.
 pub(crate) enum Words<R, E> {
-    /// "I lead." Whether somebody is looked for who keeps a copy, and whether there is no further beat for now.
+    /// "I lead." Whether it looks for a member to keep a copy, and whether there is no further beat for now.
     Beat { copy: Copy<R>, wanted: bool, rests: bool },
     /// "I want to lead", perhaps in place of a leader that has handed its duty over.
     Stand { number: LeaderNo, holders: Vec<Member>, relieves: Option<LeaderNo> },
     /// "Lead, then", and the latest that the voter knows of.
     Vote { stay: Stay, number: LeaderNo, copy: Option<Copy<R>> },
-    /// "I can not follow you, or vote for you: I know of this greater number."
+    /// "I cannot follow you, or vote for you: I know of this greater number."
     Ahead { number: LeaderNo },
     /// "I am about to depart: follow me."
     Token { number: LeaderNo, estate: E },
-    /// "You may go: as of this round nobody counts on your copy."
+    /// "You may go: as of this round your copy is not counted on."
     Dismiss { stay: Stay, number: LeaderNo, round: Round },
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct Candidacy<E> {
 pub(crate) struct Terms {
     pub(crate) times: Times,
     pub(crate) care: Care,
-    /// How long whoever wants to leave waits for being dismissed.
+    /// How long a member that wants to leave waits for being dismissed.
     pub(crate) farewell: Duration,
     /// In force: all of them, but in tests and searches.
     pub(crate) rules: Repairs,
@@ -152,17 +152,17 @@ pub(crate) struct Chair<O: Office> {
     pub(crate) id: NodeId,
     /// Its stay, while it is in the neighbourhood.
     pub(crate) stay: Option<Stay>,
-    /// Who else is there, as far as the layer below knows.
+    /// Which other members are there, as far as the layer below knows.
     pub(crate) others: Vec<NodeId>,
     /// Whether it is about to leave.
     pub(crate) leaving: bool,
-    /// Whom it has voted for or followed.
+    /// Which leader it has voted for or followed.
     pub(crate) promise: Promise,
     /// Of the latest beat that it heard or sent.
     pub(crate) copy: Option<Copy<O::Rides>>,
-    /// Nobody wanted anything when it last heard, so silence means nothing.
+    /// No member wanted anything when it last heard, so silence means nothing.
     pub(crate) rests: bool,
-    /// Whether the latest beat asked who could keep a copy. Whoever was asked may have been chosen.
+    /// Whether the latest beat asked which members could keep a copy. A member that was asked may have been chosen.
     pub(crate) asked: bool,
     pub(crate) role: Role<O::Estate>,
     pub(crate) terms: Terms,
@@ -185,8 +185,8 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// A member of a world in which all rest at first, and have heard of the first leader. There was none before, so
-    /// nobody knows of other copy holders.
+    /// A member of a world in which all rest at first, and have heard of the first leader. There was none before, so no
+    /// member knows of other copy holders.
     pub(crate) fn begin_at_rest(&mut self, me: Member, others: Vec<NodeId>, copy: Copy<O::Rides>) {
         (self.stay, self.others, self.rests) = (Some(me.stay), others, true);
         self.promise.follow(copy.number);
@@ -257,14 +257,14 @@ impl<O: Office> Chair<O> {
         self.role = Role::Follower;
     }
 
-    /// Wakes everybody: nobody knows whether there is a leader.
+    /// Wakes all members: it does not know whether there is a leader.
     pub(crate) fn knock(&mut self, office: &O, out: &mut OutOf<O>) {
         self.rests = false;
         out.broadcast(office.ask(self));
         self.await_silence(office, out);
     }
 
-    /// Somebody wants a leader. If this is one, it says so; otherwise it listens from now on whether there is one.
+    /// A member wants a leader. If this is one, it says so; otherwise it listens from now on whether there is one.
     pub(crate) fn stir(&mut self, office: &mut O, out: &mut OutOf<O>) {
         if self.rests && self.leads() {
             self.begin_round(false, office, out);
@@ -314,7 +314,7 @@ impl<O: Office> Chair<O> {
         if let Err(at) = self.others.binary_search(&peer) {
             self.others.insert(at, peer);
         }
-        // A newcomer learns from a beat who leads, and may be needed to keep a copy.
+        // A newcomer learns from a beat which member leads, and may be needed to keep a copy.
         if self.leads() && self.rests {
             self.begin_round(false, office, out);
         }
@@ -332,7 +332,7 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// It is about to leave, and wants nothing any more. Tells whether it goes at once: nobody can count on it.
+    /// It is about to leave, and wants nothing any more. Tells whether it goes at once: no leader can count on it.
     pub(crate) fn take_leave(&mut self, office: &mut O, out: &mut OutOf<O>) -> bool {
         let me = self.me();
         if let Role::Leader(term) = &mut self.role
@@ -351,7 +351,7 @@ impl<O: Office> Chair<O> {
         goes
     }
 
-    /// As of this beat nobody counts on its copy. If an offer of its own was late, it has been made a copy holder
+    /// As of this beat its copy is not counted on. If an offer of its own was late, it has been made a copy holder
     /// since.
     pub(crate) fn on_dismiss(&mut self, stay: Stay, beat: (LeaderNo, Round), office: &mut O, out: &mut OutOf<O>) {
         let is_older = || self.is_holder() && self.copy.as_ref().is_some_and(|copy| copy.beat() > beat);

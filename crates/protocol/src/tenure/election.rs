@@ -1,4 +1,4 @@
-//! How somebody becomes leader.
+//! How a member becomes leader.
 
 use super::{Candidacy, Chair, Copy, LeaderNo, Member, Office, OutOf, Role, Term, Words, guard, is_majority};
 use crate::NodeId;
@@ -15,7 +15,7 @@ impl<O: Office> Chair<O> {
             return;
         }
         if self.leads() && self.keeps(guard::RESIGN) {
-            // It can not stand, and its beats would keep a minority bound that the others need to elect another.
+            // It cannot stand, and its beats would keep a minority bound that the others need to elect another.
             out.clause("resign");
             self.resign(office, out);
         }
@@ -33,7 +33,8 @@ impl<O: Office> Chair<O> {
         let (me, taken) = (self.me(), self.promise.number());
         let stands_already = matches!(&self.role, Role::Candidate(own) if Some(own.number) > taken);
         if stands_already {
-            // Those whom it asks may all have gone since it last heard of them. The leader of today hears it so.
+            // The copy holders that it asks may all have gone since it last heard of them. The leader of today hears it
+            // so.
             if office.waits() && !self.leaving && self.keeps(guard::ASK_ALL) {
                 out.broadcast(office.ask(self));
             }
@@ -55,7 +56,7 @@ impl<O: Office> Chair<O> {
         self.lead_if_elected(office, out);
     }
 
-    /// Somebody wants to lead.
+    /// A member wants to lead.
     pub(crate) fn on_stand(
         &mut self,
         from: NodeId,
@@ -69,7 +70,7 @@ impl<O: Office> Chair<O> {
             && own.number > number
         {
             // Usually it will yield when it is asked. It is not if it keeps a copy that this node has not heard of;
-            // then it may win where this node can not.
+            // then it may win where this node cannot.
             let is_unknown = |copy: &Copy<O::Rides>| copy.holders.iter().all(|holder| holder.id != from);
             if self.copy.as_ref().is_some_and(is_unknown) && self.keeps(guard::HEED) {
                 out.send(from, office.say(Words::Ahead { number: own.number }));
@@ -100,7 +101,7 @@ impl<O: Office> Chair<O> {
     }
 
     fn refuse(&mut self, candidate: NodeId, number: LeaderNo, office: &mut O, out: &mut OutOf<O>) {
-        // Who stands under the greater number may have gone, and this node may not know that it keeps a copy itself.
+        // The candidate under the greater number may have gone, and this node may not know that it keeps a copy itself.
         let taken = self.promise.number().filter(|taken| *taken > number && !self.promise.is_bound());
         if let Some(number) = taken.filter(|_| self.keeps(guard::SPOKEN_FOR)) {
             out.send(candidate, office.say(Words::Ahead { number }));
@@ -162,7 +163,7 @@ impl<O: Office> Chair<O> {
         self.succeed(number, number, estate, office, out);
     }
 
-    /// Somebody can follow only a leader with a number greater than this, or vote only for such a candidate.
+    /// A copy holder can follow only a leader with a number greater than this, or vote only for such a candidate.
     pub(crate) fn on_ahead(&mut self, number: LeaderNo, office: &mut O, out: &mut OutOf<O>) {
         let me = self.me();
         match &mut self.role {
@@ -179,8 +180,8 @@ impl<O: Office> Chair<O> {
         }
     }
 
-    /// A leader that somebody can not follow becomes its own successor. If it has no majority behind it, somebody else
-    /// may have, and two that outbid each other would not come to an end.
+    /// A leader that a copy holder cannot follow becomes its own successor. If it has no majority behind it, another
+    /// leader may have, and two that outbid each other would not come to an end.
     pub(super) fn outdo(&mut self, office: &mut O, out: &mut OutOf<O>) {
         let Role::Leader(term) = &self.role else { return };
         if let Some(number) = term.outbid.filter(|number| *number > term.number && term.is_confirmed()) {

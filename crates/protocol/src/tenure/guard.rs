@@ -32,7 +32,7 @@ pub const SETTLE: Repair =
 /// Likewise, at an election.
 pub const FRESHEST: Repair =
     Repair::new(13, "freshest", "a candidate goes by the latest set of copy holders that any of its voters knows");
-/// Service: who leads.
+/// Service: which member leads.
 pub const RESIGN: Repair =
     Repair::new(14, "resign", "a leader that keeps no copy and has lost its majority leads no more");
 /// Likewise, on waking up.
@@ -47,19 +47,19 @@ pub const OUTDO: Repair = Repair::new(
 /// Likewise, candidates.
 pub const HEED: Repair =
     Repair::new(17, "heed", "a candidate that another does not know to keep a copy is told of the greater number");
-/// Likewise, who is wanted no more.
+/// Likewise, a copy holder that is wanted no more.
 pub const WITHDRAW: Repair =
     Repair::new(18, "withdraw", "a copy holder that was added and never heard of is struck off again");
-/// Likewise, who is about to go.
+/// Likewise, a member that is about to go.
 pub const FORGET_VOLUNTEER: Repair =
     Repair::new(19, "forget-volunteer", "a node that offered to keep a copy and then left is not added");
-/// Likewise, who was let go too early.
+/// Likewise, a leaver that was let go too early.
 pub const LATE_DISMISSALS: Repair = Repair::new(
     20,
     "late-dismissals",
     "a leaver that was let go before it came, or became a copy holder, stays for now",
 );
-/// Service: who is woken.
+/// Service: which members are woken.
 pub const STIR_BY_STAND: Repair =
     Repair::new(21, "stir-by-stand", "a candidate that gets no vote wakes those who rest and know a later leader");
 /// Likewise, by a waiter.
@@ -74,7 +74,7 @@ pub const SPOKEN_FOR: Repair =
 /// Safety: restarts.
 pub const STORE_NUMBER: Repair =
     Repair::new(27, "store-number", "the greatest number that a node has voted for or followed outlives a restart");
-/// Likewise, who keeps copies.
+/// Likewise, which members keep copies.
 pub const STORE_HOLDERS: Repair = Repair::new(
     28,
     "store-holders",

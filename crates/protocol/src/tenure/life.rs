@@ -1,8 +1,8 @@
 //! What a member stores, and how its part in leadership comes back after it was killed.
 //!
-//! It stores what it has promised and who keeps copies. That changes when a leader is elected or a copy holder is
-//! replaced, so that nothing is written on the way of a grant. Everything else it learns anew: from the next beat, or
-//! because its time is over. docs/guarantees.md says why that is enough.
+//! It stores what it has promised and which members keep copies. That changes when a leader is elected or a copy holder
+//! is replaced, so that nothing is written on the way of a grant. Everything else it learns anew: from the next beat,
+//! or because its time is over. docs/guarantees.md says why that is enough.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub struct Durable {
     pub holding: Option<Holding>,
 }
 
-/// What a copy says about those who keep one.
+/// What a copy says about the members that keep one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Holding {
     /// Of the leader that has announced them.
@@ -64,7 +64,7 @@ impl<O: Office> Chair<O> {
     }
 
     /// In its next life it is bound as if it had just acknowledged a beat, since it does not know when it did. It
-    /// rests: whoever wants something wakes it.
+    /// rests: a member that wants something wakes it.
     pub(crate) fn restored(id: NodeId, terms: Terms, durable: Durable, office: &O, out: &mut OutOf<O>) -> Self {
         let Durable { stay, number, holding } = durable;
         let mut chair = Self { stay, copy: holding.map(Holding::into_copy), ..Self::blank(id, terms) };

@@ -1,4 +1,4 @@
-//! A leader's term: who keeps copies, how the leader hears of them, and how they change. It knows no units.
+//! A leader's term: which members keep copies, how the leader hears of them, and how they change. It knows no units.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ pub(crate) struct Holder {
     pub(crate) member: Member,
     /// Whether it has acknowledged the latest beat.
     pub(crate) acknowledged: bool,
-    /// How many beats before it missed, as far as anybody cares.
+    /// How many beats before it missed, as far as that matters.
     pub(crate) missed: u16,
     /// It is about to leave.
     pub(crate) leaving: bool,
@@ -40,22 +40,22 @@ pub(crate) struct Term {
     pub(crate) number: LeaderNo,
     /// Of the latest beat.
     pub(crate) round: Round,
-    /// Who keeps a copy.
+    /// Which members keep a copy.
     pub(crate) holders: Vec<Holder>,
     /// Whether a majority of these holders has acknowledged, under this leader, that they are the holders.
     pub(crate) settled: bool,
-    /// Who was added last, until that is settled.
+    /// The member that was added last, until that is settled.
     pub(crate) added: Option<Member>,
-    /// Whether the latest beat asked who could keep a copy.
+    /// Whether the latest beat asked which members could keep a copy.
     pub(crate) has_asked: bool,
-    /// Somebody who could, and has answered it.
+    /// A member that could, and has answered it.
     pub(crate) volunteer: Option<Member>,
-    /// The greatest number that somebody has voted for who therefore can not follow.
+    /// The greatest number that a copy holder has voted for, so that it cannot follow.
     pub(crate) outbid: Option<LeaderNo>,
 }
 
 impl Term {
-    /// Of a new leader. It relies on nobody yet.
+    /// Of a new leader. It relies on no copy holder yet.
     pub(crate) fn new(number: LeaderNo, round: Round, holders: &[Member]) -> Self {
         Self {
             number,
@@ -84,10 +84,10 @@ impl Term {
         self.holders.iter().filter(sound).count() < copies.into()
     }
 
-    /// How the set of copy holders should change next, if others `could_help`. Whoever is merely silent is struck off
-    /// only if there is another, or if somebody could not leave otherwise; or if it is the only one beside the leader,
-    /// which can not do without it. Nobody is let go before the others had a beat's time to say who would help, nor if
-    /// that left the leader without a majority.
+    /// How the set of copy holders should change next, if others `could_help`. A copy holder that is merely silent is
+    /// struck off only if there is another, or if a leaver could not go otherwise; or if it is the only one beside the
+    /// leader, which cannot do without it. None is let go before the others had a beat's time to say which would help,
+    /// nor if that left the leader without a majority.
     pub(crate) fn next_change(&self, me: Member, care: Care, could_help: bool, beat_is_over: bool) -> Option<Change> {
         let Care { copies, patience } = care;
         if !self.settled {
@@ -95,7 +95,7 @@ impl Term {
         }
         let (count, copies) = (self.holders.len(), usize::from(copies));
         let leaves = |is_me: bool| self.holders.iter().find(|holder| holder.leaving && (holder.member == me) == is_me);
-        // Somebody has to lead until all others are struck off.
+        // The leader has to lead until all others are struck off.
         let none_will_help = !could_help || (self.has_asked && beat_is_over);
         let leaver = leaves(false).or_else(|| leaves(true)).filter(|_| none_will_help || !self.wants_copies(care));
         let silent = self.holders.iter().find(|holder| holder.missed >= patience && holder.member != me);
@@ -108,8 +108,8 @@ impl Term {
         self.would_be_confirmed(change).then_some(change)
     }
 
-    /// Whoever was added last and was never heard of since is struck off again: a leader that was the only copy holder
-    /// can not do without the second. The set that was settled before differs from both by this one member.
+    /// A copy holder that was added last and was never heard of since is struck off again: a leader that was the only
+    /// copy holder cannot do without the second. The set that was settled before differs from both by this one member.
     fn withdrawal(&self, patience: u16) -> Option<Change> {
         let added = self.holders.iter().find(|holder| Some(holder.member) == self.added)?;
         (added.missed >= patience).then_some(Change::Remove(added.member))
@@ -120,7 +120,7 @@ impl Term {
         !others.iter().all(|id| self.holders.iter().any(|holder| holder.member.id == *id))
     }
 
-    /// Somebody has gone, as far as the layer below knows.
+    /// A member has gone, as far as the layer below knows.
     pub(crate) fn part(&mut self, peer: NodeId, patience: u16, forgets_volunteer: bool) {
         if forgets_volunteer {
             self.volunteer = self.volunteer.filter(|volunteer| volunteer.id != peer);
@@ -134,7 +134,7 @@ impl Term {
         self.holders.iter().any(|holder| holder.leaving)
     }
 
-    /// Whether those who have acknowledged the latest beat, or volunteered, are a majority after the change.
+    /// Whether those that have acknowledged the latest beat, or volunteered, are a majority after the change.
     fn would_be_confirmed(&self, change: Change) -> bool {
         let mut heard: Vec<_> = self.holders.iter().map(|holder| (holder.member, holder.acknowledged)).collect();
         match change {
@@ -144,9 +144,9 @@ impl Term {
         is_majority(&heard, |holder| holder.1)
     }
 
-    /// A beat's time is over: whoever has not answered has missed a beat.
+    /// A beat's time is over: a copy holder that has not answered has missed a beat.
     pub(crate) fn pass_beat(&mut self, patience: u16, could_help: bool) {
-        // Who is silent matters only if something could be done about it.
+        // That a copy holder is silent matters only if something could be done about it.
         if could_help || self.holders.len() == 2 || self.has_leaver() {
             for holder in self.holders.iter_mut().filter(|holder| !holder.acknowledged) {
                 holder.missed = holder.missed.saturating_add(1).min(patience);

@@ -48,7 +48,7 @@ impl Scenery {
             *sum = sum.union(permits);
         }
         for (doubt, permits) in compare(&mut self.doubts, node, &present) {
-            self.scenes.push(Scene::Doubt { t: now.0, doubt, permits: permits.unwrap_or_default() });
+            self.scenes.push(Scene::Doubt { t: now.0, doubt, resource: 0, permits: permits.unwrap_or_default() });
         }
     }
 

@@ -68,17 +68,31 @@ impl<P: Protocol> World<P> {
     /// A member that is about to leave is told the truth, now and from now on: one that takes itself for the last of
     /// all takes the units with it.
     pub(super) fn put_right_before_leaving(&mut self, node: NodeId) -> Step<()> {
-        if self.hints.wrong > 0.0 { self.put_right(node) } else { Ok(()) }
+        if self.hears_of_members() {
+            self.introduce_all(node);
+        } else if self.hints.wrong <= 0.0 {
+            return Ok(());
+        }
+        self.put_right(node)
     }
 
-    /// What a node is told that comes in: who is there, or not all of them.
-    pub(super) fn withholding(&mut self, view: P::View) -> P::View {
-        view.withholding(&mut || self.hints.is_wrong())
+    /// What a node is told that comes in: who is there, or not all of them; or those whom it has heard by itself.
+    pub(super) fn as_heard(&mut self, node: NodeId, mut view: P::View) -> P::View {
+        if let Some(others) = view.others() {
+            match &self.field {
+                Some(field) if field.hears_of_members() => *others = field.heard_by(node).collect(),
+                _ => others.retain(|_| !self.hints.is_wrong()),
+            }
+        }
+        view
     }
 
     /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet
     /// another one, of which it is not so.
     pub(super) fn hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
+        if self.hears_of_members() {
+            return Ok(());
+        }
         if self.is_leaving(node) || !self.hints.is_wrong() {
             return self.tell_hint(node, peer, life);
         }

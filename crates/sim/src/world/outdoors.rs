@@ -1,8 +1,9 @@
 //! A world on the field: its messages are carried by radios.
 
 use driftlock_net::Time;
+use driftlock_net::stack::Told;
 use driftlock_protocol::ideal::Ideal;
-use driftlock_protocol::{Harm, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits};
+use driftlock_protocol::{Harm, Incarnation, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits};
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
@@ -211,7 +212,6 @@ impl<P: Protocol> World<P> {
 
     fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
         let is_down = self.is_down(node);
-        let Some(field) = &mut self.field else { return Ok(()) };
         match news {
             News::Resumed => self.resumed(node),
             News::Killed if P::CLAIMS.stand(Harm::Restart) => self.kill(node),
@@ -231,9 +231,16 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Link { peer, incarnation, up: true } => self.tell_of_link(node, LinkEvent::Up { peer, incarnation }),
-            News::Link { peer, incarnation, .. } => self.tell_of_link(node, LinkEvent::Down { peer, incarnation }),
-            News::Message { from, incarnation, message } => {
+            News::Told(told) => self.told(node, told),
+        }
+    }
+
+    /// A node's stack tells it something.
+    fn told(&mut self, node: NodeId, told: Told<P::Message>) -> Step<()> {
+        let Some(field) = &mut self.field else { return Ok(()) };
+        match told {
+            Told::Link(event) => self.tell_of_link(node, event),
+            Told::Message { from, incarnation, message } => {
                 if field.landed(from, node, &message) {
                     self.meter.landed(P::permits(&message));
                 }
@@ -242,11 +249,20 @@ impl<P: Protocol> World<P> {
                 // Else it is for a life that is over.
                 if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
             }
-            News::Undelivered { to, message } => {
+            Told::Undelivered { to, message } => {
                 if field.landed(node, to, &message) {
                     self.meter.landed(P::permits(&message));
                 }
                 self.input(node, Input::Undelivered { to, message })
+            }
+            Told::Met { peer, life } => self.tell_of_member(node, peer, Some(life)),
+            Told::Parted { peer } => self.tell_of_member(node, peer, None),
+            // Nodes of a world have nothing else to say of themselves.
+            Told::Said(_) => Ok(()),
+            // Nobody knows, and nobody has to: it is on its way no longer.
+            Told::Dropped { to, message } => {
+                field.landed(node, to, &message);
+                Ok(())
             }
         }
     }
@@ -255,14 +271,53 @@ impl<P: Protocol> World<P> {
         let Some(field) = &mut self.field else { return Ok(()) };
         let has_links = self.ideal.links().is_some();
         let life = || self.ideal.neighbourhood().and_then(|inside| inside.life_of(to));
-        let incarnation = if has_links { self.nodes[from.index()].incarnation(to) } else { life() };
+        let incarnation = match () {
+            () if has_links => self.nodes[from.index()].incarnation(to),
+            () if field.hears_of_members() => field.life_heard_by(from, to),
+            () => life(),
+        };
         match incarnation {
             Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),
             None if has_links => return Err(Violation::NoLink { from, to }.into()),
-            // To somebody who has left.
+            // To a node that has left, or that the sender has not heard of.
             None => self.meter.landed(P::permits(&message)),
         }
         Ok(())
+    }
+
+    /// Whether members hear of one another by themselves.
+    pub(super) fn hears_of_members(&self) -> bool {
+        self.field.as_ref().is_some_and(Afield::hears_of_members)
+    }
+
+    /// Whoever is in the neighbourhood at the start says so from then on.
+    pub(super) fn announce_members(&mut self) {
+        let members: Vec<_> = self.ideal.listed().collect();
+        members.into_iter().for_each(|(member, _)| self.announce(member));
+    }
+
+    /// A member says on the field that it is there, and in which life.
+    pub(super) fn announce(&mut self, node: NodeId) {
+        let life = self.ideal.neighbourhood().and_then(|inside| inside.life_of(node));
+        if let Some(field) = self.field.as_mut().filter(|_| life.is_some()) {
+            field.takes_part(self.now, node, life);
+        }
+    }
+
+    /// A node is told of all members for certain.
+    pub(super) fn introduce_all(&mut self, node: NodeId) {
+        let members: Vec<_> = self.ideal.listed().collect();
+        if let Some(field) = &mut self.field {
+            members.into_iter().for_each(|(member, life)| field.introduce(self.now, node, member, life));
+        }
+    }
+
+    /// A member has heard of another one, or not for long. One that is about to leave was told who is there.
+    fn tell_of_member(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
+        let is_inside = self.nodes[node.index()].reach().is_anywhere();
+        let may_hear = self.hears_of_members() && is_inside && !self.is_leaving(node) && !self.is_down(node);
+        let hint = P::View::hint(peer, life).filter(|_| may_hear);
+        hint.map_or(Ok(()), |hint| self.tell(node, hint))
     }
 
     /// What a node has sent in this step goes out.

@@ -2,8 +2,8 @@
 
 use std::mem;
 
+use driftlock_field::plane::Leg;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Leg;
 use driftlock_protocol::{Node, NodeId, Protocol, Reach};
 use driftlock_trace::Scene;
 

@@ -137,7 +137,7 @@ pub(crate) fn judge(results: &[&(Config, Summary)]) -> Vec<Judged> {
     super::judge(CLAIMS, &measured.collect::<Vec<_>>())
 }
 
-/// One neighbourhood in which everybody stays.
+/// One neighbourhood in which all nodes stay.
 fn figure_2(config: &Config) -> bool {
     config.neighbourhoods == 1 && config.churn == Churn::NONE && config.contention.is_some_and(|percent| percent >= 1.0)
 }

@@ -1,4 +1,4 @@
-//! The points of a figure as tables: for whoever does not see it, and for whoever checks it.
+//! The points of a figure as tables: for those who do not see it, and for those who check it.
 
 use super::page::scrolling;
 use crate::reproduce::figure::{Figure, Panel, reading};

@@ -12,7 +12,7 @@
 //! Where nodes are seen at the same times, as a simulator writes it, these are time steps, and a node that is not seen
 //! at one of them is absent. Where each has times of its own, as of GPS, nodes are always there. Tables of SUMO
 //! (`timestep_time`, from its xml2csv or of SUMO itself since 1.24) always have time steps; they are in order, and a
-//! line without a vehicle or person is one at which nobody is seen.
+//! line without a vehicle or person is one at which no node is seen.
 //!
 //! Times are seconds, hours and minutes (`0:01:05`), or dates. Dates, and seconds since 1970, are counted from the
 //! first.
@@ -20,8 +20,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 
 use super::TraceError;
 use super::clock::{date, span};
@@ -137,7 +137,7 @@ pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
     if is_geographic { geographic::in_metres(tracks).map_err(|reason| lines.error(reason)) } else { Ok(tracks) }
 }
 
-/// What to do where nobody knows whether places are metres.
+/// What to do where it is not known whether places are metres.
 const REMEDY: &str = "for metres write the unit behind the names of the columns, as in \"vehicle_x [m]\"; for degrees \
                       call them lon and lat";
 
@@ -344,7 +344,7 @@ fn take_row(number: u64, line: &str, columns: &Columns, table: &mut Table) -> Re
     if is_of_somebody { Ok(()) } else { Err(NO_ID.to_owned()) }
 }
 
-/// What is said of a row that is of nobody.
+/// What is said of a row that is of no node.
 const NO_ID: &str = "this row has no id, so nobody knows who was there";
 
 /// The cells of a row. There may be no more than there are columns, but for empty ones at the end.
@@ -368,7 +368,7 @@ fn needed<'a>(cells: &'a [String], columns: &Columns, column: usize) -> Result<&
     })
 }
 
-/// Who is seen where, if somebody is.
+/// Which node is seen where, if one is.
 fn seen<'a>(cells: &'a [String], columns: &Columns, subject: &Subject) -> Result<Option<(&'a str, Point)>, String> {
     let [name, x, y] = [subject.name, subject.x, subject.y].map(|column| cell(cells, column));
     match (name, x, y) {
@@ -446,7 +446,7 @@ impl Table {
         }
     }
 
-    /// What is said twice counts once; nobody is at two places at the same time.
+    /// What is said twice counts once; no node is at two places at the same time.
     fn drop_repetitions(&mut self) -> Result<(), Refusal> {
         let mut latest: Vec<Option<Waypoint>> = vec![None; self.names.len()];
         let mut twice: Option<Refusal> = None;

@@ -14,7 +14,7 @@ const OTHERS: [(&[u8], &str, &str); 3] =
 /// How many bytes tell.
 const MAGIC: u64 = 6;
 
-/// What was read to have a look at it, and all that follows, as if nobody had looked.
+/// What was read to have a look at it, and all that follows, as if it had not been looked at.
 pub(super) type Untouched<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// Looks at the first bytes: at so many, if there are.
@@ -24,7 +24,7 @@ pub(super) fn look<R: BufRead>(mut reader: R, bytes: u64) -> io::Result<(Vec<u8>
     Ok((head.clone(), Cursor::new(head).chain(reader)))
 }
 
-/// The bytes of a file, unpacked if they are packed; or why they can not be.
+/// The bytes of a file, unpacked if they are packed; or why they cannot be.
 pub(super) fn unpacked<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, String> {
     let broken = |error: io::Error| super::lines::unreadable(&error);
     let (head, reader) = look(reader, MAGIC).map_err(broken)?;

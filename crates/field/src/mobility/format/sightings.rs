@@ -1,9 +1,9 @@
-//! Who is seen where at each time step; who is not seen is not there.
+//! Which nodes are seen where at each time step; a node that is not seen is not there.
 
 use std::collections::BTreeMap;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 
 use super::lines::shown;
 use crate::mobility::tracks::{Stay, Track, TrackError, Waypoint};
@@ -11,7 +11,7 @@ use crate::mobility::tracks::{Stay, Track, TrackError, Waypoint};
 /// The traffic so far.
 #[derive(Default)]
 pub(super) struct Sightings {
-    /// All time steps, also those at which nobody is seen.
+    /// All time steps, also those at which no node is seen.
     steps: Vec<Time>,
     nodes: Vec<Seen>,
     numbers: BTreeMap<String, usize>,
@@ -53,13 +53,13 @@ impl Sightings {
         }
     }
 
-    /// Whether nobody was seen.
+    /// Whether no node was seen.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// Refuses places that may be longitudes and latitudes, as nothing shows that they are metres: no place is outside
-    /// of what degrees can be, nobody goes as far as its speed says, and nobody goes faster, if these are degrees, than
+    /// of what degrees can be, no node goes as far as its speed says, and none goes faster, if these are degrees, than
     /// anything on a road. A degree is a hundred kilometres, so whatever moves in metres would be. How wide the places
     /// are apart tells nothing, as a country has degrees and a yard has metres. The remedy says how to mark them as
     /// either.
@@ -83,7 +83,7 @@ impl Sightings {
         points.any(|point| point.x.abs() > 180.0 || point.y.abs() > 90.0)
     }
 
-    /// Somebody is here at the present time step, and has this speed, if it is known.
+    /// A node is here at the present time step, and has this speed, if it is known.
     pub(super) fn seen(&mut self, name: &str, point: Point, speed: Option<f64>) -> Result<(), String> {
         let Some(step) = self.steps.len().checked_sub(1) else {
             return Err(format!("{} is seen before the first time step", shown(name)));
@@ -169,8 +169,8 @@ impl Seen {
         self.stays.iter().flat_map(Stay::points).chain(&self.points)
     }
 
-    /// It is gone at the first time step at which it is not seen any more. Who is seen at the last one of all stays for
-    /// ever.
+    /// It is gone at the first time step at which it is not seen any more. A node that is seen at the last one of all
+    /// stays for ever.
     fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {
         let until = steps.get(self.steps.1 + 1).copied().unwrap_or(Time::END);
         self.stays.push(Stay::new(steps[self.steps.0], until, std::mem::take(&mut self.points))?);

@@ -1,4 +1,4 @@
-//! Floating car data of SUMO (`--fcd-output`): time steps, and in each of them everybody who is on the road.
+//! Floating car data of SUMO (`--fcd-output`): time steps, and in each of them all that are on the road.
 //! ```text
 //! <fcd-export>
 //!   <timestep time="0.00"><vehicle id="car0" x="5.10" y="498.35" speed="1.0"/></timestep>
@@ -24,7 +24,7 @@ use super::sightings::Sightings;
 use super::xml::{self, Node, attribute, attribute_if_given};
 use crate::mobility::tracks::Tracks;
 
-/// What to do where nobody knows whether places are metres.
+/// What to do where it is not known whether places are metres.
 const REMEDY: &str = "for metres put <!-- <fcd-output.geo value=\"false\"/> --> in front of <fcd-export>; for degrees \
                       the same with \"true\", or write it without --fcd-output.geo";
 

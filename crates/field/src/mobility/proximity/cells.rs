@@ -1,9 +1,9 @@
-//! A plane cut into square cells, and who is in which.
+//! A plane cut into square cells, and which nodes are in which.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use driftlock_net::neighbourhood::{Point, Velocity};
+use crate::plane::{Point, Velocity};
 use driftlock_protocol::NodeId;
 
 use crate::mobility::movement::Course;
@@ -41,8 +41,7 @@ pub(super) struct Cells {
     occupants: Vec<Vec<Occupant>>,
 }
 
-/// A node and its course: those who are close together are so in memory too, and whoever looks around reads it in one
-/// go.
+/// A node and its course: nodes that are close together are so in memory too, and a look around reads them in one go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occupant {
     pub(super) node: NodeId,
@@ -84,7 +83,7 @@ impl Cells {
                 if speed > 0.0 { index.checked_add(1).filter(|next| *next < count)? } else { index.checked_sub(1)? };
             let border = f64::from(index.max(next)) * self.side;
             let takes = (border - offset) / speed;
-            // Rounding may have put a node over the border already. Whoever stands never gets there.
+            // Rounding may have put a node over the border already. A node that stands never gets there.
             (speed != 0.0).then_some((takes.max(0.0), next))
         };
         let x = across(cell.column, self.columns, from.x - self.origin.x, velocity.x);
@@ -115,7 +114,7 @@ impl Cells {
         Block { columns: around(cell.column, self.columns), rows: around(cell.row, self.rows) }
     }
 
-    /// Those that a cell touches and its neighbour, from which somebody comes, does not.
+    /// Those that a cell touches and its neighbour, from which a node comes, does not.
     pub(super) fn ahead(&self, from: Cell, to: Cell) -> Block {
         let ahead = |from: u32, to: u32, around: Range<u32>| match from.cmp(&to) {
             Ordering::Less => to + 1..around.end,
@@ -133,7 +132,7 @@ impl Cells {
         Block { columns: low.column..high.column + 1, rows: low.row..high.row + 1 }
     }
 
-    /// Everybody in these cells, in no order that means anything.
+    /// All nodes in these cells, in no order that means anything.
     pub(super) fn occupants(&self, Block { columns, rows }: Block) -> impl Iterator<Item = &Occupant> {
         rows.flat_map(move |row| {
             let start = row as usize * self.columns as usize;
@@ -162,7 +161,7 @@ mod tests {
             let looks = placed.iter().map(|(_, cell)| cells.occupants(cells.around(*cell)).count()).sum::<usize>();
             looks as f64 / f64::from(nodes)
         };
-        // Nine cells of at least 250 m have 28 nodes; who is at a border has fewer around it.
+        // Nine cells of at least 250 m have 28 nodes; a node at a border has fewer around it.
         let counts = [1_000, 10_000, 100_000].map(looked_at);
         assert!(counts.iter().all(|count| (22.0..34.0).contains(count)), "{counts:?}");
     }

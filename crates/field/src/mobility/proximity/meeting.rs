@@ -1,7 +1,7 @@
 //! When two nodes on their legs are in range of one another.
 
+use crate::plane::{Leg, Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 
 use crate::mobility::movement::Course;
 
@@ -14,7 +14,7 @@ const NEVER: i64 = i64::MAX;
 pub(super) struct Meeting(Option<(i64, i64)>);
 
 impl Meeting {
-    /// While both stay on their legs for ever. Who is absent meets nobody.
+    /// While both stay on their legs for ever. A node that is absent meets none.
     pub(super) fn of(course: &Course, other: &Course, range: f64, now: Time) -> Self {
         if !course.is_present || !other.is_present {
             return Self(None);

@@ -249,7 +249,10 @@ fn packets_are_as_long_as_the_rfc_says() {
     });
     assert_eq!(first, Some(24 + 2 + 8 + 4));
     let length = |packet: &Packet<(), ()>| packet.len(|()| 0, |()| 100);
-    assert_eq!(length(&Packet::Data(Data { ttl: 1, originator: id(0), destination: id(1), content: () })), 120);
+    assert_eq!(
+        length(&Packet::Data(Data { life: 0, ttl: 1, originator: id(0), destination: id(1), content: () })),
+        120
+    );
     assert_eq!(length(&Packet::Error(Box::new([]))), 4);
 }
 

@@ -21,16 +21,22 @@ fn history(seed: u64, rules: Rules, steps: u64) -> Result<usize, Cycle> {
         while taken < steps && world.step(until) {
             taken += 1;
             world.cycle().map_or(Ok(()), Err)?;
+            assert!(world.routers.iter().all(|router| !router.seq.newer(router.durable().ceiling)), "seed {seed}");
         }
         let (a, b) = (pick(&mut world), pick(&mut world));
         match world.dice.below(1000) {
             0..400 => world.send(a, b, taken),
             400..650 => world.cut(a, b),
-            650..990 if a != b => world.link(a, b),
-            990..993 => {
+            650..980 if a != b => world.link(a, b),
+            980..983 => {
                 boots += 1;
                 world.routers[a] = Router::rebooted(id(a), world.settings.clone(), boots, world.now);
                 world.routers[a].table.rules = rules;
+            }
+            983..1000 => {
+                boots += 1;
+                let durable = world.routers[a].durable();
+                world.restore(a, boots, durable);
             }
             _ => {}
         }
@@ -125,4 +131,9 @@ fn a_number_that_is_not_raised_when_the_route_expires_makes_a_loop() {
 #[test]
 fn numbers_that_are_not_compared_as_signed_differences_make_a_loop() {
     assert!(first_loop(Rules { signed: false, ..Rules::ALL }, 200).is_some());
+}
+
+#[test]
+fn a_route_that_outlives_the_life_of_its_next_hop_makes_a_loop() {
+    assert!(first_loop(Rules { bound_to_lives: false, ..Rules::ALL }, 200).is_some());
 }

@@ -16,6 +16,7 @@ fn router(me: usize, rules: Rules) -> Router<u32, u64> {
 
 fn reply(destination: usize, seq: u32, hops: u8, originator: usize) -> Sent {
     Packet::Reply(Reply {
+        life: 0,
         hops,
         acknowledge: false,
         destination: id(destination),
@@ -28,6 +29,7 @@ fn reply(destination: usize, seq: u32, hops: u8, originator: usize) -> Sent {
 
 fn request(originator: usize, number: u32, seq: u32, destination: usize, fresh: Option<u32>) -> Sent {
     Packet::Request(Request {
+        life: 0,
         id: number,
         ttl: 9,
         hops: 0,
@@ -324,7 +326,7 @@ fn data_keeps_alive_no_way_back_but_that_to_the_neighbour_it_came_from() {
         } else {
             receive(&mut one, 2, with_lifetime(reply(9, 10, 1, 1), 3_000));
         }
-        let content = Data { ttl: 5, originator: id(9), destination: id(1), content: 0 };
+        let content = Data { life: 0, ttl: 5, originator: id(9), destination: id(1), content: 0 };
         let mut out = Vec::new();
         let later = NOW + span(2_900);
         one.received(later, id(from), Packet::Data(content), &mut out);

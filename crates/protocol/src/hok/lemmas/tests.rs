@@ -91,7 +91,7 @@ fn a_section_is_what_queue_and_units_say() {
 }
 
 #[test]
-fn a_holder_serves_whoever_it_can() {
+fn a_holder_serves_the_requests_that_it_can() {
     is_said("node 0 sits on the token although 1 asks", |nodes| {
         (nodes[0].state, nodes[0].wanted) = (Section::Remainder, None);
         nodes[0].queue.delete(NodeId(0));

@@ -24,7 +24,7 @@ fn heir(change: impl FnOnce(&mut Klme)) -> Option<NodeId> {
 }
 
 #[test]
-fn the_heir_is_the_lowest_of_those_who_stay_and_use_nothing() {
+fn the_heir_is_the_lowest_of_the_members_that_stay_and_use_nothing() {
     assert_eq!(heir(|_| {}), Some(NodeId(1)));
     let number = RequestNo { life: Life(1), number: 1 };
     assert_eq!(heir(|leader| _ = leader.books().allocate(NodeId(1), number)), Some(NodeId(2)), "node 1 uses a unit");
@@ -38,14 +38,14 @@ fn the_heir_is_the_lowest_of_those_who_stay_and_use_nothing() {
 
 /// Node 1 is in its stay number 1; its farewell, or the token's word that it has left, may be of an earlier one.
 #[test]
-fn whoever_has_said_farewell_in_this_stay_inherits_nothing() {
+fn a_member_that_has_said_farewell_in_this_stay_inherits_nothing() {
     let said = |life| heir(move |leader| leader.here().leavers.note(NodeId(1), RequestNo { life, number: 0 }));
     assert_eq!((said(Life(1)), said(Life(0))), (Some(NodeId(2)), Some(NodeId(1))));
     let gone = |life| heir(move |leader| leader.books().requests.note(NodeId(1), RequestNo::gone(life)));
     assert_eq!((gone(Life(1)), gone(Life(0))), (Some(NodeId(2)), Some(NodeId(1))));
 }
 
-/// Whether node 0 tells everybody who leads now, when it leaves and hands the token over.
+/// Whether node 0 tells all others which node leads now, when it leaves and hands the token over.
 fn announces(switched_off: Option<Repair>) -> bool {
     let mut leader = leader(switched_off.map_or(Repairs::ALL, |repair| Repairs::ALL.without(repair)));
     let mut out = Outbox::new();
@@ -57,7 +57,7 @@ fn announces(switched_off: Option<Repair>) -> bool {
 }
 
 #[test]
-fn whoever_hands_the_token_over_tells_all_and_as_published_tells_nobody() {
+fn a_leader_that_hands_the_token_over_tells_all_and_as_published_tells_none() {
     assert!(announces(None));
     assert!(!announces(Some(repair::FORWARD_ANNOUNCED)));
 }
@@ -70,7 +70,7 @@ fn goes_at_once(mut node: Klme) -> bool {
 }
 
 #[test]
-fn as_published_whoever_leaves_is_gone_at_once_and_an_idle_holder_takes_the_token_along() {
+fn as_published_a_leaver_is_gone_at_once_and_an_idle_holder_takes_the_token_along() {
     let member = |switched_off: Repair| deployed(Repairs::ALL.without(switched_off)).swap_remove(1);
     assert!(goes_at_once(member(repair::FAREWELL)));
     assert!(!goes_at_once(member(repair::IDLE_HOLDER)), "it has no token, and waits until the leader lets it go");
@@ -92,7 +92,7 @@ fn is_let_go(is_to_leave: bool, life: Life, change: impl FnOnce(&mut Klme)) -> b
 }
 
 #[test]
-fn whoever_leaves_goes_when_the_leader_lets_it_go_from_this_stay_and_it_has_no_token() {
+fn a_leaver_goes_when_the_leader_lets_it_go_from_this_stay_and_it_has_no_token() {
     let life = deployed(Repairs::ALL)[1].number().life;
     assert!(is_let_go(true, life, |_| {}));
     assert!(!is_let_go(false, life, |_| {}), "it was not told to leave");
@@ -125,7 +125,7 @@ fn broadcast(node: &mut Klme, act: impl FnOnce(&mut Klme, &mut Out<Klme>)) -> Op
 }
 
 #[test]
-fn i_whoever_is_in_its_cs_stops_and_waits_and_the_unit_is_free_again() {
+fn i_a_leaver_in_its_cs_stops_and_waits_and_the_unit_is_free_again() {
     let mut node = waiter();
     (node.state, node.in_use) = (Section::Critical, leader(Repairs::ALL).books().allocate(NodeId(1), nth(1, 1)));
     assert_eq!(leaves(&mut node), ["revoke", "release 0", "i_am_leaving *"]);
@@ -138,7 +138,7 @@ fn i_whoever_is_in_its_cs_stops_and_waits_and_the_unit_is_free_again() {
 }
 
 #[test]
-fn i_whoever_leaves_says_what_it_has_stored_and_under_which_number() {
+fn i_a_leaver_says_what_it_has_stored_and_under_which_number() {
     let mut node = waiter();
     node.here().requests.note(NodeId(2), nth(2, 3));
     node.here().releases.note(NodeId(3), nth(3, 4));
@@ -180,7 +180,7 @@ fn i_the_last_node_takes_the_token_to_its_end_and_while_all_others_leave_it_is_k
 }
 
 #[test]
-fn i_a_leaver_that_was_left_with_the_token_gives_it_to_whoever_comes_and_says_farewell_again() {
+fn i_a_leaver_that_was_left_with_the_token_gives_it_to_a_newcomer_and_says_farewell_again() {
     let mut leader = leader(Repairs::ALL);
     leader.here().others.truncate(1);
     leader.here().leavers.note(NodeId(1), nth(1, 0));
@@ -316,7 +316,7 @@ fn k_a_newcomer_says_that_it_is_here_and_whether_it_is_hungry() {
 }
 
 #[test]
-fn k_a_newcomer_that_hears_of_nobody_makes_no_token_unless_it_is_told_to() {
+fn k_a_newcomer_that_hears_of_no_other_makes_no_token_unless_it_is_told_to() {
     let mut node = member();
     node.place = None;
     let entered = Crossing::Entered { stay: Stay(5), life: Incarnation(8), members: Vec::new(), founds: None };
@@ -345,7 +345,7 @@ fn l_a_leader_tells_a_newcomer_and_takes_its_request() {
 }
 
 #[test]
-fn l_whoever_does_not_lead_remembers_newcomers_for_when_it_does_each_once() {
+fn l_a_node_that_does_not_lead_remembers_newcomers_for_when_it_does_each_once() {
     let here = |life| Message::IAmHere { number: RequestNo { life: Life(life), number: 1 }, hungry: true };
     let mut node = member();
     for newcomer in [6, 5, 6] {

@@ -56,7 +56,7 @@ fn a_sound_moment_is_sound() {
 }
 
 #[test]
-fn there_is_one_token_while_anybody_is_there() {
+fn there_is_one_token_while_any_member_is_there() {
     is_said("there are 0 tokens", |nodes| nodes[0].here().token = None);
     is_said("there are 2 tokens", |nodes| nodes[1].here().token = nodes[0].here().token.clone());
     let nodes = busy();
@@ -81,7 +81,7 @@ fn every_unit_is_free_or_allocated_to_one_node() {
 }
 
 #[test]
-fn whoever_is_in_its_cs_is_in_the_books_as_it_is() {
+fn a_node_in_its_cs_is_in_the_books_as_it_is() {
     is_said("node 1 is Remainder and uses", |nodes| nodes[1].state = Section::Remainder);
     is_said("node 1 is Critical and uses None", |nodes| nodes[1].in_use = None);
     is_said("node 1 is in its CS and not in T_alloc_id", |nodes| nodes[0].books().allocated[1].number.number += 1);
@@ -92,13 +92,13 @@ fn whoever_is_in_its_cs_is_in_the_books_as_it_is() {
 }
 
 #[test]
-fn nobody_knows_of_a_leader_that_there_was_not_yet() {
+fn no_member_knows_of_a_leader_that_there_was_not_yet() {
     is_said("node 2 knows of a leader that there was not yet", |nodes| nodes[2].here().leader_no = LeaderNo(2));
     is_sound(|nodes| nodes[2].here().leader_no = LeaderNo(0));
 }
 
 #[test]
-fn a_leader_serves_whoever_it_can() {
+fn a_leader_serves_the_requests_that_it_can() {
     is_said("node 0 sits on the token although others ask", |nodes| leaves_cs(nodes, 0));
     is_said("node 0 lets others wait for nothing", |nodes| leaves_cs(nodes, 1));
     is_said("node 0 waits although it has the token", |nodes| {
@@ -123,7 +123,7 @@ fn a_leader_serves_whoever_it_can() {
 }
 
 #[test]
-fn when_nothing_is_in_flight_the_books_are_true_everybody_knows_the_leader_and_who_is_queued_knows_it() {
+fn when_nothing_is_in_flight_the_books_are_true_all_know_the_leader_and_a_waiter_knows_that_it_is_queued() {
     let gone = |nodes: &mut [Klme; 3]| (nodes[1].state, nodes[1].in_use) = (Section::Remainder, None);
     is_said("node 1 has left its CS, and nobody will tell the leader", gone);
     is_said("node 9 has left its CS, and nobody will tell the leader", |nodes| {

@@ -1,4 +1,4 @@
-//! The rules of the books by themselves: who is served.
+//! The rules of the books by themselves: which member is served.
 
 use super::*;
 use crate::Stay;
@@ -13,7 +13,7 @@ fn books() -> Books {
 }
 
 #[test]
-fn who_was_handed_a_unit_does_not_wait_for_one() {
+fn a_member_that_was_handed_a_unit_does_not_wait_for_one() {
     let of = |id: u32, permit: u8| Allocation {
         member: member(id),
         permit: permit.try_into().unwrap(),
@@ -39,7 +39,7 @@ fn a_node_that_is_back_waits_in_the_place_of_its_former_stay() {
 }
 
 #[test]
-fn those_who_were_silent_for_long_are_passed_over_and_others_are_waited_for() {
+fn waiters_that_were_silent_for_long_are_passed_over_and_others_are_waited_for() {
     let mut books = books();
     for (id, missed) in [(1, SILENT), (2, 1), (3, 0)] {
         books.enqueue(member(id), missed);

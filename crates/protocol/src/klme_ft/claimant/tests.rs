@@ -36,7 +36,7 @@ fn a_request_goes_to_the_leader_and_its_lease_counts_from_then_on() {
 }
 
 #[test]
-fn a_request_goes_to_everybody_where_nobody_may_lead() {
+fn a_request_goes_to_all_members_where_none_may_lead() {
     let mut resting = node(3);
     let asks = claim(&resting, 3, Want::Wait);
     assert_eq!(requests(&mut resting), [broadcast(asks), arm(Timer::Silence, BOND)]);
@@ -145,7 +145,7 @@ fn hears(rules: Repairs, id: usize, usage: Usage, leaving: bool, beat: Message) 
 }
 
 #[test]
-fn whoever_has_something_to_say_answers_and_does_not_rest() {
+fn a_member_that_has_something_to_say_answers_and_does_not_rest() {
     let hears_all = |id, usage, leaving, beat| hears(Repairs::ALL, id, usage, leaving, beat);
     let (beat, last, asks) = (next_beat(false, false), next_beat(false, true), next_beat(true, false));
     assert_eq!(hears_all(3, Usage::Idle, false, beat.clone()), (false, false));
@@ -168,7 +168,7 @@ fn a_node_knows_whether_it_was_asked_to_keep_a_copy() {
 }
 
 #[test]
-fn whoever_waits_or_uses_a_unit_claims_it_at_every_beat() {
+fn a_member_that_waits_for_a_unit_or_uses_one_claims_it_at_every_beat() {
     let silence = || arm(Timer::Silence, BOND);
     let mut waiter = follower(3);
     waiter.desk.usage = WAITING;

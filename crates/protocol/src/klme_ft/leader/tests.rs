@@ -51,7 +51,7 @@ fn what_is_claimed_again_is_renewed_and_what_is_given_back_lets_the_leader_rest(
     assert!(leader.chair.rests);
 }
 
-/// A leader whose beat is over, with a majority behind it and nothing to do, changed as is said.
+/// A leader whose beat is over, with a majority behind it and nothing to do, changed as `change` says.
 fn rests_after(beat_is_over: bool, rules: Repairs, change: impl FnOnce(&mut KlmeFt)) -> bool {
     let mut leader = awake_with(rules);
     term(&mut leader).holders[1].acknowledged = true;
@@ -178,7 +178,7 @@ fn a_leaver_is_replaced_as_soon_as_another_offers_itself() {
 }
 
 #[test]
-fn an_acknowledgement_is_of_the_latest_beat_and_tells_who_leaves() {
+fn an_acknowledgement_is_of_the_latest_beat_and_tells_that_its_sender_leaves() {
     let acknowledged = |rules: Repairs, round: Round| {
         let mut leader = awake_with(rules);
         term(&mut leader).holders[1].missed = 2;
@@ -272,7 +272,7 @@ fn a_unit_is_reclaimed_after_its_lease_unless_the_rule_is_off() {
     assert_eq!(node_with(0, Repairs::ALL.without(guard::GUARD_LEASE)).desk.beats_to_reclaim(), 1);
 }
 
-/// Node 0, whose copy nobody counts on any more: nodes 1 to 3 keep one.
+/// Node 0, whose copy is not counted on any more: nodes 1 to 3 keep one.
 fn outside() -> KlmeFt {
     let mut leader = awake();
     let term = term(&mut leader);
@@ -307,7 +307,7 @@ fn a_leader_that_stays_or_keeps_a_copy_hands_nothing_over() {
 }
 
 #[test]
-fn the_first_who_could_help_and_answers_in_time_is_chosen() {
+fn the_first_member_that_could_help_and_answers_in_time_is_chosen() {
     let chosen = |has_asked: bool, from: u32, round: Round| {
         let mut leader = awake();
         term(&mut leader).has_asked = has_asked;
@@ -355,7 +355,7 @@ fn a_leaver_is_dismissed_when_its_copy_is_not_counted_on_for_certain() {
 }
 
 #[test]
-fn whoever_rests_listens_when_a_node_wants_something() {
+fn a_member_that_rests_listens_when_another_wants_something() {
     let stirred = |mut node: KlmeFt, says: &dyn Fn(&KlmeFt) -> Message| {
         let message = says(&node);
         (told(&mut node, 3, message), node.chair.rests)

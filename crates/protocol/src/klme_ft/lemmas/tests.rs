@@ -9,7 +9,7 @@ use crate::klme_ft::{Variant, Want};
 use crate::tenure::{Candidacy, LeaderNo};
 use crate::{Demand, Deployment, Flight, Protocol, Repairs, Stay};
 
-/// Four members share two units. Node 0 leads and has lent unit 0 to node 1, who uses it; node 2 waits.
+/// Four members share two units. Node 0 leads and has lent unit 0 to node 1, which uses it; node 2 waits.
 fn busy() -> [KlmeFt; 4] {
     let members = (0..4).map(NodeId).collect();
     let deployment = Deployment { nodes: 4, k: 2, members, ..Deployment::default() };
@@ -71,7 +71,7 @@ fn the_algorithm_answers_by_its_lemmas() {
 }
 
 #[test]
-fn who_leads_has_the_token_and_all_units_are_in_somebodys_books() {
+fn the_leader_has_the_token_and_all_units_are_in_its_books() {
     let nodes = busy();
     assert_eq!(nodes.each_ref().map(Protocol::has_token), [true, false, false, false]);
     assert_eq!(nodes.each_ref().map(Protocol::held), [Permits::NONE; 4]);
@@ -96,7 +96,7 @@ fn every_unit_is_free_or_lent_once() {
 }
 
 #[test]
-fn nobody_is_in_the_books_twice_under_any_heading() {
+fn no_member_is_in_the_books_twice_under_any_heading() {
     is_said("leader 0 has node 1 in its books twice", |nodes| {
         let user = nodes[1].chair.me();
         books(&mut nodes[0]).queue.push(Waiter { member: user, missed: 0 });

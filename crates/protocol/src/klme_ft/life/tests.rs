@@ -97,7 +97,7 @@ fn a_leader_counts_the_changes_of_the_set_of_copy_holders_and_goes_on_from_those
 }
 
 #[test]
-fn who_comes_back_leads_nobody_and_is_bound_anew_to_whom_it_followed() {
+fn a_restarted_member_does_not_lead_and_is_bound_anew_to_the_leader_it_followed() {
     for former in [confirmed(), follower(1)] {
         let (node, effects) = restarted(&former);
         assert_eq!(effects, [arm(Timer::Silence, BOND), arm(Timer::Quiet, LEASE)]);
@@ -116,7 +116,7 @@ fn who_comes_back_leads_nobody_and_is_bound_anew_to_whom_it_followed() {
 }
 
 #[test]
-fn who_comes_back_keeps_the_promise_of_an_earlier_life() {
+fn a_restarted_member_keeps_the_promise_of_an_earlier_life() {
     let votes = |rules: Repairs| {
         let mut voter = follower_with(1, rules);
         voter.chair.promise.loosen();
@@ -134,7 +134,7 @@ fn who_comes_back_keeps_the_promise_of_an_earlier_life() {
 }
 
 #[test]
-fn who_comes_back_votes_for_no_other_before_its_bond_is_over() {
+fn a_restarted_member_votes_for_no_other_before_its_bond_is_over() {
     let votes = |rules: Repairs| {
         let mut voter = back(&follower_with(1, rules));
         let holders = [0, 1, 2].map(member).to_vec();
@@ -146,7 +146,7 @@ fn who_comes_back_votes_for_no_other_before_its_bond_is_over() {
 }
 
 #[test]
-fn who_comes_back_knows_who_keeps_copies() {
+fn a_restarted_member_knows_which_members_keep_copies() {
     let holders = |rules: Repairs| back(&follower_with(1, rules)).chair.copy.map(|copy| copy.holders.len());
     assert_eq!(holders(Repairs::ALL), Some(3));
     assert_eq!(holders(Repairs::ALL.without(guard::STORE_HOLDERS)), None);
@@ -171,7 +171,7 @@ fn the_later_set_of_copy_holders_is_told_by_its_version_although_no_round_is_sto
 }
 
 #[test]
-fn who_comes_back_ignores_beats_with_an_earlier_set_of_copy_holders() {
+fn a_restarted_member_ignores_beats_with_an_earlier_set_of_copy_holders() {
     let mut node = follower(1);
     let version = Version::default().next();
     told(&mut node, 0, beat_with(&[0, 1], version));
@@ -195,7 +195,7 @@ fn what_is_asked_for_in_the_quiet_time_is_claimed_under_a_beat_after_it() {
 }
 
 #[test]
-fn what_is_asked_for_in_the_quiet_time_wakes_everybody_after_it_where_all_rest() {
+fn what_is_asked_for_in_the_quiet_time_wakes_all_members_after_it_where_all_rest() {
     let (mut node, _) = restarted(&follower(3));
     request(&mut node);
     let last = Message::Beat { copy: copy_of(&awake()), wanted: false, rests: true };
@@ -228,7 +228,7 @@ fn a_token_that_is_handed_over_in_the_quiet_time_is_not_taken() {
 }
 
 #[test]
-fn who_slept_through_both_times_leads_nobody_before_its_quiet_time_is_over() {
+fn a_member_that_slept_through_both_times_does_not_lead_before_its_quiet_time_is_over() {
     let (mut node, _) = restarted(&follower(1));
     node.chair.rests = false;
     assert_eq!(done(|out| node.timer(Timer::Silence, out)), [arm(Timer::Silence, BOND)]);
@@ -236,7 +236,7 @@ fn who_slept_through_both_times_leads_nobody_before_its_quiet_time_is_over() {
 }
 
 #[test]
-fn who_is_told_to_leave_in_the_quiet_time_goes_after_it() {
+fn a_member_that_is_told_to_leave_in_the_quiet_time_goes_after_it() {
     let leave = |node: &mut KlmeFt| done(|out| node.below(Crossing::Leaving, out));
     let (mut outsider, _) = restarted(&follower(3));
     assert_eq!(leave(&mut outsider), []);

@@ -86,7 +86,7 @@ fn a_leader_without_a_copy_that_loses_its_majority_resigns_unless_the_rule_is_of
 }
 
 #[test]
-fn a_waiter_that_hears_nothing_asks_everybody_unless_the_rule_is_off() {
+fn a_waiter_that_hears_nothing_asks_all_members_unless_the_rule_is_off() {
     let unheard = |rules: Repairs, usage: Usage| {
         let mut node = follower_with(3, rules);
         node.desk.usage = usage;
@@ -99,7 +99,7 @@ fn a_waiter_that_hears_nothing_asks_everybody_unless_the_rule_is_off() {
 }
 
 #[test]
-fn a_waiter_that_asks_for_votes_in_vain_asks_everybody_unless_the_rule_is_off() {
+fn a_waiter_that_asks_for_votes_in_vain_asks_all_members_unless_the_rule_is_off() {
     let in_vain = |rules: Repairs, usage: Usage, leaving: bool| {
         let mut node = candidate_with(rules);
         (node.desk.usage, node.chair.leaving) = (usage, leaving);
@@ -137,7 +137,7 @@ fn a_vote_tells_what_the_voter_knows_and_is_given_once_it_is_not_bound() {
 }
 
 #[test]
-fn whoever_votes_leads_no_more_and_stands_no_more() {
+fn a_member_that_votes_leads_no_more_and_stands_no_more() {
     let mut leader = awake();
     leader.chair.promise.loosen();
     assert_eq!(told(&mut leader, 1, stand(second(1), None))[0], disarm(Timer::Beat));

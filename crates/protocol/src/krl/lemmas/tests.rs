@@ -64,7 +64,7 @@ fn a_section_is_what_queue_and_token_say() {
 }
 
 #[test]
-fn requests_have_a_way_in_unless_everybody_holds_a_token() {
+fn requests_have_a_way_in_unless_every_node_holds_a_token() {
     let lowered = |nodes: &mut [Krl; 3]| nodes[0].dag.neighbours[0].height.h1 = -9;
     is_said("node 0 holds a token and has no higher neighbour", lowered);
     let mut nodes = busy();

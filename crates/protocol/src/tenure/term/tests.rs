@@ -30,7 +30,7 @@ fn silence(term: &mut Term, id: u32) {
     (holder.acknowledged, holder.missed) = (false, PATIENCE);
 }
 
-/// The next change in the middle of a beat, if nobody else could keep a copy.
+/// The next change in the middle of a beat, if no other member could keep a copy.
 fn next(term: &Term) -> Option<Change> {
     term.next_change(member(0), CARE, false, false)
 }
@@ -47,7 +47,7 @@ fn a_copy_holder_that_was_added_and_never_heard_is_struck_off_again() {
 }
 
 #[test]
-fn before_a_change_is_settled_nobody_else_is_struck_off_or_added() {
+fn before_a_change_is_settled_no_other_is_struck_off_or_added() {
     let mut term = term(&[0, 1, 2, 3]);
     silence(&mut term, 3);
     assert_eq!(next(&term), Some(Change::Remove(member(3))));
@@ -89,7 +89,7 @@ fn a_silent_holder_is_struck_off_only_if_something_is_gained_by_it() {
     };
     assert_eq!(of(&[0, 1, 2], 2, None), None, "it may come back, and two of three are a majority");
     assert_eq!(of(&[0, 1, 2], 2, Some(1)), Some(Change::Remove(member(2))), "node 1 could not leave otherwise");
-    assert_eq!(of(&[0, 1], 1, None), Some(Change::Remove(member(1))), "the leader can not do without it");
+    assert_eq!(of(&[0, 1], 1, None), Some(Change::Remove(member(1))), "the leader cannot do without it");
     assert_eq!(of(&[0, 1, 2, 3], 3, None), Some(Change::Remove(member(3))));
     assert_eq!(of(&[0, 1, 2, 3], 0, None), None, "the leader does not strike itself off");
 }
@@ -153,7 +153,7 @@ fn copies_are_wanted_when_fewer_than_three_are_sound() {
 }
 
 #[test]
-fn who_leads_is_not_struck_off_as_a_leaver_before_a_leaver_that_does_not() {
+fn the_leader_is_not_struck_off_as_a_leaver_before_another_leaver() {
     let mut term = term(&[0, 1, 2]);
     term.holder(member(0)).unwrap().leaving = true;
     assert_eq!(next(&term), Some(Change::Remove(member(0))));
@@ -183,7 +183,7 @@ fn each_beat_that_is_missed_is_counted_up_to_a_limit() {
 }
 
 #[test]
-fn a_new_leader_relies_on_nobody_and_has_asked_nobody() {
+fn a_new_leader_relies_on_no_copy_holder_and_has_asked_none() {
     let new = new_term(&[0, 1]);
     assert!(!new.settled && !new.has_asked && !new.is_confirmed() && !new.has_leaver());
     assert!(new.holders.iter().all(|holder| !holder.acknowledged && !holder.leaving && holder.missed == 0));
