@@ -11,7 +11,7 @@ use crate::circle::Beside;
 
 /// The unit, and the fence of its last grant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Token {
+pub(crate) struct Token {
     permits: Permits,
     fence: Fence,
 }
@@ -19,7 +19,7 @@ pub struct Token {
 /// What nodes send to the next one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Message {
+pub(crate) enum Message {
     /// Wherever the baton rests, it is to set out: this node wants it. Goes round once.
     Ask(NodeId),
     /// The baton itself.
@@ -28,7 +28,7 @@ pub enum Message {
 
 /// Whether nodes notice that others have changed places.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Sight {
+pub(crate) enum Sight {
     /// They do.
     Keen,
     /// They do not, which is wrong.
@@ -37,7 +37,7 @@ pub enum Sight {
 
 /// A node.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Baton {
+pub(crate) struct Baton {
     me: NodeId,
     sight: Sight,
     next: Option<NodeId>,

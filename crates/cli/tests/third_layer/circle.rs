@@ -6,17 +6,17 @@ use driftlock_protocol::{Deployment, Incarnation, NodeId, Reach, Refusal, Stay, 
 use serde::{Deserialize, Serialize};
 
 /// Two nodes change places.
-pub const SWAPS: Kind = Kind { name: "swaps", one: "swap", word: "swap", whom: Whom::Pair, course: Course::Bounded };
+pub(crate) const SWAPS: Kind = Kind { name: "swaps", one: "swap", word: "swap", whom: Whom::Pair, course: Course::Bounded };
 
 /// Who stands beside the node now.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// Messages come from this one, ...
-    pub before: NodeId,
+    pub(crate) before: NodeId,
     /// ... on this way, ...
-    pub incarnation: Incarnation,
+    pub(crate) incarnation: Incarnation,
     /// ... and go to that one.
-    pub next: NodeId,
+    pub(crate) next: NodeId,
 }
 
 impl View for Beside {
@@ -26,7 +26,7 @@ impl View for Beside {
 
 /// Who may speak to a node: the one before it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Behind(Option<(NodeId, Incarnation)>);
+pub(crate) struct Behind(Option<(NodeId, Incarnation)>);
 
 impl Reach for Behind {
     type View = Beside;
@@ -47,7 +47,7 @@ impl Reach for Behind {
 
 /// The exact twin of a circle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Circle {
+pub(crate) struct Circle {
     /// The last is followed by the first.
     order: Vec<NodeId>,
     /// Of each node, the way to the next one.
