@@ -474,7 +474,6 @@ impl<P: Protocol> World<P> {
     /// Does what a node wants done. A violation ends the run: what is left of the buffer is not needed any more.
     fn step_taken(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
         self.carry_out(id, &mut out)?;
-        self.out = out;
         self.check()
     }
 
@@ -623,7 +622,8 @@ impl<P: Protocol> Carrier<P> for World<P> {
         }
     }
 
-    fn finish_step(&mut self) {
+    fn finish_step(&mut self, buffer: &mut Out<P>) {
+        mem::swap(&mut self.out, buffer);
         self.dispatch_afield();
     }
 
