@@ -1,6 +1,7 @@
 //! What a layer below tells the algorithms that stand on it, and who may speak to a node as far as that goes: worlds
 //! and shells speak of all layers alike.
 
+use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
 
@@ -43,10 +44,10 @@ pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send 
         None
     }
 
-    /// The same with some of the hints in it withheld: each is asked for, in order.
-    #[must_use]
-    fn withholding(self, _is_withheld: &mut dyn FnMut() -> bool) -> Self {
-        self
+    /// The hints at other nodes that come with it, if it is no hint itself: a world may leave some out, and a
+    /// host puts in their place what the node has heard.
+    fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
+        None
     }
 }
 

@@ -33,6 +33,10 @@ pub trait Carrier<P: Protocol> {
     /// A step has executed a clause of the paper.
     fn clause(&mut self, _name: &'static str) {}
 
+    /// All that the step wanted is done, unless its node departs. The buffer is empty: a world that uses one again and
+    /// again takes it back now, as a departure leads to other steps.
+    fn finish_step(&mut self, _buffer: &mut Out<P>) {}
+
     /// A node has departed by itself.
     fn depart(&mut self, node: NodeId) -> Result<(), Self::Wrong>;
 
@@ -55,6 +59,7 @@ pub trait Carrier<P: Protocol> {
                 Effect::Clause(name) => self.clause(name),
             }
         }
+        self.finish_step(out);
         if departs { self.depart(node) } else { Ok(()) }
     }
 }

@@ -106,11 +106,8 @@ impl View for Crossing {
         }
     }
 
-    fn withholding(mut self, is_withheld: &mut dyn FnMut() -> bool) -> Self {
-        if let Self::Entered { members, .. } = &mut self {
-            members.retain(|_| !is_withheld());
-        }
-        self
+    fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
+        if let Self::Entered { members, .. } = self { Some(members) } else { None }
     }
 }
 

@@ -482,7 +482,6 @@ impl<P: Protocol> World<P> {
             return self.follow();
         }
         self.carry_out(id, &mut out)?;
-        self.out = out;
         self.check()
     }
 
@@ -623,6 +622,10 @@ impl<P: Protocol> Carrier<P> for World<P> {
             self.meter.revoked(node, demand, permits);
             self.revoked.push(node);
         }
+    }
+
+    fn finish_step(&mut self, buffer: &mut Out<P>) {
+        mem::swap(&mut self.out, buffer);
     }
 
     /// A node is no member any more, and the others are told.

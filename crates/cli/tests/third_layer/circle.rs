@@ -13,11 +13,11 @@ pub(crate) const SWAPS: Kind =
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct Beside {
     /// Messages come from this one, ...
-    pub before: NodeId,
+    pub(crate) before: NodeId,
     /// ... on this way, ...
-    pub incarnation: Incarnation,
+    pub(crate) incarnation: Incarnation,
     /// ... and go to that one.
-    pub next: NodeId,
+    pub(crate) next: NodeId,
 }
 
 impl View for Beside {

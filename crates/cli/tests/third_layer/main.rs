@@ -41,7 +41,7 @@ impl Page {
             k: deployment.k,
             without: Vec::new(),
             constants: Constants::new(),
-            tokens: Tokens::Each,
+            tokens: Tokens::One,
             asks: Vec::new(),
             brings: Vec::new(),
             hands_over: Vec::new(),

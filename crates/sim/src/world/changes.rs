@@ -35,9 +35,15 @@ type Returned<M> = (NodeId, NodeId, M);
 impl<P: Protocol> World<P> {
     /// The layer below changes. What is in flight on a link that fails by it meets this fate.
     pub fn change(&mut self, change: Change, fate: Fate) -> Step<()> {
+        let news = self.apply(change);
+        self.take_place(news, fate)
+    }
+
+    /// What comes of a change.
+    pub(super) fn apply(&mut self, change: Change) -> Vec<News<P::View>> {
         let (mut news, stays) = (mem::take(&mut self.news), &mut self.stays);
         self.ideal.apply(change, &mut |_| stays.draw(), &mut news);
-        self.take_place(news, fate)
+        news
     }
 
     /// A change that follows from an earlier one happens, if it is still to come.
@@ -99,7 +105,7 @@ impl<P: Protocol> World<P> {
         if let Some((peer, life)) = view.hints_at() {
             return self.hint(node, peer, life);
         }
-        let view = self.withholding(view);
+        let view = self.as_heard(view);
         self.tell(node, view)
     }
 

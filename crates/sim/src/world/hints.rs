@@ -77,8 +77,13 @@ impl<P: Protocol> World<P> {
     }
 
     /// What a node is told that comes in: who is there, or not all of them.
-    pub(super) fn withholding(&mut self, view: P::View) -> P::View {
-        if self.hears_of_members() { view } else { view.withholding(&mut || self.hints.is_wrong()) }
+    pub(super) fn as_heard(&mut self, mut view: P::View) -> P::View {
+        if !self.hears_of_members()
+            && let Some(others) = view.others()
+        {
+            others.retain(|_| !self.hints.is_wrong());
+        }
+        view
     }
 
     /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet

@@ -214,8 +214,7 @@ impl<P: Protocol> World<P> {
 
     /// It goes on being taken for a member, like one that has crashed; but its application goes on.
     pub(super) fn lost_disk(&mut self, node: NodeId) -> Step<()> {
-        let mut news = mem::take(&mut self.news);
-        self.ideal.apply(Change::at(&CRASHES, node), &mut |_| unreachable!("nobody enters"), &mut news);
+        let mut news = self.apply(Change::at(&CRASHES, node));
         for news in news.iter_mut().filter(|news| **news == News::Crashed(node)) {
             *news = News::Wiped(node);
         }
