@@ -15,7 +15,7 @@ use driftlock_protocol::NodeId;
 use crate::Time;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, Hello, Settings};
+use crate::link::{Boot, Hello, Mark, Settings};
 
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;
@@ -98,7 +98,7 @@ impl Beacon {
 
     /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many
     /// have spoken within the last second that it waits for a better moment, as long as it has not promised otherwise.
-    /// Its links are for the caller to fill in.
+    /// Its links, what they are for, and what else it says are for others to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
         let part = Time(interval.0 / JITTER_PARTS);
@@ -120,9 +120,12 @@ impl Beacon {
             count,
             interval_ms: u32::try_from(longest.0.div_ceil(1_000_000)).unwrap_or(u32::MAX),
             crowd,
+            mark: Mark::NONE,
             links: Vec::new(),
             hears: u32::try_from(self.announced.len()).unwrap_or(u32::MAX),
             list: self.next_in_turn(settings.list_max as usize),
+            spared: Vec::new(),
+            notices: Vec::new(),
         })
     }
 
@@ -181,6 +184,8 @@ pub(crate) struct Hearing {
     recent: u32,
     /// How many nodes it hears.
     pub(crate) crowd: u32,
+    /// Of the resources that it wants links for.
+    pub(crate) mark: Mark,
     interval: Time,
     /// The last sign of life.
     heard_at: Time,
@@ -196,6 +201,8 @@ pub(crate) struct Hearing {
     round: u64,
     /// To whom it says that it has links.
     pub(crate) links: Vec<NodeId>,
+    /// Whether it says that others make up for a link to this node.
+    pub(crate) spares: bool,
     /// In how many hellos in a row it did not name a link to this node.
     pub(crate) unnamed: u32,
 }
@@ -208,6 +215,7 @@ impl Hearing {
             count: hello.count,
             recent: 1,
             crowd: hello.crowd,
+            mark: hello.mark,
             interval: from_ms(hello.interval_ms),
             heard_at: now,
             asked: None,
@@ -216,6 +224,7 @@ impl Hearing {
             listed_at: None,
             round: 1,
             links: hello.links.clone(),
+            spares: false,
             unnamed: 0,
         }
     }
@@ -232,12 +241,13 @@ impl Hearing {
         } else {
             self.recent = self.recent.checked_shl(newer).unwrap_or(0) | 1;
             self.count = hello.count;
-            self.crowd = hello.crowd;
+            (self.crowd, self.mark) = (hello.crowd, hello.mark);
             self.interval = from_ms(hello.interval_ms);
             self.round = hellos_in_a_round(hello);
             let is_named = hello.links.contains(&me);
             self.unnamed = if is_named { 0 } else { self.unnamed.saturating_add(1) };
             self.links.clone_from(&hello.links);
+            self.spares = hello.spared.contains(&me);
             if is_named || hello.list.contains(&me) {
                 self.listed(now);
             }
@@ -325,7 +335,18 @@ mod tests {
     fn hello(count: u32, list: &[u32]) -> Hello {
         let list: Vec<_> = list.iter().copied().map(NodeId).collect();
         let hears = u32::try_from(list.len()).unwrap();
-        Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, links: Vec::new(), hears, list }
+        Hello {
+            boot: Boot(1),
+            count,
+            interval_ms: 1_000,
+            crowd: 1,
+            mark: Mark(1),
+            links: Vec::new(),
+            hears,
+            list,
+            spared: Vec::new(),
+            notices: Vec::new(),
+        }
     }
 
     #[test]

@@ -111,9 +111,9 @@ impl Flood {
         Self { me, boot, settings, sent: 0, heard: BTreeMap::new(), dice: Dice::new(!u64::from(me.0)) }
     }
 
-    /// Sends a message to all other nodes.
-    pub fn broadcast<M>(&mut self, message: M, out: &mut Vec<Effect<M>>) {
-        let (origin, boot, number, ttl) = (self.me, self.boot, self.sent, self.settings.hop_limit);
+    /// Sends a message to all other nodes within so many hops, or within the limit if that is less.
+    pub fn send<M>(&mut self, message: M, hops: u8, out: &mut Vec<Effect<M>>) {
+        let (origin, boot, number, ttl) = (self.me, self.boot, self.sent, hops.min(self.settings.hop_limit));
         self.sent += 1;
         self.transmit(Flooded { origin, boot, number, ttl, message }, out);
     }
@@ -174,7 +174,7 @@ mod tests {
         let mut count = vec![0; nodes as usize];
         let mut air = BTreeSet::new();
         let mut out = Vec::new();
-        all[0].broadcast(7_u8, &mut out);
+        all[0].send(7_u8, u8::MAX, &mut out);
         let mut at = 0;
         loop {
             for effect in out.drain(..) {

@@ -4,7 +4,9 @@
 //!   doubled.
 //! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
 //!   everybody.
-//! - [`wire`]: the bytes on the air.
+//! - [`advert`]: what nodes say of themselves, and who takes part in what.
+//! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
+//! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
@@ -13,6 +15,7 @@
 //! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
 //! effects.
 
+pub mod advert;
 pub mod aodv;
 mod beacon;
 mod by_node;
@@ -21,6 +24,7 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
+pub mod parcel;
 pub mod queue;
 mod seconds;
 pub mod session;

@@ -4,6 +4,7 @@
 //! - `beacon`: hellos tell who is there, and links count only if both ends hear each other.
 //! - [`frame`]: what link layers send to one another, and how a link forms.
 //! - `peer`: one neighbour; how a link to it is called for, answered, and breaks.
+//! - `purpose`: for which resources a node wants links at all.
 //! - `rank`: which pairs need a link, and which are spared.
 //! - `channel`: in order and once each, within one incarnation.
 //! - `patience`: how long an acknowledgement is waited for.
@@ -18,17 +19,20 @@ use driftlock_protocol::{Incarnation, NodeId};
 use crate::Time;
 use crate::beacon::Beacon;
 use crate::custody::{Durable, Transfer};
+use crate::parcel::Resource;
 
 mod channel;
 pub mod frame;
 mod patience;
 mod peer;
+mod purpose;
 pub mod rank;
 pub(crate) mod settings;
 
 pub use frame::{Boot, CallId, Frame, Head, Hello, Part};
 use patience::Patience;
-use peer::{Own, Peer};
+use peer::{Own, Peer, Said};
+pub use purpose::Mark;
 pub use rank::Rank;
 pub use settings::Settings;
 use settings::from_ms;
@@ -160,7 +164,8 @@ pub struct Link<M> {
 }
 
 impl<M: Clone> Link<M> {
-    /// A node that begins at `now`, in the life `boot`, and remembers nothing. `carries_permits` tells which messages
+    /// A node that begins at `now`, in the life `boot`, and remembers nothing. It wants links for resource 0, until it
+    /// is told otherwise ([`Self::serve`]). `carries_permits` tells which messages
     /// must not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, carries_permits: fn(&M) -> bool) -> Self {
         let nothing = Durable { since: boot, floor: Incarnation(0), peers: Vec::new() };
@@ -179,7 +184,17 @@ impl<M: Clone> Link<M> {
         let patience = Patience::new((u64::from(me.0) << 32) | u64::from(boot.0));
         let (since, floor) = (durable.since, durable.floor);
         let mut link = Self {
-            own: Own { me, boot, since, floor, settings, patience, carries_permits, forms_links: true },
+            own: Own {
+                me,
+                boot,
+                since,
+                floor,
+                settings,
+                patience,
+                carries_permits,
+                resources: vec![Resource::default()],
+                mark: Mark::of(&[Resource::default()]),
+            },
             beacon: Beacon::new(me, boot, now, &settings),
             peers: BTreeMap::new(),
             alarms: BTreeSet::new(),
@@ -196,14 +211,6 @@ impl<M: Clone> Link<M> {
         link
     }
 
-    /// The same node, if nothing on it stands on links. Its hellos tell that it is there and list no neighbours, so
-    /// that none of them calls it, and it calls none.
-    #[must_use]
-    pub fn without_links(mut self) -> Self {
-        self.own.forms_links = false;
-        self
-    }
-
     /// What must survive a restart.
     pub fn durable(&self) -> Durable<M> {
         let peers = self.peers.values().map(|peer| peer.kept(&self.own)).collect();
@@ -213,10 +220,29 @@ impl<M: Clone> Link<M> {
     /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
     #[must_use]
     pub fn restarted(&self, now: Time, boot: Boot) -> Self {
-        let Own { me, settings, carries_permits, forms_links, .. } = self.own;
-        let mut link = Self::restore(now, me, boot, settings, carries_permits, self.durable());
-        link.own.forms_links = forms_links;
-        link
+        let Own { me, settings, carries_permits, .. } = self.own;
+        let link = Self::restore(now, me, boot, settings, carries_permits, self.durable());
+        Self { own: Own { resources: self.own.resources.clone(), mark: self.own.mark, ..link.own }, ..link }
+    }
+
+    /// From now on this node wants links for these, given in growing order: only with who wants links for one of them.
+    /// Links that are up are given up, and form anew if the others agree.
+    pub fn serve(&mut self, now: Time, resources: Vec<Resource>, out: &mut Vec<Effect<M>>) {
+        if resources == self.own.resources {
+            return;
+        }
+        (self.own.mark, self.own.resources) = (Mark::of(&resources), resources);
+        for id in self.peers.keys().copied().collect::<Vec<_>>() {
+            if let Some(peer) = self.peers.get_mut(&id) {
+                peer.part(now, &self.own, out);
+            }
+            self.note_changes(id);
+        }
+    }
+
+    /// What the other end of a link wants links for, as it has said when the link formed.
+    pub fn resources_of(&self, peer: NodeId) -> &[Resource] {
+        self.peers.get(&peer).map_or(&[], |peer| &peer.resources)
     }
 
     /// Whether a message that is sent and not acknowledged outlives a restart.
@@ -237,6 +263,18 @@ impl<M: Clone> Link<M> {
     /// The messages that were sent over links that are up and are not acknowledged.
     pub fn unacknowledged(&self) -> impl Iterator<Item = (NodeId, &M)> {
         self.peers.iter().flat_map(|(&id, peer)| peer.unacknowledged().map(move |message| (id, message)))
+    }
+
+    /// A neighbour for which as many messages wait as there may, and how many.
+    pub fn full(&self) -> Option<(NodeId, usize)> {
+        let most = self.own.settings.queue_max as usize;
+        let waiting = self.peers.iter().map(|(&id, peer)| (id, peer.unacknowledged().count()));
+        waiting.into_iter().find(|(_, waiting)| *waiting >= most)
+    }
+
+    /// Whether a node is known, or may be.
+    fn has_room_for(&self, id: NodeId) -> bool {
+        self.peers.len() < self.own.settings.peers_max as usize || self.peers.contains_key(&id)
     }
 
     /// When [`Self::woken`] is to be called.
@@ -292,8 +330,25 @@ impl<M: Clone> Link<M> {
         let (crowd, crowd_max) = self.crowd();
         if let Some(hello) = self.beacon.hello(now, crowd, crowd_max, &self.own.settings) {
             let links = self.links().map(|(peer, _)| peer).collect();
-            out.push(Effect::now(None, Frame::Hello(Hello { links, ..hello })));
+            let spared = self.refused(now);
+            out.push(Effect::now(None, Frame::Hello(Hello { links, spared, mark: self.own.mark, ..hello })));
         }
+    }
+
+    /// Who has called in vain, and would again. To those that are not named for want of room the same is said when they
+    /// call.
+    fn refused(&mut self, now: Time) -> Vec<NodeId> {
+        let refused: Vec<_> = self.peers.iter().filter(|(_, peer)| peer.refused).map(|(&id, _)| id).collect();
+        let mut still = Vec::new();
+        for id in refused {
+            let is_spared = self.spares(now, id);
+            if let Some(peer) = self.peers.get_mut(&id) {
+                peer.refused = is_spared || !purpose::meet(&peer.resources, &self.own.resources);
+                still.extend(peer.refused.then_some(id));
+            }
+        }
+        still.truncate(self.own.settings.list_max as usize);
+        still
     }
 
     /// How many nodes are heard here, and the most that are heard by anybody who is heard here.
@@ -302,14 +357,15 @@ impl<M: Clone> Link<M> {
         (u32::try_from(heard().count()).unwrap_or(u32::MAX), heard().map(|hearing| hearing.crowd).max().unwrap_or(0))
     }
 
-    /// Whether others make up for a link to this neighbour: enough of them, each linked to it and heard here, and both
-    /// pairs ranked better.
+    /// Whether others make up for a link to this neighbour: enough of them, each linked to it and heard here, both
+    /// pairs ranked better, and for whatever the link would be for.
     fn spares(&self, now: Time, id: NodeId) -> bool {
         let (enough, rank) = (self.own.settings.spare_witnesses as usize, Rank::of(self.own.me, id));
         let Some(peer) = self.peers.get(&id).filter(|_| enough > 0) else { return false };
+        let serves = |other: &Peer<M>| other.mark().makes_up_for(self.own.mark, peer.mark());
         let makes_up = |other: &&NodeId| {
             let ranks_better = Rank::of(**other, id) < rank && Rank::of(self.own.me, **other) < rank;
-            ranks_better && self.peers.get(other).is_some_and(|other| other.is_mutual(now, &self.own))
+            ranks_better && self.peers.get(other).is_some_and(|other| other.is_mutual(now, &self.own) && serves(other))
         };
         peer.its_links().iter().filter(makes_up).take(enough).count() == enough
     }
@@ -348,15 +404,21 @@ impl<M: Clone> Link<M> {
 
     /// Sends the same message over the links to all of these: as [`Self::send`] to each, but in one frame if that is
     /// better.
-    pub fn send_to_all(&mut self, now: Time, to: &[NodeId], message: &M, out: &mut Vec<Effect<M>>) {
+    pub fn send_to_all(
+        &mut self,
+        now: Time,
+        to: impl ExactSizeIterator<Item = NodeId>,
+        message: &M,
+        out: &mut Vec<Effect<M>>,
+    ) {
         if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
-            for &to in to {
+            for to in to {
                 self.send(now, to, message.clone(), out);
             }
             return;
         }
         let mut parts = Vec::with_capacity(to.len());
-        for &to in to {
+        for to in to {
             match self.peers.get_mut(&to) {
                 Some(peer) => parts.extend(peer.share(now, message, &mut self.own, out)),
                 None => out.push(Effect::Undelivered { to, message: message.clone() }),
@@ -379,7 +441,7 @@ impl<M: Clone> Link<M> {
     /// A frame of another layer of `from` has arrived over the radio. That is a sign of life like any other, also from
     /// a neighbour of which no hello was heard yet.
     pub fn heard(&mut self, now: Time, from: NodeId, out: &mut Vec<Effect<M>>) {
-        if from == self.own.me {
+        if from == self.own.me || !self.has_room_for(from) {
             return;
         }
         let own = &self.own;
@@ -400,14 +462,16 @@ impl<M: Clone> Link<M> {
             return;
         }
         match &frame {
-            Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => return self.overheard(now, from, &frame, out),
-            Frame::Offer { .. } => {
+            Frame::Hello(_) | Frame::Shared { .. } | Frame::Run { .. } | Frame::Acks(_) => {
+                return self.overheard(now, from, &frame, out);
+            }
+            Frame::Offer { .. } if self.has_room_for(from) => {
                 let own = &self.own;
                 self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
             }
             _ => {}
         }
-        let spared = matches!(frame, Frame::Call { .. }) && (!self.own.forms_links || self.spares(now, from));
+        let spared = matches!(frame, Frame::Call { .. }) && self.spares(now, from);
         match self.peers.get_mut(&from) {
             Some(peer) => take(peer, now, frame, spared, &mut self.own, out),
             None => turn_away(from, &frame, out),
@@ -429,6 +493,13 @@ impl<M: Clone> Link<M> {
                 transfer: None,
                 message: message.clone(),
             }),
+            Frame::Run { head, sequence, messages } => {
+                for ((transfer, message), sequence) in messages.iter().zip(*sequence..) {
+                    let frame = Frame::Data { head: *head, sequence, transfer: *transfer, message: message.clone() };
+                    self.received(now, from, frame, out);
+                }
+                return;
+            }
             Frame::Acks(heads) => heads.iter().find(|(to, _)| *to == me).map(|&(_, head)| Frame::Ack(head)),
             other => Some(other.clone()),
         };
@@ -441,6 +512,9 @@ impl<M: Clone> Link<M> {
 
     fn heard_hello(&mut self, now: Time, from: NodeId, hello: &Hello, out: &mut Vec<Effect<M>>) {
         self.beacon.hears(now, &self.own.settings);
+        if !self.has_room_for(from) {
+            return;
+        }
         let own = &self.own;
         let peer = self.peers.entry(from).or_insert_with(|| Peer::new(from, now, own));
         peer.hello(now, hello, &mut self.own, out);
@@ -467,7 +541,7 @@ impl<M: Clone> Link<M> {
         } else {
             self.owed.remove(&id);
         }
-        let listed = self.own.forms_links && peer.is_well() && peer.incarnation().is_none();
+        let listed = peer.is_well() && peer.incarnation().is_none() && peer.wants_links(&self.own);
         if listed != peer.announced {
             peer.announced = listed;
             if listed {
@@ -521,9 +595,11 @@ fn take<M: Clone>(
         peer.sign_of_life(now, out);
     }
     match frame {
-        Frame::Call { call, statement, doubts } => peer.called(now, call, (statement, doubts), spared, own, out),
-        Frame::Answer { call, incarnation, statement, doubts } => {
-            peer.answered(now, call, incarnation, (statement, doubts), own, out);
+        Frame::Call { call, statement, doubts, resources } => {
+            peer.called(now, call, Said { statement, doubts, resources }, spared, own, out);
+        }
+        Frame::Answer { call, incarnation, statement, doubts, resources } => {
+            peer.answered(now, call, incarnation, Said { statement, doubts, resources }, own, out);
         }
         Frame::Data { head, sequence, transfer, message } => {
             peer.exchange(now, head, Some((sequence, transfer, message)), own, out);
@@ -533,6 +609,6 @@ fn take<M: Clone>(
         Frame::Reset { incarnation } => peer.reset(now, incarnation, own, out),
         Frame::Offer { incarnation, doubts } => peer.offered(now, incarnation, doubts, own, out),
         Frame::Verdict(statement) => peer.judged(&statement, out),
-        Frame::Hello(_) | Frame::Shared { .. } | Frame::Acks(_) => {}
+        Frame::Hello(_) | Frame::Shared { .. } | Frame::Run { .. } | Frame::Acks(_) => {}
     }
 }

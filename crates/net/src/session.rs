@@ -45,6 +45,14 @@ use outgoing::Outgoing;
 pub struct Settings {
     /// How many messages may be on their way to one node without acknowledgement: at least one.
     pub window: usize,
+    /// How many may wait for one node. What may be given up and meets a full queue is.
+    pub queue_max: usize,
+    /// How many nodes there may be sessions with. For another one, one is forgotten that never said anything and was
+    /// told nothing for long.
+    pub peers_max: usize,
+    /// How long that is: longer than anything is under way.
+    #[serde(with = "seconds")]
+    pub forget: Time,
     /// How long to wait for the first acknowledgement; each further time twice as long.
     #[serde(with = "seconds")]
     pub retry: Time,
@@ -59,7 +67,15 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let retry = Time(500_000_000);
-        Self { window: 16, retry, retry_max: Time(16 * retry.0), give_up: Time(60 * retry.0) }
+        Self {
+            window: 16,
+            queue_max: 1_024,
+            peers_max: 4_096,
+            forget: Time(600_000_000_000),
+            retry,
+            retry_max: Time(16 * retry.0),
+            give_up: Time(60 * retry.0),
+        }
     }
 }
 
@@ -211,6 +227,8 @@ pub struct Sessions<M> {
     /// When something is due at which peer.
     alarms: BTreeSet<(Time, NodeId)>,
     sent: u64,
+    /// Every session with a node that was forgotten had a smaller counter.
+    floor: u32,
     dice: Dice,
 }
 
@@ -221,23 +239,33 @@ struct Peer<M> {
     outgoing: Outgoing<M>,
     incoming: Incoming<M>,
     alarm: Option<Time>,
+    /// When it was last spoken to, or heard.
+    used_at: Time,
+}
+
+impl<M: Clone> Peer<M> {
+    /// Whether nothing would go wrong without what is known of it: one that has ever said anything counts on being
+    /// known.
+    fn is_forgettable(&self, now: Time, forget: Time) -> bool {
+        self.outgoing.is_idle() && self.incoming.is_blank() && self.used_at + forget <= now
+    }
 }
 
 impl<M: Clone> Sessions<M> {
     /// The sessions of a node that starts, in a boot that is greater than all before.
     pub fn new(me: NodeId, boot: u32, settings: Settings) -> Self {
         let dice = Dice::new(u64::from(me.0) << 32 | u64::from(boot));
-        Self { me, boot, settings, peers: BTreeMap::new(), alarms: BTreeSet::new(), sent: 0, dice }
+        Self { me, boot, settings, peers: BTreeMap::new(), alarms: BTreeSet::new(), sent: 0, floor: 0, dice }
     }
 
     /// The same with what has survived the reboot: kept messages are sent once more.
     pub fn restored(me: NodeId, boot: u32, settings: Settings, durable: Durable<M>, now: Time) -> Self {
         let mut sessions = Self::new(me, boot, settings);
         for (from, transfer) in durable.delivered {
-            sessions.peer(from).incoming.last_kept = Some(transfer);
+            sessions.peer(now, from).incoming.last_kept = Some(transfer);
         }
         for (to, transfer, message) in durable.open {
-            sessions.peer(to).outgoing.push(now, transfer, true, message);
+            sessions.peer(now, to).outgoing.push(now, transfer, true, message);
             sessions.set_alarm(to);
         }
         sessions
@@ -268,7 +296,11 @@ impl<M: Clone> Sessions<M> {
             out.push(Effect::Delivered { to, transfer });
             return transfer;
         }
-        self.with_peer(to, |peer, context| {
+        if !keep && !self.takes_more_for(now, to) {
+            out.push(Effect::Undelivered { to, transfer, message });
+            return transfer;
+        }
+        self.with_peer(now, to, |peer, context| {
             peer.outgoing.push(now, transfer, keep, message);
             peer.outgoing.advance(now, context, out);
         });
@@ -290,9 +322,39 @@ impl<M: Clone> Sessions<M> {
         others.map(|member| (member, self.send(now, member, message.clone(), keep, out))).collect()
     }
 
+    /// A node for which as many messages wait as there may, and how many.
+    pub fn full(&self) -> Option<(NodeId, usize)> {
+        let waiting = self.peers.iter().map(|(&id, peer)| (id, peer.outgoing.waiting()));
+        waiting.into_iter().find(|(_, waiting)| *waiting >= self.settings.queue_max)
+    }
+
+    fn takes_more_for(&mut self, now: Time, id: NodeId) -> bool {
+        match self.peers.get(&id) {
+            Some(peer) => peer.outgoing.waiting() < self.settings.queue_max,
+            None => self.has_room_for(now, id),
+        }
+    }
+
+    /// Whether there is a session with this node, or may be another one.
+    fn has_room_for(&mut self, now: Time, id: NodeId) -> bool {
+        if self.peers.len() >= self.settings.peers_max && !self.peers.contains_key(&id) {
+            let idle = self.peers.iter().filter(|(_, peer)| peer.is_forgettable(now, self.settings.forget));
+            let idle = idle.min_by_key(|(_, peer)| peer.used_at).map(|(&id, _)| id);
+            let forgotten = idle.and_then(|idle| self.peers.remove(&idle));
+            if let Some(Peer { outgoing, .. }) = &forgotten {
+                self.floor = self.floor.max(outgoing.session().counter.saturating_add(1));
+            }
+            return forgotten.is_some();
+        }
+        true
+    }
+
     /// A datagram has arrived.
     pub fn received(&mut self, now: Time, from: NodeId, segment: Segment<M>, out: &mut Vec<Effect<M>>) {
-        self.with_peer(from, |peer, context| {
+        if !self.has_room_for(now, from) {
+            return;
+        }
+        self.with_peer(now, from, |peer, context| {
             let boot = segment.boot_of_sender();
             if peer.boot.is_some_and(|known| boot < known) {
                 return; // of a former life
@@ -318,7 +380,7 @@ impl<M: Clone> Sessions<M> {
     /// once, but only once until there is one: who can not be reached is not called the more often.
     pub fn unreachable(&mut self, now: Time, to: NodeId, out: &mut Vec<Effect<M>>) {
         if self.peers.contains_key(&to) {
-            self.with_peer(to, |peer, context| peer.outgoing.unreachable(now, context, out));
+            self.with_peer(now, to, |peer, context| peer.outgoing.unreachable(now, context, out));
         }
     }
 
@@ -330,18 +392,25 @@ impl<M: Clone> Sessions<M> {
     /// Does what is due.
     pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
         while let Some(&(_, to)) = self.alarms.first().filter(|alarm| alarm.0 <= now) {
-            self.with_peer(to, |peer, context| peer.outgoing.woken(now, context, out));
+            self.with_peer(now, to, |peer, context| peer.outgoing.woken(now, context, out));
         }
     }
 
-    fn peer(&mut self, id: NodeId) -> &mut Peer<M> {
-        let first = Session { boot: self.boot, counter: 0 };
-        let fresh = || Peer { boot: None, outgoing: Outgoing::new(first), incoming: Incoming::new(), alarm: None };
+    /// What is known of a node. One that was forgotten is spoken to in a later session than before.
+    fn peer(&mut self, now: Time, id: NodeId) -> &mut Peer<M> {
+        let first = Session { boot: self.boot, counter: self.floor };
+        let fresh = || Peer {
+            boot: None,
+            outgoing: Outgoing::new(first),
+            incoming: Incoming::new(),
+            alarm: None,
+            used_at: now,
+        };
         self.peers.entry(id).or_insert_with(fresh)
     }
 
-    fn with_peer(&mut self, id: NodeId, act: impl FnOnce(&mut Peer<M>, &mut Context<'_>)) {
-        self.peer(id);
+    fn with_peer(&mut self, now: Time, id: NodeId, act: impl FnOnce(&mut Peer<M>, &mut Context<'_>)) {
+        self.peer(now, id).used_at = now;
         let mut context = Context { peer: id, boot: self.boot, settings: &self.settings, dice: &mut self.dice };
         if let Some(peer) = self.peers.get_mut(&id) {
             act(peer, &mut context);

@@ -1,26 +1,47 @@
-//! The layers of one node, put together: what an algorithm stands on, over a radio.
+//! All layers of one node, for all resources that it takes part in.
 //!
 //! ```text
-//! algorithm      klme                    krl, krlf, hok
-//!                sessions                links, custody
-//!                    \                    |      \ what is in doubt is offered over any path
-//!                     +------ AODV -------|-------+
-//!                               \         |
-//!                                \------ hellos: who has fallen silent
-//! radio          broadcast and unicast frames
+//! residents      krl, hok             klme, klme-ft         one for each resource
+//!                  | links, custody     | sessions   | floods
+//!                  |        \ in doubt  |            |
+//!                  |         +------- AODV           |
+//!                  |                    \- hellos tell who has fallen silent
+//! radio          broadcast and unicast frames, one hello for all
 //! ```
 //!
-//! Whatever world runs it, it is the same code: frames come in, frames go out, and the world says what time it is.
+//! A *resident* is the node of one resource. What residents send are [parcels](Parcel), and each says its [way](Way);
+//! what the layers tell is for one resident, and is an input of its node once it is [opened](Told::open). Whatever
+//! world runs a stack, it is the same code: frames come in, frames go out, and the world says what time it is.
 
+use std::collections::BTreeMap;
 use std::mem;
 
-use driftlock_protocol::{Incarnation, NodeId};
+use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
+use crate::advert::Board;
+use crate::custody;
+use crate::flood::Flood;
 use crate::link::{Boot, Frame, Link};
-use crate::session::{Segment, Sessions};
-use crate::wire::{Datagram, WireError};
-use crate::{Time, aodv, link, session, wire};
+use crate::parcel::{Parcel, Resource};
+use crate::session::Sessions;
+use crate::suspicion::{Evidence, Standing, Suspicions};
+use crate::{Time, advert, aodv, flood, link, session, suspicion, wire};
+
+mod batch;
+mod limits;
+mod packet;
+mod pieces;
+mod told;
+
+pub use limits::{Limits, Resident, Unfit};
+pub use packet::{Cargo, Letter, Packet};
+pub use pieces::Piece;
+use pieces::Pieces;
+
+use batch::{Runs, Segments};
+pub use told::Told;
 
 /// The constants of all layers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -32,192 +53,256 @@ pub struct Settings {
     pub aodv: aodv::Settings,
     /// Messages over routes.
     pub session: session::Settings,
+    /// Messages to everybody.
+    pub flood: flood::Settings,
+    /// Who may have crashed.
+    pub suspicion: suspicion::Settings,
+    /// What nodes say of themselves.
+    pub adverts: advert::Settings,
+    /// How long frames and messages are.
+    pub limits: Limits,
 }
 
-/// A message between members of a neighbourhood.
+impl Settings {
+    /// Refuses what nothing could come of, in a sentence.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.link.check()?;
+        self.limits.check()
+    }
+}
+
+/// What the node of a resource stands on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Footing {
+    /// Links: it is told which there are.
+    Links,
+    /// Nothing but that others can be reached over some path.
+    Paths,
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Way<'a> {
+    /// Over the links with these, in the order of sending.
+    Links(&'a [(NodeId, Incarnation)]),
+    /// Over sessions, to these lives of others, wherever they are. A message that is not to be kept is given up after a
+    /// while.
+    Paths(&'a [(NodeId, Incarnation)]),
+    /// To everybody within some hops. It may be lost.
+    Around {
+        /// How many.
+        hops: u8,
+    },
+}
+
+/// Why a message can not be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Refused {
+    /// Nobody here takes part in it.
+    #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
+    NoResident(Resource),
+    /// It is longer than this resource has said, or than one frame if it is for everybody.
+    #[error("the message takes {length} bytes, and at most {most} are sent")]
+    TooLong {
+        /// How many bytes it takes.
+        length: usize,
+        /// How many it may take.
+        most: usize,
+    },
+}
+
+/// A node that has no room for what its applications want done: more waits for others than it should.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{waiting} messages wait for node {to}: ask again when it has answered")]
+pub struct Full {
+    /// Whom they wait for.
+    pub to: NodeId,
+    /// How many.
+    pub waiting: usize,
+}
+
+/// What must survive a restart, so that no message that is to be kept is lost or doubled.
+///
+/// It is to be stored whenever a call of the stack has changed it, before the effects of that call are carried out, and
+/// together with what the nodes of the resources store: a token must be in one of the two and never in both.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Letter<M> {
-    /// The life of the receiver that it is for.
-    pub life: Incarnation,
-    /// The content.
-    pub message: M,
+pub struct Durable {
+    /// The life that it was stored in.
+    pub boot: Boot,
+    /// What links have in custody.
+    pub links: custody::Durable<Parcel>,
+    /// What sessions keep.
+    pub sessions: session::Durable<Letter>,
+    /// What the router has to remember of its own number.
+    pub router: aodv::Durable,
 }
 
-/// What is routed.
+/// What the layers want done, in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Cargo<M> {
-    /// An offer of messages in doubt, or a verdict on it.
-    Custody(Frame<M>),
-    /// Of a session.
-    Segment(Segment<Letter<M>>),
-}
-
-/// What goes over the radio.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Packet<M> {
-    /// Between link layers.
-    Link(Frame<M>),
-    /// Between routers.
-    Routed(aodv::Packet<(), Cargo<M>>),
-}
-
-impl<M: Serialize> Packet<M> {
-    /// How many bytes it takes as the payload of a datagram.
-    #[allow(clippy::len_without_is_empty)] // none is empty
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Link(frame) => wire::encoded_len(frame),
-            Self::Routed(packet) => {
-                let header = if matches!(packet, aodv::Packet::Data(_)) { wire::aodv::IP_HEADER } else { 0 };
-                packet.len(wire::aodv::advert_len, Cargo::len) - header
-            }
-        }
-    }
-
-    /// The same as it would be sent by a node of a network of computers.
-    pub fn datagram(&self, from: NodeId, to: Option<NodeId>) -> Result<Datagram, WireError> {
-        match self {
-            Self::Link(frame) => Datagram::to_neighbour(from, to, frame),
-            Self::Routed(packet) => wire::aodv::datagram(from, to, packet, Cargo::encode),
-        }
-    }
-}
-
-impl<M: Serialize> Cargo<M> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Custody(frame) => wire::encoded_len(frame),
-            Self::Segment(segment) => wire::encoded_len(segment),
-        }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        match self {
-            Self::Custody(frame) => wire::encode(frame),
-            Self::Segment(segment) => wire::encode(segment),
-        }
-    }
-}
-
-/// What the layers want done, and what they tell the algorithm. In this order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Effect<M> {
+pub enum Effect {
     /// Over the radio.
     Transmit {
         /// To this neighbour, or to everybody in reach.
         to: Option<NodeId>,
         /// What.
-        packet: Packet<M>,
+        packet: Packet,
         /// How long to put it off, so that neighbours do not all speak at once.
         delay: Time,
     },
-    /// A link has formed.
-    Up {
-        /// The other end.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A link is gone.
-    Down {
-        /// The other end.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A message has arrived.
-    Deliver {
-        /// The sender.
-        from: NodeId,
-        /// Of the link it came over, or of the life that it is for.
-        incarnation: Incarnation,
-        /// The content.
-        message: M,
-    },
-    /// A message of this node did not arrive and never will.
-    Undelivered {
-        /// The receiver it did not reach.
-        to: NodeId,
-        /// The content.
-        message: M,
-    },
-    /// Nobody knows whether this message of this node arrived, and nobody has to.
-    Dropped {
-        /// The receiver.
-        to: NodeId,
-        /// The content.
-        message: M,
+    /// The node of a resource hears something.
+    Tell {
+        /// Which.
+        resource: Resource,
+        /// What.
+        told: Told,
     },
 }
 
-/// What the algorithm speaks to.
+/// All layers of one node.
 #[derive(Clone, Debug)]
-enum Top<M> {
-    Links,
-    Sessions {
-        sessions: Sessions<Letter<M>>,
-        /// Whether messages must not be lost.
-        keep: bool,
-    },
-}
-
-/// All layers of one node below the algorithm.
-#[derive(Clone, Debug)]
-pub struct Stack<M> {
-    top: Top<M>,
-    /// Hellos, which every node says, and links if the algorithm stands on them.
-    link: Box<Link<M>>,
-    router: aodv::Router<(), Cargo<M>>,
+pub struct Stack {
+    me: NodeId,
+    boot: Boot,
+    limits: Limits,
+    residents: BTreeMap<Resource, Resident>,
+    links: Box<Link<Parcel>>,
+    /// Which residents know of the link to a neighbour: those whose resource has a node at the other end as well.
+    linked: BTreeMap<NodeId, Vec<Resource>>,
+    router: aodv::Router<(), Cargo>,
+    sessions: Sessions<Letter>,
+    flood: Flood,
+    suspicions: Suspicions,
+    board: Board,
+    pieces: Pieces,
+    runs: Runs,
+    segments: Segments,
     /// What layers want of one another, until it is done.
-    of_link: Vec<link::Effect<M>>,
-    of_sessions: Vec<session::Effect<Letter<M>>>,
-    of_router: Vec<aodv::Effect<(), Cargo<M>>>,
+    of_links: Vec<link::Effect<Parcel>>,
+    of_sessions: Vec<session::Effect<Letter>>,
+    of_router: Vec<aodv::Effect<(), Cargo>>,
+    of_flood: Vec<flood::Effect<Parcel>>,
+    of_board: Vec<advert::Effect>,
 }
 
-impl<M: Clone> Stack<M> {
-    /// For an algorithm that stands on links. `carries_permits` tells which messages must be neither lost nor doubled.
-    pub fn linked(now: Time, me: NodeId, boot: Boot, settings: &Settings, carries_permits: fn(&M) -> bool) -> Self {
-        let link = Link::new(now, me, boot, settings.link, carries_permits);
-        Self::over(Top::Links, link, router(now, me, boot, settings, None))
-    }
-
-    /// For an algorithm whose nodes reach one another over any path. Whether all its messages must arrive is said by
-    /// `keep`.
-    pub fn routed(now: Time, me: NodeId, boot: Boot, settings: &Settings, keep: bool) -> Self {
-        let link = Link::new(now, me, boot, settings.link, |_| false).without_links();
+impl Stack {
+    /// The layers of a node that starts for the first time, in the life `boot`, and remembers nothing.
+    pub fn new(now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
+        let links = Link::new(now, me, boot, settings.link, is_kept);
         let sessions = Sessions::new(me, boot.0, settings.session.clone());
-        Self::over(Top::Sessions { sessions, keep }, link, router(now, me, boot, settings, None))
-    }
-
-    /// The same node after a restart, in the life `boot`. It has what its layers had stored, and nothing else: no
-    /// link is up, which is for the world to tell the algorithm, and routes have to be found again.
-    #[must_use]
-    pub fn restarted(&self, now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
-        let top = match &self.top {
-            Top::Links => Top::Links,
-            Top::Sessions { sessions, keep } => {
-                Top::Sessions { sessions: sessions.restarted(boot.0, now), keep: *keep }
-            }
+        let router = match boot.0 {
+            0 => aodv::Router::new(me, settings.aodv.clone()),
+            boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
         };
-        let router = router(now, me, boot, settings, Some(self.router.durable()));
-        Self::over(top, self.link.restarted(now, boot), router)
+        Self::over(links, sessions, router, now, (me, boot), settings)
     }
 
-    /// Whether a message of this node that is under way outlives a restart.
-    pub fn stores(&self, message: &M) -> bool {
-        match &self.top {
-            Top::Links => self.link.stores(message),
-            Top::Sessions { keep, .. } => *keep,
+    /// The same node in its next life, after it had stored this. Who resides there is to be said anew; no link is up,
+    /// and routes have to be found again. A message that must not be lost is not taken before its resident is there.
+    pub fn restored(now: Time, me: NodeId, durable: Durable, settings: &Settings) -> Self {
+        let boot = Boot(durable.boot.0 + 1);
+        let links = Link::restore(now, me, boot, settings.link, is_kept, durable.links);
+        let sessions = Sessions::restored(me, boot.0, settings.session.clone(), durable.sessions, now);
+        let router = aodv::Router::restored(me, settings.aodv.clone(), boot.0, durable.router, now);
+        Self::over(links, sessions, router, now, (me, boot), settings)
+    }
+
+    /// What must survive a restart.
+    pub fn durable(&self) -> Durable {
+        let (links, sessions, router) = (self.links.durable(), self.sessions.durable(), self.router.durable());
+        Durable { boot: self.boot, links, sessions, router }
+    }
+
+    /// The same node after a restart: it has its residents and what [`Self::durable`] says, and nothing else.
+    #[must_use]
+    pub fn restarted(&self, now: Time, settings: &Settings) -> Self {
+        let mut next = Self::restored(now, self.me, self.durable(), settings);
+        next.residents.clone_from(&self.residents);
+        next.announce_residents(now);
+        next
+    }
+
+    fn over(
+        mut links: Link<Parcel>,
+        sessions: Sessions<Letter>,
+        router: aodv::Router<(), Cargo>,
+        now: Time,
+        (me, boot): (NodeId, Boot),
+        settings: &Settings,
+    ) -> Self {
+        links.serve(now, Vec::new(), &mut Vec::new());
+        Self {
+            me,
+            boot,
+            limits: settings.limits,
+            residents: BTreeMap::new(),
+            links: Box::new(links),
+            linked: BTreeMap::new(),
+            router,
+            sessions,
+            flood: Flood::new(me, boot.0, settings.flood.clone()),
+            suspicions: Suspicions::new(settings.suspicion.clone()),
+            board: Board::new(me, boot, settings.adverts.clone()),
+            pieces: Pieces::new(boot),
+            runs: Runs::default(),
+            segments: Segments::default(),
+            of_links: Vec::new(),
+            of_sessions: Vec::new(),
+            of_router: Vec::new(),
+            of_flood: Vec::new(),
+            of_board: Vec::new(),
         }
     }
 
-    fn over(top: Top<M>, link: Link<M>, router: aodv::Router<(), Cargo<M>>) -> Self {
-        Self { top, link: Box::new(link), router, of_link: Vec::new(), of_sessions: Vec::new(), of_router: Vec::new() }
+    /// From now on this node takes part in a resource. Links form with who stands on them for the same one; those that
+    /// are up form anew.
+    pub fn host(&mut self, now: Time, resource: Resource, resident: Resident) -> Result<(), Unfit> {
+        self.limits.admit(resource, &resident)?;
+        self.residents.insert(resource, resident);
+        self.announce_residents(now);
+        Ok(())
+    }
+
+    fn announce_residents(&mut self, now: Time) {
+        let on_links = self.residents.iter().filter(|(_, resident)| resident.footing == Footing::Links);
+        let on_links = on_links.map(|(&resource, _)| resource).collect();
+        self.links.serve(now, on_links, &mut self.of_links);
+    }
+
+    /// From now on this node says, on its hellos, that it takes part in a resource in this life, and what else its
+    /// node wants others to know. A later word replaces it. None: it takes no part any more.
+    pub fn advertise(&mut self, now: Time, resource: Resource, life: Option<Incarnation>, content: Vec<u8>) {
+        self.board.say(now, resource, life, content);
+    }
+
+    /// Who else takes part in a resource, as far as this node has heard.
+    pub fn members(&self, resource: Resource) -> impl Iterator<Item = (NodeId, Incarnation)> {
+        self.board.members(resource)
+    }
+
+    /// The life in which another node takes part in a resource, as far as this one has heard.
+    pub fn life(&self, resource: Resource, node: NodeId) -> Option<Incarnation> {
+        self.board.life(resource, node)
+    }
+
+    /// How long ago another node was heard with what it says about a resource.
+    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+        self.board.age(now, resource, node)
+    }
+
+    /// Somebody who knows says that a node takes part in a resource, in this life.
+    pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
+        self.board.introduce(now, resource, node, life, &mut self.of_board);
+    }
+
+    /// Whether an application may ask this node for something: not while so much waits for some other node that its
+    /// queue is full. Nothing that was begun before is hindered by that.
+    pub fn admits(&self) -> Result<(), Full> {
+        self.links.full().or_else(|| self.sessions.full()).map_or(Ok(()), |(to, waiting)| Err(Full { to, waiting }))
     }
 
     /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
-    pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
-        self.link.in_doubt()
+    pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &Parcel)> {
+        self.links.in_doubt()
     }
 
     /// Whom this node reaches by which neighbour now.
@@ -225,149 +310,288 @@ impl<M: Clone> Stack<M> {
         self.router.routes(now).map(|route| (route.destination, route.next_hop))
     }
 
-    /// Sends a message over the links to all of these, or to these lives of them.
-    pub fn send(&mut self, now: Time, to: &[(NodeId, Incarnation)], message: &M, out: &mut Vec<Effect<M>>) {
-        match &mut self.top {
-            Top::Links => {
-                let to: Vec<_> = to.iter().map(|&(to, _)| to).collect();
-                self.link.send_to_all(now, &to, message, &mut self.of_link);
+    /// Whether a node seems to be gone.
+    pub fn standing(&self, node: NodeId) -> Standing {
+        self.suspicions.standing(node)
+    }
+
+    /// Sends a message. It goes out with [`Self::drain`] at the latest. One that need not be kept and meets a full
+    /// queue is undelivered, and a link with such a queue is given up.
+    pub fn send(&mut self, now: Time, way: Way<'_>, parcel: Parcel) -> Result<(), Refused> {
+        let resident = self.residents.get(&parcel.resource).ok_or(Refused::NoResident(parcel.resource))?;
+        let most = if let Way::Around { .. } = way { self.limits.part_max() } else { resident.longest() };
+        if parcel.len() > most {
+            return Err(Refused::TooLong { length: parcel.len(), most });
+        }
+        match way {
+            Way::Links(to) => {
+                let to = to.iter().map(|(to, _)| *to);
+                self.links.send_to_all(now, to, &parcel, &mut self.of_links);
             }
-            Top::Sessions { sessions, keep } => {
+            Way::Paths(to) => {
+                let from = self.board.own(parcel.resource).and_then(|advert| advert.life);
                 for &(to, life) in to {
-                    let letter = Letter { life, message: message.clone() };
-                    sessions.send(now, to, letter, *keep, &mut self.of_sessions);
+                    let letter = Letter { life, from, parcel: parcel.clone() };
+                    self.sessions.send(now, to, letter, parcel.keep, &mut self.of_sessions);
+                }
+            }
+            Way::Around { hops } => self.flood.send(parcel, hops, &mut self.of_flood),
+        }
+        Ok(())
+    }
+
+    /// Does what all that was sent since the last time makes necessary.
+    pub fn drain(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.settle(now, out);
+    }
+
+    /// A packet of a neighbour was heard.
+    pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
+        self.suspicions.heard(from, &mut Vec::new());
+        match packet {
+            Packet::Link(frame) if self.is_astray(frame.kept()) => {}
+            Packet::Link(frame) => {
+                if let Frame::Hello(hello) = frame {
+                    self.board.heard(now, &hello.notices, &mut self.of_board);
+                }
+                self.links.overheard(now, from, frame, &mut self.of_links);
+            }
+            Packet::Routed(packet) => {
+                self.links.heard(now, from, &mut self.of_links);
+                self.router.received(now, from, packet.clone(), &mut self.of_router);
+            }
+            Packet::Flooded(flooded) => {
+                self.links.heard(now, from, &mut self.of_links);
+                self.flood.received(flooded.clone(), &mut self.of_flood);
+            }
+            Packet::Piece(piece) => {
+                let whole = self.pieces.join(from, piece.clone(), self.limits.parts_max());
+                if let Some(Ok(frame)) = whole.map(|bytes| wire::decode::<Frame<Parcel>>(&bytes))
+                    && !self.is_astray(frame.kept())
+                {
+                    self.links.received(now, from, frame, &mut self.of_links);
                 }
             }
         }
         self.settle(now, out);
     }
 
-    /// A packet of a neighbour was heard.
-    pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
-        match packet {
-            Packet::Link(frame) => self.link.overheard(now, from, frame, &mut self.of_link),
-            Packet::Routed(packet) => {
-                self.link.heard(now, from, &mut self.of_link);
-                self.router.received(now, from, packet.clone(), &mut self.of_router);
-            }
-        }
-        self.settle(now, out);
+    /// Whether there is a message among these that must not be lost, and nobody here to take it. What it came with is
+    /// as good as lost: its sender keeps it, and sends it again until somebody is.
+    fn is_astray<'a>(&self, kept: impl IntoIterator<Item = &'a Parcel>) -> bool {
+        kept.into_iter().any(|parcel| !self.residents.contains_key(&parcel.resource))
     }
 
     /// The radio believes that this did not reach `to`.
-    pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet<M>, out: &mut Vec<Effect<M>>) {
+    pub fn unsent(&mut self, now: Time, to: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
         match packet {
-            Packet::Link(_) => self.link.unsent(now),
+            Packet::Link(_) | Packet::Piece(_) => self.links.unsent(now),
             Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
+            Packet::Flooded(_) => {}
         }
         self.settle(now, out);
     }
 
     /// When [`Self::woken`] is to be called.
     pub fn wakes(&self) -> Option<Time> {
-        let top = match &self.top {
-            Top::Links => None,
-            Top::Sessions { sessions, .. } => sessions.wakes(),
-        };
-        top.into_iter().chain(self.link.wakes()).chain(self.router.wakes()).min()
+        [self.links.wakes(), self.sessions.wakes(), self.router.wakes()].into_iter().flatten().min()
     }
 
     /// Does what is due.
-    pub fn woken(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
-        self.link.woken(now, &mut self.of_link);
-        if let Top::Sessions { sessions, .. } = &mut self.top {
-            sessions.woken(now, &mut self.of_sessions);
-        }
+    pub fn woken(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.board.expire(now, &mut self.of_board);
+        self.links.woken(now, &mut self.of_links);
+        self.sessions.woken(now, &mut self.of_sessions);
         self.router.woken(now, &mut self.of_router);
         self.settle(now, out);
     }
 
     /// Carries out what the layers want of one another.
-    fn settle(&mut self, now: Time, out: &mut Vec<Effect<M>>) {
-        while !(self.of_link.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
-            let mut effects = mem::take(&mut self.of_link);
-            effects.drain(..).for_each(|effect| self.for_link(now, effect, out));
-            restore(&mut self.of_link, effects);
+    fn settle(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.tell_of_adverts(out);
+        while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
+            let mut effects = mem::take(&mut self.of_links);
+            effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
+            restore(&mut self.of_links, effects);
             let mut effects = mem::take(&mut self.of_sessions);
             effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
             restore(&mut self.of_sessions, effects);
+            let mut segments = mem::take(&mut self.segments);
+            segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
+            self.segments = segments;
             let mut effects = mem::take(&mut self.of_router);
             effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
             restore(&mut self.of_router, effects);
         }
+        self.runs.end();
+        for effect in self.of_flood.drain(..) {
+            out.push(match effect {
+                flood::Effect::Transmit { packet, delay } => {
+                    Effect::Transmit { to: None, packet: Packet::Flooded(packet), delay }
+                }
+                flood::Effect::Deliver { from, message } => arrived(from, Incarnation(0), message),
+            });
+        }
     }
 
-    fn for_link(&mut self, now: Time, effect: link::Effect<M>, out: &mut Vec<Effect<M>>) {
+    fn for_links(&mut self, now: Time, effect: link::Effect<Parcel>, out: &mut Vec<Effect>) {
         match effect {
-            link::Effect::Transmit { to, frame, delay } => {
-                out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
-            }
-            link::Effect::Route { to, frame } => {
-                self.router.send(now, to, Cargo::Custody(frame), &mut self.of_router);
-            }
+            link::Effect::Transmit { to, frame, delay } => self.transmit(now, (to, frame, delay), out),
+            link::Effect::Route { to, frame } => self.route(now, to, Cargo::Custody(frame)),
             link::Effect::Heard { peer, boot } => _ = self.router.lives(now, peer, boot.0, &mut self.of_router),
             link::Effect::Silent { peer } => self.router.link_lost(now, peer, &mut self.of_router),
-            link::Effect::Up { peer, incarnation } => out.push(Effect::Up { peer, incarnation }),
-            link::Effect::Down { peer, incarnation } => out.push(Effect::Down { peer, incarnation }),
-            link::Effect::Deliver { from, incarnation, message } => {
-                out.push(Effect::Deliver { from, incarnation, message });
+            link::Effect::Up { peer, incarnation } => self.tell_of_link(LinkEvent::Up { peer, incarnation }, out),
+            link::Effect::Down { peer, incarnation } => self.tell_of_link(LinkEvent::Down { peer, incarnation }, out),
+            link::Effect::Deliver { from, incarnation, message } => out.push(arrived(from, incarnation, message)),
+            link::Effect::Undelivered { to, message } => {
+                out.push(Effect::Tell { resource: message.resource, told: Told::Undelivered { to, message } });
             }
-            link::Effect::Undelivered { to, message } => out.push(Effect::Undelivered { to, message }),
             link::Effect::Dropped { to, message } | link::Effect::Lost { to, message } => {
-                out.push(Effect::Dropped { to, message });
+                out.push(dropped(to, message));
             }
             link::Effect::Doubt { .. } | link::Effect::Settled { .. } => {}
         }
     }
 
-    fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter<M>>, out: &mut Vec<Effect<M>>) {
-        match effect {
-            session::Effect::Transmit { to, segment } => {
-                self.router.send(now, to, Cargo::Segment(segment), &mut self.of_router);
+    /// Those who take part in a resource hear who else does, and what these say.
+    fn tell_of_adverts(&mut self, out: &mut Vec<Effect>) {
+        for effect in self.of_board.drain(..) {
+            let (resource, told) = match effect {
+                advert::Effect::Met { resource, peer, life } => (resource, Told::Met { peer, life }),
+                advert::Effect::Parted { resource, peer } => (resource, Told::Parted { peer }),
+                advert::Effect::Said(advert) => (advert.resource, Told::Said(advert)),
+            };
+            if self.residents.contains_key(&resource) {
+                out.push(Effect::Tell { resource, told });
             }
-            session::Effect::Deliver { from, message: Letter { life, message } } => {
-                out.push(Effect::Deliver { from, incarnation: life, message });
-            }
-            session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
-                out.push(Effect::Dropped { to, message: message.message });
-            }
-            session::Effect::Delivered { .. } | session::Effect::Silent { .. } => {}
         }
     }
 
-    fn for_router(&mut self, now: Time, effect: aodv::Effect<(), Cargo<M>>, out: &mut Vec<Effect<M>>) {
-        match (effect, &mut self.top) {
-            (aodv::Effect::Transmit { to, packet, delay }, _) => {
+    /// Over the radio: together with what went to the same neighbour before, or in pieces if it is too long.
+    fn transmit(
+        &mut self,
+        now: Time,
+        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Time),
+        out: &mut Vec<Effect>,
+    ) {
+        if let Frame::Hello(hello) = &mut frame {
+            hello.notices = self.board.next(now);
+        }
+        if let Some(to) = to.filter(|_| delay == Time::ZERO) {
+            match self.runs.join(to, frame, self.limits.frame_bytes_max, out) {
+                Some(alone) => frame = alone,
+                None => return,
+            }
+            self.runs.begin(to, out.len(), &frame);
+        }
+        if wire::encoded_len(&frame) <= self.limits.frame_bytes_max {
+            return out.push(Effect::Transmit { to, packet: Packet::Link(frame), delay });
+        }
+        let pieces = self.pieces.cut(&wire::encode(&frame), self.limits.part_max());
+        out.extend(pieces.map(|piece| Effect::Transmit { to, packet: Packet::Piece(piece), delay }));
+    }
+
+    /// Over whatever path there is, in pieces if it is too long.
+    fn route(&mut self, now: Time, to: NodeId, cargo: Cargo) {
+        if cargo.len() <= self.limits.frame_bytes_max {
+            return self.router.send(now, to, cargo, &mut self.of_router);
+        }
+        for piece in self.pieces.cut(&cargo.encode(), self.limits.part_max()) {
+            self.router.send(now, to, Cargo::Piece(piece), &mut self.of_router);
+        }
+    }
+
+    /// All are told who stand on links, and whose resource has a node at the other end.
+    fn tell_of_link(&mut self, event: LinkEvent, out: &mut Vec<Effect>) {
+        let concerned = match event {
+            LinkEvent::Up { peer, .. } => {
+                let theirs = self.links.resources_of(peer).iter().copied();
+                let shared = theirs.filter(|resource| {
+                    self.residents.get(resource).is_some_and(|resident| resident.footing == Footing::Links)
+                });
+                self.linked.entry(peer).insert_entry(shared.collect()).get().clone()
+            }
+            LinkEvent::Down { peer, .. } => self.linked.remove(&peer).unwrap_or_default(),
+        };
+        out.extend(concerned.into_iter().map(|resource| Effect::Tell { resource, told: Told::Link(event) }));
+    }
+
+    fn for_sessions(&mut self, now: Time, effect: session::Effect<Letter>, out: &mut Vec<Effect>) {
+        match effect {
+            session::Effect::Transmit { to, segment } => self.segments.push(to, segment),
+            session::Effect::Deliver { from, message: Letter { life, from: in_life, parcel } } => {
+                if let Some(in_life) = in_life {
+                    self.board.introduce(now, parcel.resource, from, in_life, &mut self.of_board);
+                    self.tell_of_adverts(out);
+                }
+                out.push(arrived(from, life, parcel));
+            }
+            session::Effect::Undelivered { to, message, .. } | session::Effect::Doubt { to, message, .. } => {
+                out.push(dropped(to, message.parcel));
+            }
+            session::Effect::Silent { peer } => self.suspect(now, peer, Evidence::Unanswered),
+            session::Effect::Delivered { .. } => {}
+        }
+    }
+
+    fn for_router(&mut self, now: Time, effect: aodv::Effect<(), Cargo>, out: &mut Vec<Effect>) {
+        match effect {
+            aodv::Effect::Transmit { to, packet, delay } => {
                 out.push(Effect::Transmit { to, packet: Packet::Routed(packet), delay });
             }
-            (aodv::Effect::Deliver { from, data: Cargo::Custody(frame) }, Top::Links) => {
-                self.link.received(now, from, frame, &mut self.of_link);
+            aodv::Effect::Deliver { from, data } => {
+                self.suspicions.heard(from, &mut Vec::new());
+                self.unload(now, from, data);
             }
-            (aodv::Effect::Deliver { from, data: Cargo::Segment(segment) }, Top::Sessions { sessions, .. }) => {
-                sessions.received(now, from, segment, &mut self.of_sessions);
+            aodv::Effect::Undelivered { to, data } => {
+                self.suspect(now, to, Evidence::NoRoute);
+                // An offer that does not arrive is made again.
+                if let Cargo::Segment(_) | Cargo::Segments(_) | Cargo::Piece(_) = data {
+                    self.sessions.unreachable(now, to, &mut self.of_sessions);
+                }
             }
-            (aodv::Effect::Undelivered { to, data: Cargo::Segment(_) }, Top::Sessions { sessions, .. }) => {
-                sessions.unreachable(now, to, &mut self.of_sessions);
-            }
-            // An offer that does not arrive is made again, and nobody sends what this node does not speak.
-            _ => {}
+            aodv::Effect::LinkLost { neighbour } => self.suspect(now, neighbour, Evidence::LinkLost),
+            aodv::Effect::RouteUp { .. } | aodv::Effect::RouteDown { .. } | aodv::Effect::Advert(_) => {}
         }
+    }
+
+    /// What was routed has arrived.
+    fn unload(&mut self, now: Time, from: NodeId, cargo: Cargo) {
+        match cargo {
+            cargo if self.is_astray(cargo.kept()) => {}
+            Cargo::Custody(frame) => self.links.received(now, from, frame, &mut self.of_links),
+            Cargo::Segment(segment) => self.sessions.received(now, from, segment, &mut self.of_sessions),
+            Cargo::Segments(segments) => {
+                for segment in segments {
+                    self.sessions.received(now, from, segment, &mut self.of_sessions);
+                }
+            }
+            Cargo::Piece(piece) => {
+                let whole = self.pieces.join(from, piece, self.limits.parts_max());
+                // Nobody cuts a piece once more.
+                let whole = whole.and_then(|bytes| Cargo::decode(&bytes).ok());
+                if let Some(cargo) = whole.filter(|cargo| !matches!(cargo, Cargo::Piece(_))) {
+                    self.unload(now, from, cargo);
+                }
+            }
+        }
+    }
+
+    fn suspect(&mut self, now: Time, node: NodeId, evidence: Evidence) {
+        self.suspicions.evidence(now, node, evidence, &mut Vec::new());
     }
 }
 
-/// The router of a node in this life, with what it had stored in the one before, if it had.
-fn router<M: Clone>(
-    now: Time,
-    me: NodeId,
-    boot: Boot,
-    settings: &Settings,
-    stored: Option<aodv::Durable>,
-) -> aodv::Router<(), Cargo<M>> {
-    match (boot.0, stored) {
-        (boot, Some(stored)) => aodv::Router::restored(me, settings.aodv.clone(), boot, stored, now),
-        (0, None) => aodv::Router::new(me, settings.aodv.clone()),
-        (boot, None) => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
-    }
+fn is_kept(parcel: &Parcel) -> bool {
+    parcel.keep
+}
+
+fn arrived(from: NodeId, incarnation: Incarnation, message: Parcel) -> Effect {
+    Effect::Tell { resource: message.resource, told: Told::Message { from, incarnation, message } }
+}
+
+fn dropped(to: NodeId, message: Parcel) -> Effect {
+    Effect::Tell { resource: message.resource, told: Told::Dropped { to, message } }
 }
 
 /// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.

@@ -12,6 +12,7 @@
 pub mod aodv;
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use driftlock_protocol::NodeId;
 use postcard::ser_flavors::Size;
@@ -22,6 +23,7 @@ use thiserror::Error;
 use crate::flood::Flooded;
 use crate::link::Frame;
 use crate::session::Segment;
+use crate::stack::Piece;
 
 /// The UDP port of AODV, by RFC 3561.
 pub const AODV_PORT: u16 = 654;
@@ -30,7 +32,7 @@ pub const PORT: u16 = 49654;
 /// What our own formats begin with.
 pub const MAGIC: [u8; 2] = *b"dl";
 /// A node that speaks another version is not understood.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// Magic, version and kind.
 const HEAD: usize = MAGIC.len() + 2;
@@ -41,7 +43,7 @@ pub const NODES_MAX: u32 = 1 << 24;
 
 /// Something with an encoding of our own.
 pub trait Payload: Serialize {
-    /// Tells it from the other payloads. Applications that are simulated have kinds from 4 on.
+    /// Tells it from the other payloads. Applications that are simulated have kinds from 4 to 15.
     const KIND: u8;
 }
 
@@ -55,6 +57,14 @@ impl<M: Serialize> Payload for Segment<M> {
 
 impl<M: Serialize> Payload for Flooded<M> {
     const KIND: u8 = 3;
+}
+
+impl<M: Serialize> Payload for Vec<Segment<M>> {
+    const KIND: u8 = 17;
+}
+
+impl Payload for Piece {
+    const KIND: u8 = 16;
 }
 
 /// Why bytes say nothing, or why something cannot be said in bytes.
@@ -147,25 +157,41 @@ pub fn encoded_len<T: Payload>(content: &T) -> usize {
 
 /// The inverse of [`encode`].
 pub fn decode<T: Payload + DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
-    let Some((&[first, second, version, kind], content)) = bytes.split_first_chunk::<HEAD>() else {
-        return Err(WireError::Foreign);
-    };
-    match (version, kind) {
-        _ if [first, second] != MAGIC => Err(WireError::Foreign),
-        (VERSION, kind) if kind == T::KIND => from_content(content, "the payload"),
-        (VERSION, kind) => Err(WireError::Kind(kind)),
-        (version, _) => Err(WireError::Version(version)),
+    let kind = kind(bytes)?;
+    if kind == T::KIND { from_content(&bytes[HEAD..], "the payload") } else { Err(WireError::Kind(kind)) }
+}
+
+/// What of ours begins like this.
+pub(crate) fn kind(bytes: &[u8]) -> Result<u8, WireError> {
+    match bytes.first_chunk::<HEAD>() {
+        Some(&[first, second, version, kind]) if [first, second] == MAGIC => {
+            if version == VERSION {
+                Ok(kind)
+            } else {
+                Err(WireError::Version(version))
+            }
+        }
+        _ => Err(WireError::Foreign),
     }
+}
+
+/// A message by itself, as bytes that many can share. Nothing but these is allocated for a short one.
+pub(crate) fn content(content: &impl Serialize) -> Arc<[u8]> {
+    const SHORT: usize = 256;
+    postcard::to_slice(content, &mut [0; SHORT]).map_or_else(
+        |_| postcard::to_extend(content, Vec::new()).expect(WELL_BEHAVED).into(),
+        |bytes| Arc::from(&*bytes),
+    )
 }
 
 /// The encoding fails only where a type does not know how long its own list is, or says so of itself.
 const WELL_BEHAVED: &str = "our own types can be encoded";
 
-fn content_len(content: &impl Serialize) -> usize {
+pub(crate) fn content_len(content: &impl Serialize) -> usize {
     postcard::serialize_with_flavor(content, Size::default()).expect(WELL_BEHAVED)
 }
 
-fn from_content<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, WireError> {
+pub(crate) fn from_content<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, WireError> {
     match postcard::take_from_bytes(bytes) {
         Ok((content, [])) => Ok(content),
         Ok((_, surplus)) => Err(WireError::Surplus(surplus.len())),

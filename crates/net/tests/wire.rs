@@ -7,10 +7,12 @@ mod rng;
 use std::net::Ipv4Addr;
 
 use driftlock_net::Time;
+use driftlock_net::advert::{Notice, Version};
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 use driftlock_net::custody::{self, Doubt, Statement};
 use driftlock_net::flood::Flooded;
-use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Part};
+use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Mark, Part};
+use driftlock_net::parcel::Resource;
 use driftlock_net::session::{Segment, Session, Transfer};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
 use driftlock_protocol::height::Height;
@@ -62,7 +64,22 @@ fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
     (0..rng.below(4)).map(|_| doubt(rng)).collect()
 }
 
-const FRAMES: u64 = 11;
+fn resources(rng: &mut Rng) -> Vec<Resource> {
+    (0..rng.below(4)).map(|_| Resource(u16::try_from(number(rng) >> 16).unwrap())).collect()
+}
+
+fn notice(rng: &mut Rng) -> Notice {
+    let advert = driftlock_net::advert::Advert {
+        owner: node(rng),
+        resource: Resource(u16::try_from(number(rng) >> 16).unwrap()),
+        version: Version { boot: Boot(number(rng)), count: number(rng) },
+        life: maybe(rng, number).map(Incarnation),
+        content: (0..rng.below(40)).map(|_| rng.draw().to_be_bytes()[0]).collect(),
+    };
+    Notice { advert, age: u16::try_from(number(rng) >> 16).unwrap() }
+}
+
+const FRAMES: u64 = 12;
 
 fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
     let incarnation = Incarnation(number(rng));
@@ -74,12 +91,21 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
             count: number(rng),
             interval_ms: number(rng),
             crowd: number(rng),
+            mark: Mark(number(rng)),
             links: (0..rng.below(13)).map(|_| node(rng)).collect(),
             hears: number(rng),
             list: (0..rng.below(33)).map(|_| node(rng)).collect(),
+            spared: (0..rng.below(4)).map(|_| node(rng)).collect(),
+            notices: (0..rng.below(9)).map(|_| notice(rng)).collect(),
         }),
-        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng) },
-        2 => Frame::Answer { call, incarnation, statement: statement(rng), doubts: doubts(rng) },
+        1 => Frame::Call { call, statement: statement(rng), doubts: doubts(rng), resources: resources(rng) },
+        2 => Frame::Answer {
+            call,
+            incarnation,
+            statement: statement(rng),
+            doubts: doubts(rng),
+            resources: resources(rng),
+        },
         3 => {
             let transfer = maybe(rng, Rng::draw);
             Frame::Data { head, sequence: rng.draw(), transfer, message: message(rng) }
@@ -93,6 +119,10 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
         },
         8 => Frame::Acks((0..rng.below(9)).map(|_| (node(rng), head)).collect()),
         9 => Frame::Probe(head),
+        10 => {
+            let messages = (0..rng.below(5)).map(|_| (maybe(rng, Rng::draw), message(rng))).collect();
+            Frame::Run { head, sequence: rng.draw(), messages }
+        }
         _ => Frame::Verdict(statement(rng)),
     }
 }
@@ -168,7 +198,7 @@ fn sets_of_permits_come_out_again() {
 #[test]
 fn what_is_said_in_another_way_is_refused_by_name() {
     let bytes = encode(&Frame::<krl::Message>::Reset { incarnation: Incarnation(5) });
-    assert_eq!(bytes, [b'd', b'l', 2, 1, 8, 5]);
+    assert_eq!(bytes, [b'd', b'l', 3, 1, 9, 5]);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[place] = byte;
@@ -178,7 +208,7 @@ fn what_is_said_in_another_way_is_refused_by_name() {
     assert_eq!(changed(2, 9), Err(WireError::Version(9)));
     assert_eq!(changed(3, 2), Err(WireError::Kind(2)));
     assert_eq!(changed(4, 77), Err(WireError::Malformed("the payload")));
-    assert_eq!(decode::<Frame<()>>(b"dl\x02"), Err(WireError::Foreign));
+    assert_eq!(decode::<Frame<()>>(b"dl\x03"), Err(WireError::Foreign));
 }
 
 #[test]
@@ -189,7 +219,7 @@ fn no_bytes_do_harm() {
         // Alternately noise behind a good head, and something good with a few bytes changed.
         let mut bytes = if rng.percent(50) {
             let noise = (0..rng.below(60)).map(|_| rng.draw().to_le_bytes()[0]);
-            b"dl\x02\x01".iter().copied().chain(noise).collect()
+            b"dl\x03\x01".iter().copied().chain(noise).collect()
         } else {
             let kind = rng.below(FRAMES);
             encode(&frame(rng, kind))
@@ -213,7 +243,7 @@ fn no_bytes_do_harm() {
 #[test]
 fn a_list_that_claims_to_be_huge_takes_no_memory() {
     // A hello whose list has u64::MAX entries, of which none is there.
-    let bytes = [b"dl\x02\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
+    let bytes = [b"dl\x03\x01\x00\x01\x01\x01\x01\x01".as_slice(), &[0xff; 9], &[0x01]].concat();
     assert_eq!(decode::<Frame<()>>(&bytes), Err(WireError::Malformed("the payload")));
 }
 

@@ -363,7 +363,10 @@ impl Config {
         if let Some(name) = self.first_changed(&decreed) {
             return Err(ConfigError::NotOnTheField { name });
         }
-        self.field.iter().try_for_each(|terrain| terrain.check(self.nodes, algorithm)).map_err(ConfigError::Field)
+        self.field
+            .iter()
+            .try_for_each(|terrain| terrain.check(self.nodes, self.k, algorithm))
+            .map_err(ConfigError::Field)
     }
 
     fn check_neighbourhoods(&self) -> Result<(), ConfigError> {

@@ -137,7 +137,9 @@ impl Visitor for Watched<'_> {
             lives: stream(plan.config.seed, 0, Subject::Life),
             checked: true,
             recorder: trace,
-            field: Some(terrain.afield::<P>(plan.config.nodes, plan.config.seed).expect("it was checked")),
+            field: Some(
+                terrain.afield::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
+            ),
         };
         let mut live = Live::<P> {
             plan,

@@ -145,6 +145,11 @@ impl From<Writer> for Records {
     }
 }
 
+/// The seed of the field of a replication.
+pub(crate) fn field_seed(plan: &Plan, replication: u32) -> u64 {
+    plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART))
+}
+
 struct Replicate<'a> {
     plan: &'a Plan,
     replication: u32,
@@ -156,9 +161,10 @@ impl Visitor for Replicate<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
-        let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
+        let seed = field_seed(plan, replication);
         // It was checked, but a file of movements may have changed since.
-        let afield = |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, seed).map_err(io::Error::other);
+        let afield =
+            |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
         let mut field = plan.config.field.as_ref().map(afield).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
@@ -180,9 +186,9 @@ impl Visitor for Replicate<'_> {
     }
 }
 
-struct Run<'a, P: Protocol> {
-    plan: &'a Plan,
-    world: World<P>,
+pub(crate) struct Run<'a, P: Protocol> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) world: World<P>,
     applications: Applications,
     mobility: Stream,
     restarts: Stream,
@@ -197,11 +203,11 @@ struct Run<'a, P: Protocol> {
 
 impl<'a, P: Protocol> Run<'a, P> {
     /// Everybody is about to ask for the first time.
-    fn new(
+    pub(crate) fn new(
         plan: &'a Plan,
         replication: u32,
         variant: P::Variant,
-        field: Option<Afield<P::Message>>,
+        field: Option<Afield>,
         recorder: Option<Writer>,
     ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -282,7 +288,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         Ok(())
     }
 
-    fn handle(&mut self, event: Event) -> Step<()> {
+    pub(crate) fn handle(&mut self, event: Event) -> Step<()> {
         if let Some(node) = self.world.has_to_wait(event) {
             self.world.put_off(node, event);
             return Ok(());
@@ -308,8 +314,24 @@ impl<'a, P: Protocol> Run<'a, P> {
             }
             event => self.world.deliver(event)?,
         }
+        self.let_in();
+        Ok(())
+    }
+
+    /// Those that were granted units begin to use them.
+    pub(crate) fn let_in(&mut self) {
         while let Some(node) = self.world.next_granted() {
             self.entered(node);
+        }
+    }
+
+    /// Fails if a node that is there has waited while nobody was served for long.
+    pub(crate) fn lose_patience(&mut self) -> Step<()> {
+        let now = self.world.now();
+        if now - self.last_entry > patience(&self.plan.config) {
+            let owed = present_and_owed(&mut self.world);
+            give_up(now, self.last_entry, owed)?;
+            self.last_entry = now;
         }
         Ok(())
     }
@@ -416,7 +438,7 @@ mod tests {
 
         fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
             let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
-            let field = terrain.afield::<P>(self.stormy.config.nodes, 1).expect("it makes sense");
+            let field = terrain.afield::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
             let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
             let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
             until(&mut run, SETTLED - 20.0);

@@ -310,7 +310,9 @@ impl Case {
         forget: fn(&mut Stored<P::Durable>),
     ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
-        let afield = |terrain: &Terrain| terrain.afield::<P>(self.deployment.nodes, self.seed).expect("it makes sense");
+        let afield = |terrain: &Terrain| {
+            terrain.afield::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
+        };
         let setting = Setting {
             deployment: &self.deployment,
             variant,

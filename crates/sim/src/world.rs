@@ -4,6 +4,7 @@ use std::mem;
 
 use driftlock_net::Time;
 use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
+use driftlock_net::parcel::Resource;
 use driftlock_protocol::{
     Charter, Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf,
     Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Refusal, Repairs, Terms, View,
@@ -20,6 +21,7 @@ use crate::random::{Duration, Stays, Stream};
 
 mod hints;
 mod lives;
+mod log;
 mod outdoors;
 mod travel;
 
@@ -81,8 +83,8 @@ pub struct Setting<'a, P: Protocol> {
     pub checked: bool,
     /// Where the steps are recorded.
     pub recorder: Option<Writer>,
-    /// What carries the messages, if they are not to arrive by decree.
-    pub field: Option<Afield<P::Message>>,
+    /// Where nodes are, if their messages are not to arrive by decree.
+    pub field: Option<Afield>,
 }
 
 /// What is counted: of a neighbourhood more than of links.
@@ -98,10 +100,15 @@ fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
 pub struct World<P: Protocol> {
     now: Time,
     queue: Queue,
+    /// On a field they are there.
     nodes: Vec<Node<P>>,
     ground: Ground<Timed<P::Message>>,
     /// What carries the messages instead of the ground. That still says who is in the neighbourhood.
-    field: Option<Afield<P::Message>>,
+    field: Option<Afield>,
+    /// Which of the resources of the field this is the world of.
+    resource: Resource,
+    /// Messages that were sent on the field and have not arrived, as far as anybody knows.
+    flights: Vec<(NodeId, NodeId, P::Message)>,
     /// When the field is looked at next.
     field_due: Time,
     /// What waits for nodes that have paused.
@@ -152,17 +159,19 @@ impl<P: Protocol> World<P> {
         let terms = Terms { small_scale: false, over_radios: field.is_some(), constants };
         let variant = terms.variant::<P>(variant).expect("they were checked");
         let protocols = P::deploy(deployment, variant, repairs);
-        let nodes =
+        let nodes: Vec<_> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
         let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
+            entries: vec![0; nodes.len()],
             nodes,
             ground,
+            resource: field.as_ref().map_or(Resource(0), Afield::latest),
             field,
+            flights: Vec::new(),
             field_due: Time::END,
             held: Vec::new(),
-            entries: vec![0; deployment.nodes as usize],
             entry_count: 0,
             hints: Hints::new(lives.clone()),
             lives: Lives::new(lives),
@@ -186,7 +195,7 @@ impl<P: Protocol> World<P> {
             recorder,
         };
         world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
-        world.expect_field();
+        world.move_out();
         world
     }
 
@@ -198,7 +207,7 @@ impl<P: Protocol> World<P> {
     /// The number of nodes.
     pub fn node_count(&self) -> u32 {
         #[allow(clippy::cast_possible_truncation)] // made from a u32
-        let count = self.nodes.len() as u32;
+        let count = self.entries.len() as u32;
         count
     }
 
@@ -209,13 +218,13 @@ impl<P: Protocol> World<P> {
 
     /// What `node` still waits for although its application has withdrawn it: it can ask for nothing else.
     pub fn withdrawn(&self, node: NodeId) -> Option<Demand> {
-        let node = &self.nodes[node.index()];
+        let node = self.shell(node);
         node.pending().filter(|_| node.demand().is_none())
     }
 
     /// Whether the application at `node` waits or uses something, or one of an earlier life may.
     pub fn is_busy(&self, node: NodeId) -> bool {
-        let node = &self.nodes[node.index()];
+        let node = self.shell(node);
         node.demand().is_some() || node.grant().is_some() || node.left().is_some()
     }
 
@@ -240,7 +249,7 @@ impl<P: Protocol> World<P> {
 
     /// Whether `node` is about to leave the neighbourhood.
     pub fn is_leaving(&self, node: NodeId) -> bool {
-        matches!(self.nodes[node.index()].reach(), Reach::Inside { leaving: true, .. })
+        matches!(self.shell(node).reach(), Reach::Inside { leaving: true, .. })
     }
 
     /// Whether nothing is in flight and nothing else is to come.
@@ -277,11 +286,6 @@ impl<P: Protocol> World<P> {
                 debug_assert_eq!(arrives, self.now, "each message arrives at its own time");
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
-            }
-            Event::Timer { node, arming } if self.is_paused(node) => {
-                self.note_lapse(node, arming);
-                self.put_off(node, event);
-                Ok(())
             }
             Event::Timer { node, arming } => {
                 let armed = &mut self.armed[node.index()];
@@ -342,6 +346,10 @@ impl<P: Protocol> World<P> {
 
     /// The application at `node` has wanted this since before.
     pub fn request_since(&mut self, node: NodeId, demand: Demand, waiter: Waiter) -> Step<()> {
+        if self.field.as_ref().is_some_and(|field| !field.admits(node)) {
+            self.ask_again_later(node, demand, waiter);
+            return Ok(());
+        }
         self.meter.arrived(node, demand, waiter);
         self.oracle.requested(node, demand);
         self.input(node, Input::Request(demand))
@@ -358,7 +366,7 @@ impl<P: Protocol> World<P> {
         if self.end_outlived(node, entry) {
             return Ok(true);
         }
-        let grant = self.nodes[node.index()].grant().filter(|_| self.entry(node) == entry);
+        let grant = self.shell(node).grant().filter(|_| self.entry(node) == entry);
         if let Some(Grant { permits, .. }) = grant {
             self.meter.released(permits);
             self.oracle.released(node);
@@ -475,15 +483,13 @@ impl<P: Protocol> World<P> {
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
     pub fn leave(&mut self, node: NodeId) -> Step<()> {
         self.put_right_before_leaving(node)?;
-        self.meter.leaves(self.nodes[node.index()].demand().is_some());
+        self.meter.leaves(self.shell(node).demand().is_some());
         self.tell(node, Crossing::Leaving)
     }
 
     /// A member stops for good, and its application with it. Nobody is told.
     pub fn crash(&mut self, node: NodeId) {
-        if let Some(field) = &mut self.field {
-            field.crash(self.now, node);
-        }
+        self.crash_afield(node);
         self.end_applications(node);
         self.forget(node);
     }
@@ -498,7 +504,7 @@ impl<P: Protocol> World<P> {
             recorder.member(t, node, Presence::Crashed);
         }
         self.die(node);
-        self.nodes[node.index()] = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
+        self.replace(node, Node::new(node, P::blank(node, &self.charter), Reach::Outside));
     }
 
     /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost; whether there was anything.
@@ -551,8 +557,12 @@ impl<P: Protocol> World<P> {
         self.carry_out(id, out)
     }
 
-    /// Does what a node wants done.
+    /// Does what a node wants done. On a field that is done, and only what followed from it is left.
     fn carry_out(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
+        if self.field.is_some() {
+            self.out = out;
+            return self.follow();
+        }
         let mut departed = false;
         for effect in out.drain() {
             departed |= matches!(effect, Effect::Depart);
@@ -560,7 +570,6 @@ impl<P: Protocol> World<P> {
             self.effect(id, effect)?;
         }
         self.out = out;
-        self.dispatch_afield();
         if departed {
             self.departed(id)?;
         }
@@ -570,6 +579,9 @@ impl<P: Protocol> World<P> {
 
     /// A node takes an input, or refuses it.
     fn take_input(&mut self, id: NodeId, input: InputOf<P>, out: &mut Out<P>) -> Option<Refusal> {
+        if let Some(field) = &mut self.field {
+            return outdoors::give::<P>(field, self.now, (self.resource, id), input);
+        }
         let node = &mut self.nodes[id.index()];
         if self.recorder.is_none() {
             return node.step(input, out).err();
@@ -602,15 +614,19 @@ impl<P: Protocol> World<P> {
             }
             Effect::Disarm { timer } => self.armed[id.index()].retain(|armed| armed.timer != timer),
             Effect::Revoke(demand) => self.revoked(id, demand),
-            Effect::Grant(grant) => {
-                self.entry_count = self.entry_count.wrapping_add(1);
-                self.entries[id.index()] = self.entry_count;
-                self.oracle.granted(id, grant)?;
-                self.meter.granted(id, grant.permits);
-                self.granted.push(id);
-            }
+            Effect::Grant(grant) => self.granted(id, grant)?,
             Effect::Depart | Effect::Clause(_) => {}
         }
+        Ok(())
+    }
+
+    /// The application at `id` is let in.
+    fn granted(&mut self, id: NodeId, grant: Grant) -> Step<()> {
+        self.entry_count = self.entry_count.wrapping_add(1);
+        self.entries[id.index()] = self.entry_count;
+        self.oracle.granted(id, grant)?;
+        self.meter.granted(id, grant.permits);
+        self.granted.push(id);
         Ok(())
     }
 
@@ -629,7 +645,7 @@ impl<P: Protocol> World<P> {
         for Timed { message, .. } in &lost {
             self.meter.landed(P::permits(message));
         }
-        for message in self.field.iter_mut().flat_map(|field| field.forget_flights_to(node)) {
+        for (.., message) in self.flights.extract_if(.., |(_, to, _)| *to == node) {
             self.meter.landed(P::permits(&message));
         }
         if let Some((t, recorder)) = self.recorder() {
@@ -647,9 +663,6 @@ impl<P: Protocol> World<P> {
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let permits = P::permits(&message);
         self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
-        if self.field.is_some() {
-            return self.send_afield(from, to, message, shared);
-        }
         if let Some(incarnation) = self.ground.links().and_then(|links| links.loose(from, to)) {
             self.send_in_vain(from, to, incarnation, message);
             return Ok(());
@@ -713,13 +726,11 @@ impl<P: Protocol> World<P> {
 
     /// Everything as it is now.
     pub fn moment(&self) -> Moment<'_, P> {
-        let nodes = self.nodes.iter().map(Node::protocol).collect();
-        let flights = if let Some(field) = &self.field {
-            field.flights().collect()
-        } else {
-            let flights = self.ground.flights();
-            flights.map(|Flight { from, to, message }| Flight { from, to, message: &message.message }).collect()
-        };
+        let nodes = (0..self.node_count()).map(|node| self.shell(NodeId(node)).protocol()).collect();
+        let by_radio = self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message });
+        let by_decree = self.ground.flights();
+        let by_decree = by_decree.map(|Flight { from, to, message }| Flight { from, to, message: &message.message });
+        let flights = by_radio.chain(by_decree).collect();
         Moment { nodes, flights }
     }
 }

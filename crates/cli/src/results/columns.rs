@@ -140,7 +140,7 @@ const OF_FIELDS: [(&[&str], &str); 9] = [
     (&["speed", "speed_min", "speed_max", "speed_deviation"], "m/s"),
     (&["direction_deviation"], "rad"),
     (&["alpha", "exponent", "sense", "interference", "loss", "duplicated", "memory-lost"], ONE),
-    (&["pause", "step", "lasts", "begins-at", "heals-at", "retry", "retry-max", "give-up"], SECONDS),
+    (&["pause", "step", "lasts", "begins-at", "heals-at", "retry", "retry-max", "give-up", "forget"], SECONDS),
     (&["active-route-timeout", "hello-interval", "node-traversal-time", "queue-timeout", "jitter"], SECONDS),
     (&["sweep-interval", "my-route-timeout", "net-traversal-time", "path-discovery-time"], SECONDS),
     (&["blacklist-timeout", "delete-period", "next-hop-wait"], SECONDS),

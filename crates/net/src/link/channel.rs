@@ -249,8 +249,8 @@ impl<M: Clone> Channel<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Settings;
     use crate::link::patience::Patience;
+    use crate::link::{Mark, Settings};
 
     const PEER: NodeId = NodeId(1);
 
@@ -263,7 +263,8 @@ mod tests {
             settings: Settings { window, ..Settings::default() },
             patience: Patience::new(1),
             carries_permits: |_| false,
-            forms_links: true,
+            resources: Vec::new(),
+            mark: Mark::NONE,
         }
     }
 

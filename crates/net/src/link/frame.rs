@@ -3,7 +3,10 @@
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
+use super::purpose::Mark;
+use crate::advert::Notice;
 use crate::custody::{Doubt, Statement};
+use crate::parcel::Resource;
 
 /// The number of a node's life: greater after each restart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -44,6 +47,8 @@ pub enum Frame<M> {
         statement: Statement,
         /// What the answerer may not have had.
         doubts: Vec<Doubt<M>>,
+        /// What the caller wants links for, in growing order.
+        resources: Vec<Resource>,
     },
     /// Let it have this incarnation.
     Answer {
@@ -55,6 +60,8 @@ pub enum Frame<M> {
         statement: Statement,
         /// What the caller may not have had.
         doubts: Vec<Doubt<M>>,
+        /// What the answerer wants links for, in growing order.
+        resources: Vec<Resource>,
     },
     /// A message.
     Data {
@@ -66,6 +73,15 @@ pub enum Frame<M> {
         transfer: Option<u64>,
         /// The content.
         message: M,
+    },
+    /// Messages that follow one another, as if each came by itself.
+    Run {
+        /// As in a message by itself.
+        head: Head,
+        /// Of the first.
+        sequence: u64,
+        /// Each with its number among those with permits, if it is one.
+        messages: Vec<(Option<u64>, M)>,
     },
     /// A message without permits, to several at once.
     Shared {
@@ -94,6 +110,20 @@ pub enum Frame<M> {
     },
     /// The answer to an offer: what the sender has had. May come over any path.
     Verdict(Statement),
+}
+
+impl<M> Frame<M> {
+    /// The messages in it that must not be lost.
+    pub fn kept(&self) -> impl Iterator<Item = &M> {
+        let (message, run, doubts): (_, &[_], &[_]) = match self {
+            Self::Data { transfer: Some(_), message, .. } => (Some(message), &[], &[]),
+            Self::Run { messages, .. } => (None, messages, &[]),
+            Self::Call { doubts, .. } | Self::Answer { doubts, .. } | Self::Offer { doubts, .. } => (None, &[], doubts),
+            _ => (None, &[], &[]),
+        };
+        let of_run = run.iter().filter_map(|(transfer, message)| transfer.map(|_| message));
+        message.into_iter().chain(of_run).chain(doubts.iter().map(|doubt| &doubt.message))
+    }
 }
 
 /// What one receiver of a message to several has to know.
@@ -131,10 +161,16 @@ pub struct Hello {
     pub interval_ms: u32,
     /// How many nodes it hears at all.
     pub crowd: u32,
+    /// Of the resources that it wants links for.
+    pub mark: Mark,
     /// To whom it has links.
     pub links: Vec<NodeId>,
     /// How many others it hears well. Each of them is listed at least once in a round of hellos.
     pub hears: u32,
     /// Some of those, always the same best-ranked ones first.
     pub list: Vec<NodeId>,
+    /// Who has called in vain, and need not call again as long as it is named here: others make up for the link.
+    pub spared: Vec<NodeId>,
+    /// What it says of itself, and has heard of others.
+    pub notices: Vec<Notice>,
 }

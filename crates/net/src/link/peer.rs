@@ -7,11 +7,13 @@ use driftlock_protocol::{Incarnation, NodeId};
 
 use super::channel::Channel;
 use super::patience::Patience;
+use super::purpose::{Mark, meet};
 use super::settings::from_ms;
 use super::{Boot, CallId, Effect, Frame, Head, Hello, Part, Settings};
 use crate::Time;
 use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
+use crate::parcel::Resource;
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
 /// came up.
@@ -33,8 +35,9 @@ pub(super) struct Own<M> {
     pub(super) settings: Settings,
     pub(super) patience: Patience,
     pub(super) carries_permits: fn(&M) -> bool,
-    /// Whether anything on this node stands on links.
-    pub(super) forms_links: bool,
+    /// What it wants links for, in growing order.
+    pub(super) resources: Vec<Resource>,
+    pub(super) mark: Mark,
 }
 
 /// How far the link is.
@@ -89,6 +92,16 @@ struct InVain {
     again_at: Time,
 }
 
+/// What a call and its answer say besides.
+pub(super) struct Said<M> {
+    /// What the sender has had.
+    pub(super) statement: Statement,
+    /// What the receiver may not have had.
+    pub(super) doubts: Vec<Doubt<M>>,
+    /// What the sender wants links for.
+    pub(super) resources: Vec<Resource>,
+}
+
 /// Who knows that a link is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
@@ -103,6 +116,10 @@ enum Known {
 pub(super) struct Peer<M> {
     id: NodeId,
     pub(super) hearing: Option<Hearing>,
+    /// Whether it was told, when it called, that there is to be no link, and nothing has changed about that since.
+    pub(super) refused: bool,
+    /// What it wants links for, as it has said when it called or answered last.
+    pub(super) resources: Vec<Resource>,
     /// When it is gone, if only frames without a promise of the next one were heard of it, and no hello.
     glimpsed_until: Option<Time>,
     /// The greatest incarnation that this end knows of between the two.
@@ -133,6 +150,8 @@ impl<M: Clone> Peer<M> {
         Self {
             id: kept.peer,
             hearing: None,
+            refused: false,
+            resources: Vec::new(),
             glimpsed_until: None,
             last: kept.last,
             call: kept.call,
@@ -183,10 +202,21 @@ impl<M: Clone> Peer<M> {
             || self.hearing.as_ref().is_some_and(|hearing| hearing.is_mutual(now, &own.settings))
     }
 
+    /// Of the resources that it wants links for.
+    pub(super) fn mark(&self) -> Mark {
+        self.hearing.as_ref().map_or(Mark::NONE, |hearing| hearing.mark)
+    }
+
+    /// Whether both want any links.
+    pub(super) fn wants_links(&self, own: &Own<M>) -> bool {
+        own.mark != Mark::NONE && self.mark() != Mark::NONE
+    }
+
     /// Whether it is for this end to call it, now.
     pub(super) fn is_to_be_called(&self, now: Time, own: &Own<M>) -> bool {
         let may_call = own.me < self.id && matches!(self.state, State::Down) && self.in_vain.again_at <= now;
-        own.forms_links && may_call && self.is_mutual(now, own)
+        let is_spared = || self.hearing.as_ref().is_some_and(|hearing| hearing.spares);
+        may_call && self.wants_links(own) && self.is_mutual(now, own) && !is_spared()
     }
 
     /// To whom it says that it has links.
@@ -320,7 +350,7 @@ impl<M: Clone> Peer<M> {
 
     fn call_out(&self, call: CallId, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         let (statement, doubts) = (self.statement(own), self.custody.doubts.clone());
-        self.transmit(Frame::Call { call, statement, doubts }, out);
+        self.transmit(Frame::Call { call, statement, doubts, resources: own.resources.clone() }, out);
     }
 
     /// The caller wants a link, so whatever was between the two is over there.
@@ -328,7 +358,7 @@ impl<M: Clone> Peer<M> {
         &mut self,
         now: Time,
         call: CallId,
-        (statement, doubts): (Statement, Vec<Doubt<M>>),
+        Said { statement, doubts, resources }: Said<M>,
         spared: bool,
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
@@ -341,7 +371,9 @@ impl<M: Clone> Peer<M> {
             return self.answer(own, out);
         }
         self.fall(now, Known::ToPeer, own, out);
-        if spared {
+        self.resources = resources;
+        self.refused = spared || !meet(&self.resources, &own.resources);
+        if self.refused {
             self.last = self.last.max(call.number);
             return self.transmit(Frame::Reset { incarnation: call.number }, out);
         }
@@ -361,8 +393,8 @@ impl<M: Clone> Peer<M> {
     fn answer(&mut self, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         if let (State::Answering { incarnation, .. }, Some(call)) = (&self.state, self.call) {
             let (incarnation, statement) = (*incarnation, self.statement(own));
-            let doubts = self.custody.doubts.clone();
-            self.transmit(Frame::Answer { call, incarnation, statement, doubts }, out);
+            let (doubts, resources) = (self.custody.doubts.clone(), own.resources.clone());
+            self.transmit(Frame::Answer { call, incarnation, statement, doubts, resources }, out);
         }
     }
 
@@ -372,7 +404,7 @@ impl<M: Clone> Peer<M> {
         now: Time,
         call: CallId,
         incarnation: Incarnation,
-        (statement, doubts): (Statement, Vec<Doubt<M>>),
+        Said { statement, doubts, resources }: Said<M>,
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -385,6 +417,7 @@ impl<M: Clone> Peer<M> {
                 self.custody.settle(self.id, &statement, out);
                 self.custody.take(self.id, own.since, doubts, out);
                 debug_assert!(self.custody.doubts.is_empty(), "the call has carried them");
+                self.resources = resources;
                 self.rise(now, statement.boot, incarnation, own, out);
                 if let State::Up(channel) = &mut self.state {
                     channel.acknowledge(out);
@@ -483,6 +516,9 @@ impl<M: Clone> Peer<M> {
         own: &mut Own<M>,
         out: &mut Vec<Effect<M>>,
     ) {
+        if transfer.is_none() {
+            self.give_up_if_full(now, own, out);
+        }
         match &mut self.state {
             State::Up(channel) => channel.send(now, transfer, message, own, out),
             _ => out.push(Effect::Undelivered { to: self.id, message }),
@@ -492,11 +528,21 @@ impl<M: Clone> Peer<M> {
     /// A message of this node without permits that goes to others too: its part of the frame, if it is to be
     /// transmitted now.
     pub(super) fn share(&mut self, now: Time, message: &M, own: &mut Own<M>, out: &mut Vec<Effect<M>>) -> Option<Part> {
+        self.give_up_if_full(now, own, out);
         if let State::Up(channel) = &mut self.state {
             return channel.share(now, message.clone(), own);
         }
         out.push(Effect::Undelivered { to: self.id, message: message.clone() });
         None
+    }
+
+    /// A neighbour that takes nothing for so long that no more messages can wait for it is none.
+    fn give_up_if_full(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        if let State::Up(channel) = &self.state
+            && channel.outgoing.len() >= own.settings.queue_max as usize
+        {
+            self.fall(now, Known::Here, own, out);
+        }
     }
 
     /// Does what is due, but for acknowledgements, which are told to several together.
@@ -559,12 +605,18 @@ impl<M: Clone> Peer<M> {
         // Who calls and is up has heard the answer, and with it all that was in doubt at this end.
         self.custody.settle_all(self.id, out);
         self.state = State::Up(Box::new(Channel::new(now, self.id, boot, incarnation, own.boot)));
+        self.refused = false;
         (self.in_vain, self.probed_at, self.spared_since) = (InVain::default(), now, None);
         if let Some(hearing) = &mut self.hearing {
             hearing.listed(now);
             hearing.unnamed = 0;
         }
         out.push(Effect::Up { peer: self.id, incarnation });
+    }
+
+    /// This node wants links for other things than before.
+    pub(super) fn part(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
+        self.fall(now, Known::Here, own, out);
     }
 
     /// The link, or the attempt to form one, is over. What was sent and not acknowledged is sorted out.

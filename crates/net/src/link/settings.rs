@@ -31,6 +31,11 @@ pub struct Settings {
     pub calls_per_second_max: u32,
     /// The most messages on the way to one neighbour, unacknowledged.
     pub window: u32,
+    /// The most messages that wait for one neighbour. One that is full and gets another one is given up, unless that
+    /// carries permits.
+    pub queue_max: u32,
+    /// The most neighbours, and former ones that have to be remembered. Others are not heard.
+    pub peers_max: u32,
     /// A message to several at once is put off by some part of this.
     pub share_jitter_ms: u32,
     /// How long an acknowledgement waits at least for a message that could carry it, and at most twice as long.
@@ -63,6 +68,8 @@ impl Default for Settings {
             spare_ms: 10_000,
             calls_per_second_max: 25,
             window: 16,
+            queue_max: 1_024,
+            peers_max: 4_096,
             share_jitter_ms: 5,
             ack_delay_ms: 25,
             retransmit_ms: 200,
@@ -97,6 +104,8 @@ impl Settings {
             (self.list_max >= 1, "link.list-max must be at least 1: nobody would learn that it is heard"),
             (self.calls_per_second_max >= 1, "link.calls-per-second-max must be at least 1"),
             (self.window >= 1, "link.window must be at least 1: no message would ever be sent"),
+            (self.queue_max >= self.window, "link.queue-max must be at least link.window"),
+            (self.peers_max >= 1, "link.peers-max must be at least 1: nobody would ever be heard"),
             (self.tries_max >= 1, "link.tries-max must be at least 1"),
             (waits.iter().all(|&ms| ms >= 1), "link.retransmit-ms, -min and -max must be at least 1"),
             (
@@ -153,6 +162,8 @@ mod tests {
             (Settings { list_max: 0, ..usual }, "list-max"),
             (Settings { calls_per_second_max: 0, ..usual }, "calls-per-second-max"),
             (Settings { window: 0, ..usual }, "window"),
+            (Settings { queue_max: 15, ..usual }, "queue-max"),
+            (Settings { peers_max: 0, ..usual }, "peers-max"),
             (Settings { tries_max: 0, ..usual }, "tries-max"),
             (Settings { retransmit_ms: 0, ..usual }, "retransmit-ms"),
             (Settings { retransmit_ms_max: 1, ..usual }, "retransmit-ms-max"),

@@ -26,6 +26,11 @@ impl<M> Incoming<M> {
         Self { session: None, next: 0, early: BTreeMap::new(), last_kept: None }
     }
 
+    /// Whether its sender has never said anything.
+    pub(super) fn is_blank(&self) -> bool {
+        self.session.is_none() && self.last_kept.is_none()
+    }
+
     pub(super) fn open(&mut self, session: Session, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
         if self.session.is_some_and(|known| session < known) {
             return; // long over

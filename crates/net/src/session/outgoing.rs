@@ -73,6 +73,20 @@ impl<M: Clone> Outgoing<M> {
         self.queue.push_back(Message { transfer, keep, sent: false, content });
     }
 
+    pub(super) fn session(&self) -> Session {
+        self.session
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// How many messages do.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
     pub(super) fn kept(&self) -> impl Iterator<Item = (Transfer, M)> {
         let kept = self.queue.iter().filter(|message| message.keep);
         kept.map(|message| (message.transfer, message.content.clone()))

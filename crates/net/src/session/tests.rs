@@ -1,5 +1,6 @@
 //! Nodes over a network that loses, delays, doubles, reorders and partitions, and an observer who sees everything.
 
+mod caps;
 mod histories;
 mod limits;
 mod observer;

@@ -117,7 +117,7 @@ impl Crowd {
         let to: Vec<_> = self.links[from as usize].links().map(|(peer, _)| peer).collect();
         let message = self.observer.sends_to_all(NodeId(from), &to);
         let mut out = Vec::new();
-        self.links[from as usize].send_to_all(self.now, &to, &message, &mut out);
+        self.links[from as usize].send_to_all(self.now, to.into_iter(), &message, &mut out);
         self.carry_out(from as usize, out);
     }
 

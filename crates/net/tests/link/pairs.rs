@@ -2,7 +2,8 @@
 
 use driftlock_net::Time;
 use driftlock_net::custody::{Doubt, Statement, Transfer};
-use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Hello, Link, Settings};
+use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Hello, Link, Mark, Settings};
+use driftlock_net::parcel::Resource;
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::crowd::{Crowd, MS, Weather};
@@ -98,7 +99,18 @@ fn a_link_that_the_peer_does_not_name_twice_is_over_and_one_that_it_names_wrongl
     let mut crowd = pair(5);
     let hello = |count, links: &[NodeId]| {
         let links = links.to_vec();
-        Frame::Hello(Hello { boot: Boot(1), count, interval_ms: 1_000, crowd: 1, links, hears: 1, list: vec![A] })
+        Frame::Hello(Hello {
+            boot: Boot(1),
+            count,
+            interval_ms: 1_000,
+            crowd: 1,
+            mark: Mark(1),
+            links,
+            hears: 1,
+            list: vec![A],
+            spared: Vec::new(),
+            notices: Vec::new(),
+        })
     };
     let (now, link) = (crowd.now, &mut crowd.links[0]);
     let mut hears = |count, links: &[NodeId]| {
@@ -301,7 +313,12 @@ fn a_call_of_former_times_settles_nothing() {
         for number in [0, 1] {
             let call = CallId { boot: Boot(1), number: Incarnation(number) };
             let mut out = Vec::new();
-            crowd.links[1].received(crowd.now, A, Frame::Call { call, statement, doubts: Vec::new() }, &mut out);
+            crowd.links[1].received(
+                crowd.now,
+                A,
+                Frame::Call { call, statement, doubts: Vec::new(), resources: vec![Resource(0)] },
+                &mut out,
+            );
             assert_eq!(out, []);
         }
         assert_eq!(crowd.links[1].in_doubt().count(), 1);
@@ -338,7 +355,12 @@ fn who_has_forgotten_a_link_is_not_made_to_believe_in_it_by_its_late_frames() {
     let statement = Statement { boot: Boot(1), since: Boot(1), had: None };
     let call = CallId { boot: Boot(1), number: incarnation };
     let mut out = Vec::new();
-    crowd.links[1].received(crowd.now, A, Frame::Call { call, statement, doubts: Vec::new() }, &mut out);
+    crowd.links[1].received(
+        crowd.now,
+        A,
+        Frame::Call { call, statement, doubts: Vec::new(), resources: vec![Resource(0)] },
+        &mut out,
+    );
     let answered = |effect: &Effect<_>| match effect {
         Effect::Transmit { frame: Frame::Answer { incarnation, .. }, .. } => Some(*incarnation),
         _ => None,

@@ -1,6 +1,6 @@
 //! A hello in which a neighbour shows that it has restarted.
 
-use driftlock_net::link::{Boot, Effect, Frame, Hello, Settings};
+use driftlock_net::link::{Boot, Effect, Frame, Hello, Mark, Settings};
 use driftlock_protocol::NodeId;
 
 use crate::crowd::Crowd;
@@ -17,7 +17,18 @@ fn at_hello_of(boot: u32) -> [Vec<Effect<Message>>; 2] {
         assert!(crowd.observer.link(A, B).is_some(), "a link forms");
         // One that has just restarted has no links.
         let (interval_ms, links) = (1_000, if boot > 1 { Vec::new() } else { vec![hears] });
-        let hello = Hello { boot: Boot(boot), count: 1_000, interval_ms, crowd: 1, links, hears: 0, list: Vec::new() };
+        let hello = Hello {
+            boot: Boot(boot),
+            count: 1_000,
+            interval_ms,
+            crowd: 1,
+            mark: Mark(1),
+            links,
+            hears: 0,
+            list: Vec::new(),
+            spared: Vec::new(),
+            notices: Vec::new(),
+        };
         let mut out = Vec::new();
         crowd.links[hears.index()].received(crowd.now, speaks, Frame::Hello(hello), &mut out);
         out

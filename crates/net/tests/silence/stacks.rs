@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use driftlock_net::Time;
 use driftlock_net::link::Boot;
-use driftlock_net::stack::{Effect, Packet, Settings, Stack};
+use driftlock_net::parcel::{Parcel, Resource};
+use driftlock_net::stack::{Effect, Footing, Packet, Resident, Settings, Stack, Told, Way};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::world::{MS, id};
 use crate::{DATAGRAMS, diamond_hears};
 
 const LIFE: Incarnation = Incarnation(1);
+const RESOURCE: Resource = Resource(0);
 
 struct Stacks {
-    stacks: Vec<Stack<u64>>,
+    stacks: Vec<Stack>,
     off: Option<usize>,
     now: Time,
-    air: BTreeMap<(Time, u64), (usize, usize, Packet<u64>)>,
+    air: BTreeMap<(Time, u64), (usize, usize, Packet)>,
     count: u64,
     delivered: Vec<u64>,
 }
@@ -24,14 +26,21 @@ struct Stacks {
 impl Stacks {
     fn diamond() -> Self {
         let settings = Settings::default();
-        let stack = |index| Stack::routed(Time::ZERO, id(index), Boot(0), &settings, false);
+        let stack = |index| {
+            let mut stack = Stack::new(Time::ZERO, id(index), Boot(0), &settings);
+            let resident = Resident { footing: Footing::Paths, k: 1, members: 4 };
+            stack.host(Time::ZERO, RESOURCE, resident).expect("its messages are short");
+            stack
+        };
         let stacks = (0..4).map(stack).collect();
         Self { stacks, off: None, now: Time::ZERO, air: BTreeMap::new(), count: 0, delivered: Vec::new() }
     }
 
     fn send(&mut self, from: usize, to: usize, message: u64) {
         let mut out = Vec::new();
-        self.stacks[from].send(self.now, &[(id(to), LIFE)], &message, &mut out);
+        let parcel = Parcel::new(RESOURCE, false, &message);
+        self.stacks[from].send(self.now, Way::Paths(&[(id(to), LIFE)]), parcel).expect("it is short");
+        self.stacks[from].drain(self.now, &mut out);
         self.carry_out(from, out);
     }
 
@@ -63,7 +72,7 @@ impl Stacks {
         self.now = end;
     }
 
-    fn carry_out(&mut self, at: usize, effects: Vec<Effect<u64>>) {
+    fn carry_out(&mut self, at: usize, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Transmit { to, packet, delay } => {
@@ -74,8 +83,10 @@ impl Stacks {
                         self.air.insert((arrives, self.count), (at, receiver, packet.clone()));
                     }
                 }
-                Effect::Deliver { message, .. } => self.delivered.push(message),
-                _ => {}
+                Effect::Tell { told: Told::Message { message, .. }, .. } => {
+                    self.delivered.push(message.open().expect("a number"));
+                }
+                Effect::Tell { .. } => {}
             }
         }
     }

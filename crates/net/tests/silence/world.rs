@@ -60,7 +60,7 @@ impl World {
     /// So many nodes, of which those hear each other of whom this says so.
     pub(crate) fn new(nodes: usize, rules: Rules, hears: impl Fn(usize, usize) -> bool + 'static) -> Self {
         let node = |index| Node {
-            link: Link::new(Time::ZERO, id(index), Boot(0), link::Settings::default(), |()| false).without_links(),
+            link: without_links(id(index)),
             router: Router::new(id(index), aodv::Settings::default()),
             boot: Boot(0),
             is_on: true,
@@ -213,4 +213,11 @@ impl World {
         self.dice ^= self.dice << 17;
         self.dice % end
     }
+}
+
+/// A node on which nothing stands on links.
+fn without_links(me: NodeId) -> Link<()> {
+    let mut link = Link::new(Time::ZERO, me, Boot(0), link::Settings::default(), |()| false);
+    link.serve(Time::ZERO, Vec::new(), &mut Vec::new());
+    link
 }

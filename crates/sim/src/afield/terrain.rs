@@ -12,9 +12,10 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_net::stack::{self, Stack};
+use driftlock_host::{Share, tenant};
+use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_net::{Time, aodv};
-use driftlock_protocol::{Algorithm, Harm, Layer, Protocol, View, carries_permits};
+use driftlock_protocol::{Algorithm, Claims, Harm, Layer, Permits, Protocol};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -22,7 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Afield, Graph};
+use super::{Afield, FIRST, Graph, Kind as Of};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -44,6 +45,10 @@ pub struct Terrain {
     pub radio: Radio,
     /// The layers between radio and algorithm.
     pub layers: stack::Settings,
+    /// From whom nodes know who else is in their neighbourhood. If nothing is said, from one another if the algorithm
+    /// stands wrong hints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub membership: Option<Membership>,
     /// What goes wrong, and when.
     pub fault: Schedule,
     /// From what more of it is drawn, by the seed of the run.
@@ -60,10 +65,21 @@ impl Default for Terrain {
             tracks: None,
             radio: Radio::Written(Box::default()),
             layers: stack::Settings::default(),
+            membership: None,
             fault: Schedule::default(),
             faults: None,
         }
     }
+}
+
+/// From whom nodes know who else is in their neighbourhood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Membership {
+    /// From what they hear: late, and at times wrong.
+    Heard,
+    /// From the world, which tells all of them at once.
+    Decreed,
 }
 
 /// The radio: one with a name, or one that is written out.
@@ -131,6 +147,9 @@ pub enum TerrainError {
     /// No layer can work so.
     #[error("layers: {0}")]
     Layers(&'static str),
+    /// No message could say as much as this algorithm has to say.
+    #[error("layers: {0}")]
+    Unfit(#[from] Unfit),
     /// Nothing can fail so.
     #[error("{0}")]
     Fault(#[from] FaultError),
@@ -168,6 +187,15 @@ pub enum TerrainError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
+    /// The algorithm does not stand wrong hints.
+    #[error(
+        "membership = \"heard\": what nodes hear of one another is late, and wrong at times, and {algorithm} counts on who \
+         is there: leave it out, or take klme-ft"
+    )]
+    Hearsay {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// Nor those that would be drawn.
     #[error(
         "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take klme-ft"
@@ -201,13 +229,15 @@ impl Terrain {
         if self.tracks.is_none() {
             self.check_density(nodes, rules.reach())?;
         }
-        self.layers.link.check().map_err(TerrainError::Layers)?;
+        self.layers.check().map_err(TerrainError::Layers)?;
         self.schedule(nodes, 0).map(drop)
     }
 
     /// Refuses what makes no sense, or not to this algorithm.
-    pub fn check(&self, nodes: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
+    pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
+        let footing = if algorithm.layer() == Layer::Links { Footing::Links } else { Footing::Paths };
+        self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         if self.layers.aodv.hello != aodv::Hello::Off {
             return Err(TerrainError::Layers(
                 "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
@@ -215,6 +245,9 @@ impl Terrain {
         }
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
+        }
+        if algorithm.layer() == Layer::Neighbourhood && self.membership == Some(Membership::Heard) {
+            return Err(TerrainError::Hearsay { algorithm: algorithm.tag });
         }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
         if let Some(Ranges { memory_lost, .. }) = self.faults.filter(crashing).filter(|ranges| ranges.memory_lost > 0.0)
@@ -245,6 +278,13 @@ impl Terrain {
             field["layers"][layer] = Value::Null;
         }
         field
+    }
+
+    /// From whom nodes know who else is there, if their algorithm claims this. One that does not stand crashes counts
+    /// on right hints.
+    pub fn membership_of(&self, claims: Claims) -> Membership {
+        let usual = if claims.stand(Harm::Crash) { Membership::Heard } else { Membership::Decreed };
+        self.membership.unwrap_or(usual)
     }
 
     /// How radios work.
@@ -297,18 +337,25 @@ impl Terrain {
         Ok(Graph::between(Proximity::new(self.movement(nodes, seed)?, range), since, until))
     }
 
-    /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
-    pub fn afield<P: Protocol>(&self, nodes: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
+    /// The hosts of an algorithm's nodes, all switched on at time zero, on their way about the field.
+    pub fn afield<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Afield, TerrainError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
-        let layers = self.layers.clone();
-        let life = move |now, id, boot, former: Option<&Stack<P::Message>>| match (former, P::View::LAYER) {
-            (Some(former), _) => former.restarted(now, id, boot, &layers),
-            (None, Layer::Links) => Stack::linked(now, id, boot, &layers, carries_permits::<P>),
-            // What survives lost messages need not be sent again for ever.
-            (None, Layer::Neighbourhood) => Stack::routed(now, id, boot, &layers, !P::CLAIMS.stand(Harm::Crash)),
-        };
-        Ok(Afield::new(nodes, medium, faults, P::CLAIMS.stand(Harm::Crash), P::permits, Box::new(life)))
+        let mut afield = Afield::new(medium, faults, nodes, self.layers.clone());
+        self.share::<P>(&mut afield, nodes, k)?;
+        Ok(afield)
+    }
+
+    /// On a field of these constants, one more resource is shared.
+    pub fn share<P: Protocol>(&self, afield: &mut Afield, nodes: u32, k: u32) -> Result<(), TerrainError> {
+        self.layers.limits.admit(FIRST, &Resident { footing: tenant::footing::<P>(), k, members: nodes })?;
+        afield.share(Of {
+            share: Share { k, members: nodes },
+            permits: |parcel| parcel.open().map_or(Permits::NONE, |message| P::permits(&message)),
+            hears_of_members: self.membership_of(P::CLAIMS) == Membership::Heard,
+            is_forgetful: P::CLAIMS.stand(Harm::Crash),
+        });
+        Ok(())
     }
 }
 
@@ -336,13 +383,13 @@ mod tests {
 
     fn refusal(terrain: &Terrain, tag: &str) -> String {
         let algorithm = Algorithm::named(tag).expect("registered");
-        terrain.check(30, algorithm).expect_err("it makes no sense").to_string()
+        terrain.check(30, 5, algorithm).expect_err("it makes no sense").to_string()
     }
 
     #[test]
     fn what_would_take_all_memory_or_never_end_is_refused() {
         let krl = Algorithm::named("krl").expect("registered");
-        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, krl).expect_err("a crowd").to_string();
+        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, 5, krl).expect_err("a crowd").to_string();
         assert!(crowded.contains("take fewer nodes"), "{crowded}");
         let restless = read("layers = { link = { hello-ms = 0 } }");
         assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
@@ -370,16 +417,16 @@ mod tests {
     fn crashes_that_are_drawn_are_refused_where_they_are_not_survived() {
         let terrain = read(DRAWN);
         for tag in ["krl", "hok", "klme", "klme-ft"] {
-            assert_eq!(terrain.check(30, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
+            assert_eq!(terrain.check(30, 5, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
         }
         let losing = read(&DRAWN.replace("memory-lost = 0.0", ""));
         assert_eq!(
             refusal(&losing, "hok"),
             "faults: 0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft"
         );
-        assert_eq!(losing.check(30, Algorithm::named("klme-ft").unwrap()), Ok(()));
+        assert_eq!(losing.check(30, 5, Algorithm::named("klme-ft").unwrap()), Ok(()));
         let without = read(&DRAWN.replace("memory-lost = 0.0", "").replace("crashes", "pauses"));
-        assert_eq!(without.check(30, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
+        assert_eq!(without.check(30, 5, Algorithm::named("krl").unwrap()), Ok(()), "there are none to survive");
     }
 
     #[test]
@@ -391,6 +438,20 @@ mod tests {
         let disturbed = Terrain { faults: Some(Ranges::default()), ..on_tracks };
         assert!(disturbed.in_force(&[])["area"].is_object());
         assert!(Terrain::default().in_force(&[])["movement"].is_object());
+    }
+
+    #[test]
+    fn who_counts_on_right_hints_is_not_left_to_hearsay_and_messages_have_to_fit() {
+        let hearsay = read("membership = \"heard\"");
+        assert!(refusal(&hearsay, "klme").starts_with("membership = \"heard\": what nodes hear"));
+        let fits = |tag: &str| hearsay.check(30, 5, Algorithm::named(tag).unwrap());
+        assert_eq!((fits("klme-ft"), fits("krl")), (Ok(()), Ok(())));
+        let decreed = read("membership = \"decreed\"");
+        assert_eq!(decreed.membership_of(Algorithm::named("klme-ft").unwrap().claims()), Membership::Decreed);
+        let small = read("layers = { limits = { message-bytes-max = 1000 } }");
+        let said = refusal(&small, "klme");
+        assert!(said.starts_with("layers: a message about 5 units and 30 nodes may take 1536 bytes"), "{said}");
+        assert_eq!(small.check(30, 5, Algorithm::named("krl").unwrap()), Ok(()), "it says nothing about nodes");
     }
 
     #[test]

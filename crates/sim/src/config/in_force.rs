@@ -15,11 +15,17 @@ impl Plan {
             parameters.insert(name.into(), Value::Null);
         }
         if let Some(terrain) = &self.config.field {
-            let idle_layers: &[_] = match self.algorithm.layer() {
-                Layer::Links => &["session"],
-                Layer::Neighbourhood => &[],
+            // Floods and suspicions are there for algorithms to come.
+            let (idle_layers, membership): (&[_], _) = match self.algorithm.layer() {
+                Layer::Links => (&["session", "flood", "suspicion", "adverts"], Value::Null),
+                Layer::Neighbourhood => {
+                    let membership = terrain.membership_of(self.algorithm.claims());
+                    (&["flood", "suspicion"], serde_json::to_value(membership).unwrap_or_default())
+                }
             };
-            parameters.insert("field".into(), terrain.in_force(idle_layers));
+            let mut field = terrain.in_force(idle_layers);
+            field["membership"] = membership;
+            parameters.insert("field".into(), field);
         }
         parameters
     }
@@ -110,8 +116,13 @@ mod tests {
         let parameters = named.plan().unwrap().parameters();
         assert_eq!(parameters["field"]["radio"]["propagation"]["range-m"], 200.0);
         assert!(parameters["field"]["layers"]["session"].is_null() && parameters["field"]["movement"].is_object());
-        let routed = Config { field: Some(field), algorithm: "klme".into(), ..Config::default() };
-        let layers = &routed.plan().unwrap().parameters()["field"]["layers"];
-        assert!(["link", "session", "aodv"].iter().all(|layer| layers[layer].is_object()), "hellos are of links");
+        assert!(parameters["field"]["membership"].is_null());
+        for (tag, membership) in [("klme", "decreed"), ("klme-ft", "heard")] {
+            let routed = Config { field: Some(field.clone()), algorithm: tag.into(), ..Config::default() };
+            let field = &routed.plan().unwrap().parameters()["field"];
+            assert_eq!(field["membership"], membership, "what is in force, though nothing was said");
+            let is_there = |layer: &&str| field["layers"][*layer].is_object();
+            assert!(["link", "session", "aodv", "adverts"].iter().all(is_there), "all say hello");
+        }
     }
 }

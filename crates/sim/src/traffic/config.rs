@@ -132,7 +132,8 @@ impl Plan {
     /// Every parameter as a file has it, and null if it had no say in the run. The radio is written out.
     pub fn parameters(&self) -> Value {
         let mut parameters = serde_json::to_value(&self.config).unwrap_or_default();
-        parameters["field"] = self.config.field.in_force(&["link", "session"]);
+        parameters["field"] =
+            self.config.field.in_force(&["link", "session", "flood", "suspicion", "adverts", "limits"]);
         parameters
     }
 

@@ -68,7 +68,12 @@ impl<P: Protocol> World<P> {
     /// A member that is about to leave is told the truth, now and from now on: one that takes itself for the last of
     /// all takes the units with it.
     pub(super) fn put_right_before_leaving(&mut self, node: NodeId) -> Step<()> {
-        if self.hints.wrong > 0.0 { self.put_right(node) } else { Ok(()) }
+        if self.hears_of_members() {
+            self.introduce_all(node)?;
+        } else if self.hints.wrong <= 0.0 {
+            return Ok(());
+        }
+        self.put_right(node)
     }
 
     /// What a node is told that comes in: who is there, or not all of them.
@@ -79,13 +84,18 @@ impl<P: Protocol> World<P> {
         mut members: Vec<(NodeId, Incarnation)>,
     ) -> Crossing {
         let is_first = members.is_empty();
-        members.retain(|_| !self.hints.is_wrong());
+        if !self.hears_of_members() {
+            members.retain(|_| !self.hints.is_wrong());
+        }
         Crossing::Entered { stay, life, members, founds: is_first.then_some(life.0) }
     }
 
     /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet
     /// another one, of which it is not so.
     pub(super) fn hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
+        if self.hears_of_members() {
+            return Ok(());
+        }
         if self.is_leaving(node) || !self.hints.is_wrong() {
             return self.tell_hint(node, peer, life);
         }
@@ -115,7 +125,7 @@ impl<P: Protocol> World<P> {
 
     /// A node is told this of another one, if it is inside and up.
     fn tell_hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        if node == peer || *self.nodes[node.index()].reach() == Reach::Outside || self.is_down(node) {
+        if node == peer || *self.shell(node).reach() == Reach::Outside || self.is_down(node) {
             return Ok(());
         }
         self.tell(node, life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))

@@ -10,7 +10,8 @@ fn a_handshake_is_repeated_ever_more_rarely_and_so_many_times() {
         settings: Settings { tries_max: 6, ..Settings::default() },
         patience: Patience::new(1),
         carries_permits: |()| false,
-        forms_links: true,
+        resources: Vec::new(),
+        mark: Mark::NONE,
     };
     let mut attempt = Attempt::first(Time::ZERO, &mut own);
     let (mut last, mut waits) = (Time::ZERO, Vec::new());

@@ -13,6 +13,7 @@ fn history(seed: u64) -> World {
         retry: millis(100 + dice.below(900)),
         retry_max: millis(1_000 + dice.below(9_000)),
         give_up: millis(2_000 + dice.below(20_000)),
+        ..Settings::default()
     };
     let network = Network {
         lost: dice.below(500),

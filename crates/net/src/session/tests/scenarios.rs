@@ -144,7 +144,7 @@ fn a_late_word_of_a_former_life_ends_no_session() {
 #[test]
 fn settings_of_nothing_at_all_do_no_harm() {
     let none = millis(0);
-    let settings = Settings { window: 0, retry: none, retry_max: none, give_up: none };
+    let settings = Settings { window: 0, retry: none, retry_max: none, give_up: none, ..Settings::default() };
     let mut world = World::new(2, &settings, Network::PERFECT, 0);
     world.send(0, 1, false);
     let kept = Settings { retry: millis(5), ..settings };
