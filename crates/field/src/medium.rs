@@ -1,7 +1,7 @@
 //! A plane with radios on it: movement and the air, so that a world has one thing to ask.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 use crate::mobility::{Area, Course, Model, ModelError, Movement, Presence, Proximity};

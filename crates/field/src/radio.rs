@@ -39,7 +39,6 @@ mod propagation;
 mod reception;
 mod rules;
 pub mod settings;
-mod slab;
 mod station;
 mod weather;
 
@@ -47,9 +46,9 @@ pub use meter::Meter;
 pub use rules::Rules;
 pub use settings::{Settings, SettingsError};
 
+use crate::slab::Slab;
 use reception::{Job, Late, Signal};
 use settings::JammedSenses;
-use slab::Slab;
 use station::Station;
 use weather::Weather;
 
@@ -165,9 +164,9 @@ impl<F: Clone> Air<F> {
             cuts: BTreeSet::new(),
             watched: false,
             stations: (0..nodes).map(|_| Station::new()).collect(),
-            jobs: Slab::new(),
-            signals: Slab::new(),
-            late: Slab::new(),
+            jobs: Slab::default(),
+            signals: Slab::default(),
+            late: Slab::default(),
             serial: 0,
             nearby: Vec::new(),
             spare: Vec::new(),
@@ -338,7 +337,7 @@ impl<F: Clone> Air<F> {
 
     /// How many frames are waiting or being sent, at all nodes.
     pub fn in_hand(&self) -> usize {
-        self.jobs.len()
+        self.jobs.count()
     }
 
     /// The rules of this medium.

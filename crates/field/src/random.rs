@@ -1,6 +1,6 @@
 //! One seed, split per subject and number, so that changing how much one of them draws disturbs no other.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

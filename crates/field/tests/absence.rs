@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Movement, Stay, Track, Tracks, Waypoint};
+use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Event, Settings};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const HERE: NodeId = NodeId(0);

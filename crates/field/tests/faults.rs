@@ -5,9 +5,9 @@ use driftlock_field::faults::{
 };
 use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{self, Model, Movement, RandomWaypoint};
+use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Settings};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const SECOND: u64 = 1_000_000_000;

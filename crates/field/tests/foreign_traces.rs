@@ -4,8 +4,8 @@ use std::io::Write;
 
 use driftlock_field::mobility::format::{read, sniff};
 use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Track, Tracks};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 fn seconds(seconds: f64) -> Time {

@@ -3,8 +3,8 @@
 use driftlock_field::mobility::{
     Area, GaussMarkov, Grid, Model, ModelError, Movement, RandomDirection, RandomWaypoint, ReferencePointGroup,
 };
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const AREA: Area = Area { width: 500.0, height: 300.0 };

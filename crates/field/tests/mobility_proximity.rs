@@ -6,9 +6,9 @@ use driftlock_field::mobility::{
     Area, Change, Course, GaussMarkov, Grid, Model, Movement, Proximity, RandomDirection, RandomWaypoint,
     ReferencePointGroup, Stay, Track, Tracks, Waypoint,
 };
+use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream, uniform, unit};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 const AREA: Area = Area { width: 700.0, height: 400.0 };

@@ -1,9 +1,9 @@
 //! Traces of others: read, written, and refused.
 
 use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Stay, Track, Tracks, Waypoint};
+use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 

@@ -8,9 +8,9 @@
 //! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
 //! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
-//! - [`neighbourhood`]: from positions, who shares a set of resources with whom, and when that changes.
 //! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
+//! - [`queue`]: what is to come, in the order of [`Time`].
 //!
 //! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
 //! effects.
@@ -24,8 +24,8 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
-pub mod neighbourhood;
 pub mod parcel;
+pub mod queue;
 mod seconds;
 pub mod session;
 pub mod stack;

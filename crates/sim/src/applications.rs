@@ -4,56 +4,103 @@ use std::collections::BTreeMap;
 
 use driftlock_net::Time;
 use driftlock_protocol::{Demand, NodeId, Priority};
+use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::config::Config;
 use crate::demand::{Demands, Numbers};
-use crate::random::{Duration, Stream, Subject, exponential, stream};
+use crate::random::{Duration, Streams, Subject, exponential};
 
-/// All applications of one replication. Each of the three is drawn from a stream of its own, so that two algorithms
-/// meet the same ones.
-pub(crate) struct Applications {
-    load: f64,
-    load_of: BTreeMap<u32, f64>,
-    priority_of: BTreeMap<u32, Numbers>,
-    cs_time: Duration,
-    demands: Demands,
-    workload: Stream,
-    demand: Stream,
-    service: Stream,
+/// What the applications of a run are like.
+#[derive(Clone, Debug)]
+pub(crate) struct Habits {
+    /// The rate of each node's next request after it has left the CS, per time unit.
+    pub(crate) load: f64,
+    /// The same of single nodes, by their numbers.
+    pub(crate) load_of: BTreeMap<u32, f64>,
+    pub(crate) demands: Demands,
+    /// The priorities of the requests of single nodes, by their numbers.
+    pub(crate) priority_of: BTreeMap<u32, Numbers>,
+    pub(crate) cs_time: Duration,
 }
 
-impl Applications {
-    pub(crate) fn new(config: &Config, replication: u32) -> Self {
-        let draws = |subject| stream(config.seed, replication, subject);
+impl From<&Config> for Habits {
+    fn from(config: &Config) -> Self {
         Self {
             load: config.load,
             load_of: config.load_of.clone(),
+            demands: config.demands(),
             priority_of: config.priority_of.clone(),
             cs_time: config.cs_time,
-            demands: config.demands(),
-            workload: draws(Subject::Workload),
-            demand: draws(Subject::Demand),
-            service: draws(Subject::Service),
         }
+    }
+}
+
+/// All applications of one replication.
+///
+/// A node's n-th pause, what its n-th request asks for, and how long it uses that, follow from the seed, the node and n
+/// alone. So two algorithms meet the same requests, whatever they do about them and whoever asks first.
+pub(crate) struct Applications {
+    habits: Habits,
+    pauses: Streams,
+    demands: Streams,
+    stays: Streams,
+    patience: Streams,
+    /// By node.
+    counts: Vec<Counts>,
+}
+
+/// What a node has done so far. Where it is away when a pause ends, that is followed by another pause and no request.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    pauses: u32,
+    requests: u32,
+}
+
+impl Applications {
+    pub(crate) fn new(habits: Habits, nodes: u32, seed: u64, replication: u32) -> Self {
+        let draws = |subject| Streams::new(seed, replication, subject);
+        Self {
+            habits,
+            pauses: draws(Subject::Workload),
+            demands: draws(Subject::Demand),
+            stays: draws(Subject::Service),
+            patience: draws(Subject::Patience),
+            counts: vec![Counts::default(); nodes as usize],
+        }
+    }
+
+    /// Those of a configuration.
+    pub(crate) fn of(config: &Config, replication: u32) -> Self {
+        Self::new(config.into(), config.nodes, config.seed, replication)
     }
 
     /// How long until the one at this node asks, which wants nothing now.
     pub(crate) fn pause(&mut self, node: NodeId) -> Time {
-        let load = self.load_of.get(&node.0).unwrap_or(&self.load);
-        Time::from_units(exponential(1.0 / load, &mut self.workload))
+        let pauses = &mut self.counts[node.index()].pauses;
+        *pauses = pauses.wrapping_add(1);
+        let load = self.habits.load_of.get(&node.0).unwrap_or(&self.habits.load);
+        Time::from_units(exponential(1.0 / load, &mut self.pauses.of(node, *pauses)))
     }
 
-    /// What it asks for.
+    /// What its next request asks for, which is made now.
     pub(crate) fn demand(&mut self, node: NodeId, now: Time) -> Demand {
-        let demand = self.demands.draw(now, &mut self.demand);
-        match self.priority_of.get(&node.0) {
-            Some(own) => Demand { priority: Priority(own.sample(&mut self.demand)), ..demand },
+        let requests = &mut self.counts[node.index()].requests;
+        *requests = requests.wrapping_add(1);
+        let mut stream = self.demands.of(node, *requests);
+        let demand = self.habits.demands.draw(now, &mut stream);
+        match self.habits.priority_of.get(&node.0) {
+            Some(own) => Demand { priority: Priority(own.sample(&mut stream)), ..demand },
             None => demand,
         }
     }
 
-    /// How long it stays in the CS.
-    pub(crate) fn stay(&mut self) -> Time {
-        self.cs_time.sample(&mut self.service)
+    /// How long it uses what it gets for its latest request, however often that is taken away and granted again.
+    pub(crate) fn stay(&self, node: NodeId) -> Time {
+        self.habits.cs_time.sample(&mut self.stays.of(node, self.counts[node.index()].requests))
+    }
+
+    /// From which it is drawn whether its latest request is withdrawn, and when.
+    pub(crate) fn patience(&self, node: NodeId) -> Xoshiro256PlusPlus {
+        self.patience.of(node, self.counts[node.index()].requests)
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use driftlock_net::neighbourhood::{Point, Sites, SitesError};
+use driftlock_field::plane::Point;
+use driftlock_field::sites::{Sites, SitesError};
 use driftlock_trace::Plane;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,7 @@ fn rectangle(count: u32) -> (u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_net::neighbourhood::Site;
+    use driftlock_field::sites::Site;
 
     use super::*;
 

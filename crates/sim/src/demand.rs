@@ -5,10 +5,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use driftlock_protocol::{Deadline, Demand, Priority, Units};
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::random::{self, Duration, Stream};
+use crate::random::{self, Duration};
 
 /// The most numbers that are told apart.
 const NUMBERS_MAX: usize = 64;
@@ -74,7 +74,7 @@ impl Numbers {
     }
 
     /// One of the numbers. Where there is only one, nothing is drawn.
-    pub fn sample(&self, stream: &mut Stream) -> u32 {
+    pub fn sample(&self, stream: &mut impl Rng) -> u32 {
         if self.distinct.len() == 1 { self.low() } else { self.listed[stream.random_range(0..self.listed.len())] }
     }
 }
@@ -167,7 +167,7 @@ impl Deadlines {
     }
 
     /// The deadline of a request that is made `now`.
-    fn sample(self, now: Time, stream: &mut Stream) -> Deadline {
+    fn sample(self, now: Time, stream: &mut impl Rng) -> Deadline {
         match self {
             Self::None => Deadline::NONE,
             Self::After(duration) => Deadline((now + duration.sample(stream)).0),
@@ -237,7 +237,7 @@ impl Default for Demands {
 
 impl Demands {
     /// What a request asks for that is made `now`.
-    pub fn draw(&self, now: Time, stream: &mut Stream) -> Demand {
+    pub fn draw(&self, now: Time, stream: &mut impl Rng) -> Demand {
         Demand {
             // Nobody plans requests for no unit at all.
             units: Units::new(self.units.sample(stream)).unwrap_or(Units::ONE),

@@ -9,12 +9,13 @@
 //! - [`queue`]: events ordered by (time, sequence).
 //! - [`layout`]: which links there are at the start, by name or one by one.
 //! - [`topology`]: random connected graphs, and how they change.
-//! - [`areas`], [`churn`], [`movement`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
+//! - [`areas`], [`churn`], [`roaming`]: where neighbourhoods lie, and how nodes come to be in them.
 //! - [`world`]: nodes, links and time; the event loop. Everything that is run stands on it.
 //! - [`run`]: one replication of a measured simulation: workload, mobility, warm-up.
 //! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
+//! - [`together`]: several resources, each with its algorithm, on one field.
 //! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
 //! - [`live`]: a field that somebody watches and meddles with.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
@@ -29,7 +30,6 @@ pub mod demand;
 pub mod layout;
 pub mod live;
 pub mod meter;
-pub mod movement;
 pub mod queue;
 pub mod random;
 pub mod roaming;
@@ -38,6 +38,7 @@ mod side_by_side;
 pub mod soak;
 pub mod summary;
 pub mod sweep;
+pub mod together;
 pub mod topology;
 pub mod traffic;
 pub mod world;

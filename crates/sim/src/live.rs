@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use driftlock_field::faults::{Area, Fault, FaultError, Kind, Memory};
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -144,7 +144,7 @@ impl Visitor for Watched<'_> {
         let mut live = Live::<P> {
             plan,
             world: World::new(setting),
-            applications: Applications::new(&plan.config, 0),
+            applications: Applications::of(&plan.config, 0),
             asks: vec![false; plan.config.nodes as usize],
             by_hand: vec![false; plan.config.nodes as usize],
             faults: BTreeMap::new(),
@@ -263,16 +263,16 @@ impl<P: Protocol> Live<'_, P> {
         self.entries += 1;
         let now = self.world.now();
         self.waited = self.waited + (now - self.world.meter().requested_at(node));
-        let stay = self.applications.stay();
         if !self.by_hand[node.index()] {
+            let stay = self.applications.stay(node);
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
         }
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = self.applications.pause(node);
         if !std::mem::replace(&mut self.asks[node.index()], true) {
+            let pause = self.applications.pause(node);
             self.world.schedule(pause, Event::Request { node });
         }
     }

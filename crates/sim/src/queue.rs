@@ -1,9 +1,7 @@
 //! Events, ordered by time.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use driftlock_net::Time;
+use driftlock_net::queue::Schedule;
 use driftlock_protocol::{Incarnation, NodeId};
 
 /// What can be due.
@@ -51,21 +49,10 @@ pub enum Event {
         /// Which node.
         node: NodeId,
     },
-    /// An end of a link notices that the node at the other end was killed.
-    Miss {
-        /// The node that notices.
-        node: NodeId,
-        /// The one that was killed.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A link forms again that a node had before it was killed.
-    Reform {
-        /// The one that was killed.
-        node: NodeId,
-        /// The other end.
-        peer: NodeId,
+    /// A change of the layer below that follows from an earlier one.
+    Follow {
+        /// Which, by number.
+        number: u32,
     },
     /// An application that has outlived its node shows its grant.
     Resume {
@@ -109,84 +96,34 @@ pub enum Event {
 /// The queue moves events about all the time: what makes them larger makes every run slower.
 const _: () = assert!(size_of::<Event>() <= 16);
 
-/// An event and its place in the order.
-#[derive(Clone, Copy, Debug)]
-struct Scheduled {
-    at: Time,
-    /// Unique. The highest bit tells timers, and the ends of leases that nobody else watches, which go first, from the
-    /// rest.
-    sequence: u64,
-    event: Event,
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        self.sequence == other.sequence
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    /// Reversed: the heap's greatest is the earliest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.sequence).cmp(&(self.at, self.sequence))
-    }
-}
-
-/// All events to come, the earliest first; of those at the same time, timers first, then in the order of scheduling.
+/// All events to come, the earliest first; of those at the same time, timers first, and the ends of leases that nobody
+/// else watches, then in the order of scheduling.
 #[derive(Clone, Debug, Default)]
-pub struct Queue {
-    heap: BinaryHeap<Scheduled>,
-    sequence: u64,
-    /// Whether the heap's first entry was handed out already. Most events schedule another one, which takes its place:
-    /// that is half the work of removing one and adding the other.
-    spent: bool,
-}
+pub struct Queue(Schedule<Event>);
 
 impl Queue {
     /// Adds an event.
     pub fn schedule(&mut self, at: Time, event: Event) {
-        const AFTER_TIMERS: u64 = 1 << 63;
-        let class = if matches!(event, Event::Timer { .. } | Event::Lease { .. }) { 0 } else { AFTER_TIMERS };
-        let scheduled = Scheduled { at, sequence: class | self.sequence, event };
-        self.sequence += 1;
-        if std::mem::take(&mut self.spent)
-            && let Some(mut first) = self.heap.peek_mut()
-        {
-            *first = scheduled;
+        if matches!(event, Event::Timer { .. } | Event::Lease { .. }) {
+            self.0.schedule_urgent(at, event);
         } else {
-            self.heap.push(scheduled);
+            self.0.schedule(at, event);
         }
     }
 
     /// Takes the earliest event.
     pub fn pop(&mut self) -> Option<(Time, Event)> {
-        if std::mem::take(&mut self.spent) {
-            self.heap.pop();
-        }
-        let Scheduled { at, event, .. } = *self.heap.peek()?;
-        self.spent = true;
-        Some((at, event))
+        self.0.pop()
     }
 
     /// When the earliest event is due.
-    pub fn next_time(&mut self) -> Option<Time> {
-        if std::mem::take(&mut self.spent) {
-            self.heap.pop();
-        }
-        self.heap.peek().map(|scheduled| scheduled.at)
+    pub fn next_time(&self) -> Option<Time> {
+        self.0.next_time()
     }
 
     /// Whether nothing is to come.
     pub fn is_empty(&self) -> bool {
-        self.heap.len() == usize::from(self.spent)
+        self.0.is_empty()
     }
 }
 
@@ -205,19 +142,6 @@ mod tests {
         queue.schedule(Time(4), request(3));
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
         assert_eq!(order, [request(3), timer, request(1), request(2)]);
-    }
-
-    #[test]
-    fn the_next_time_is_that_of_what_was_not_handed_out() {
-        let mut queue = Queue::default();
-        assert_eq!(queue.next_time(), None);
-        queue.schedule(Time(5), Event::Change);
-        queue.schedule(Time(7), Event::Change);
-        assert_eq!(queue.next_time(), Some(Time(5)));
-        assert_eq!(queue.pop(), Some((Time(5), Event::Change)));
-        assert_eq!(queue.next_time(), Some(Time(7)));
-        queue.schedule(Time(6), Event::Change);
-        assert_eq!((queue.next_time(), queue.is_empty()), (Some(Time(6)), false));
     }
 
     #[test]

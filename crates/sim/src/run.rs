@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
@@ -91,11 +92,11 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     if config.field.is_some() {
         // Nobody knows of links beforehand; the neighbourhood is everybody.
         let everybody = || (0..config.nodes).map(NodeId).collect();
-        let members = if plan.algorithm.layer() == Layer::Neighbourhood { everybody() } else { Vec::new() };
+        let members = if plan.algorithm.starts_from() == Start::Members { everybody() } else { Vec::new() };
         let stays = Stays::new(config.seed, replication).draw_all(members.len());
         return Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() };
     }
-    if plan.algorithm.layer() == Layer::Neighbourhood {
+    if plan.algorithm.starts_from() == Start::Members {
         return side_by_side::deployments(config, replication).swap_remove(0);
     }
     let links = match &config.topology {
@@ -145,6 +146,11 @@ impl From<Writer> for Records {
     }
 }
 
+/// The seed of the field of a replication.
+pub(crate) fn field_seed(plan: &Plan, replication: u32) -> u64 {
+    plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART))
+}
+
 struct Replicate<'a> {
     plan: &'a Plan,
     replication: u32,
@@ -156,7 +162,7 @@ impl Visitor for Replicate<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
-        let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
+        let seed = field_seed(plan, replication);
         // It was checked, but a file of movements may have changed since.
         let afield =
             |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
@@ -164,7 +170,7 @@ impl Visitor for Replicate<'_> {
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
         }
-        if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
+        if IdealOf::<P>::STARTS_FROM == Start::Members && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }
         let mut run = Run::<P>::new(plan, replication, variant, field, recorder);
@@ -181,9 +187,9 @@ impl Visitor for Replicate<'_> {
     }
 }
 
-struct Run<'a, P: Protocol> {
-    plan: &'a Plan,
-    world: World<P>,
+pub(crate) struct Run<'a, P: Protocol> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) world: World<P>,
     applications: Applications,
     mobility: Stream,
     restarts: Stream,
@@ -198,11 +204,11 @@ struct Run<'a, P: Protocol> {
 
 impl<'a, P: Protocol> Run<'a, P> {
     /// Everybody is about to ask for the first time.
-    fn new(
+    pub(crate) fn new(
         plan: &'a Plan,
         replication: u32,
         variant: P::Variant,
-        field: Option<Afield<P::Message>>,
+        field: Option<Afield>,
         recorder: Option<Writer>,
     ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -222,7 +228,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         let mut run = Self {
             plan,
             world: World::new(setting),
-            applications: Applications::new(&plan.config, replication),
+            applications: Applications::of(&plan.config, replication),
             mobility: draws(Subject::Mobility),
             restarts: draws(Subject::Restart),
             last_entry: Time::ZERO,
@@ -283,7 +289,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         Ok(())
     }
 
-    fn handle(&mut self, event: Event) -> Step<()> {
+    pub(crate) fn handle(&mut self, event: Event) -> Step<()> {
         if let Some(node) = self.world.has_to_wait(event) {
             self.world.put_off(node, event);
             return Ok(());
@@ -309,8 +315,24 @@ impl<'a, P: Protocol> Run<'a, P> {
             }
             event => self.world.deliver(event)?,
         }
+        self.let_in();
+        Ok(())
+    }
+
+    /// Those that were granted units begin to use them.
+    pub(crate) fn let_in(&mut self) {
         while let Some(node) = self.world.next_granted() {
             self.entered(node);
+        }
+    }
+
+    /// Fails if a node that is there has waited while nobody was served for long.
+    pub(crate) fn lose_patience(&mut self) -> Step<()> {
+        let now = self.world.now();
+        if now - self.last_entry > patience(&self.plan.config) {
+            let owed = present_and_owed(&mut self.world);
+            give_up(now, self.last_entry, owed)?;
+            self.last_entry = now;
         }
         Ok(())
     }
@@ -322,7 +344,7 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.applications.stay();
+        let stay = self.applications.stay(node);
         let entry = self.world.entry(node);
         self.world.schedule(stay, Event::Release { node, entry });
     }
@@ -354,7 +376,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         let links = self.world.links();
         let mut gone = None;
         if links.count() as f64 - 1.0 >= 0.9 * start || links.count() as u64 >= self.plan.links {
-            let may_go = |a, b| (fate != Fate::Drained || links.is_idle(a, b)) && links.connected_without(Some((a, b)));
+            let may_go =
+                |a, b| (fate != Fate::Drained || self.world.are_drained(a, b)) && links.connected_without(Some((a, b)));
             gone = random_removable(links, may_go, &mut self.mobility);
         }
         if let Some((a, b)) = gone {
@@ -405,7 +428,7 @@ mod tests {
 
     const SETTLED: f64 = 200.0;
 
-    /// What a crowd in one cell waits on average, in a hundred seconds: ten seconds after it has asked at the first
+    /// What a crowd in one cell waits on average, in four hundred seconds: ten seconds after it has asked at the first
     /// rate, and those who waited then have been served. Since then it asks at the second rate.
     struct Waits<'a> {
         stormy: &'a Plan,
@@ -425,12 +448,12 @@ mod tests {
             until(&mut run, SETTLED);
             let served_in_a_second = run.world.meter().entries() as f64 / 20.0;
             let served = SETTLED + run.world.oracle().owed_count() as f64 / served_in_a_second;
-            run.applications = Applications::new(&self.calm.config, 0);
+            run.applications = Applications::of(&self.calm.config, 0);
             until(&mut run, served + 10.0);
             run.world.meter().restart(0);
-            until(&mut run, served + 110.0);
+            until(&mut run, served + 410.0);
             let tally = run.world.finish(None).expect("nothing is written").finish();
-            assert!(tally.waits.len() > 50, "{} entries", tally.waits.len());
+            assert!(tally.waits.len() > 200, "{} entries", tally.waits.len());
             tally.waits.iter().map(|wait| wait.units()).sum::<f64>() / tally.waits.len() as f64
         }
     }

@@ -9,21 +9,20 @@
 //! When it has said farewell it departs, and enters where the node is by then, hungry if its application waits. What
 //! was left of its time in the CS is served there.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 
+use driftlock_field::sites::Site;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Site;
+use driftlock_net::queue::Schedule;
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;
+use rand::RngExt;
 
 use crate::applications::Applications;
 use crate::areas::plane;
 use crate::config::Config;
 use crate::meter::{Tally, Waiter};
-use crate::movement::Walk;
 use crate::random::{Stays, Subject, stream, stream_of_site};
 use crate::roaming::Roaming;
 use crate::run::{EVENTS_WITHOUT_ENTRY_MAX, OpenWaits, Replication, give_up, patience};
@@ -31,11 +30,11 @@ use crate::world::{Setting, Step, Toll, Traveller, World};
 
 /// How the nodes of a replication move about.
 pub(crate) fn roaming(config: &Config, replication: u32) -> Roaming {
-    let draws = stream(config.seed, replication, Subject::Mobility);
+    let mut draws = stream(config.seed, replication, Subject::Mobility);
     let &Config { nodes, neighbourhoods, speed, areas, spacing, margin, churn, absence, .. } = config;
     if speed > 0.0 {
-        let (sites, size) = plane(neighbourhoods, areas, spacing, margin).expect("a plan has sites that make sense");
-        return Roaming::walk(|draws| Walk::new(nodes, sites, size, speed, draws), draws);
+        let (sites, corner) = plane(neighbourhoods, areas, spacing, margin).expect("a plan has sites that make sense");
+        return Roaming::walk(nodes, sites, corner, speed, draws.random()).expect("a plan has walks that make sense");
     }
     Roaming::churn(nodes, neighbourhoods, churn, absence, draws)
 }
@@ -96,7 +95,7 @@ pub(crate) fn replicate<P: Protocol>(
 }
 
 /// What the applications and the bodies of nodes do, wherever they are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Errand {
     /// The application asks.
     Request(NodeId),
@@ -128,8 +127,7 @@ struct SideBySide<'a, P: Protocol> {
     config: &'a Config,
     worlds: Vec<World<P>>,
     now: Time,
-    errands: BinaryHeap<Reverse<(Time, u64, Errand)>>,
-    sequence: u64,
+    errands: Schedule<Errand>,
     places: Vec<Place<P>>,
     services: Vec<Service>,
     roaming: Roaming,
@@ -151,11 +149,10 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             config,
             worlds,
             now: Time::ZERO,
-            errands: BinaryHeap::new(),
-            sequence: 0,
+            errands: Schedule::default(),
             services: vec![Service::default(); config.nodes as usize],
             roaming,
-            applications: Applications::new(config, replication),
+            applications: Applications::of(config, replication),
             entries: 0,
             events: 0,
             last_entry: Time::ZERO,
@@ -219,7 +216,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         let in_worlds =
             (0..).map(Site).zip(&mut self.worlds).filter_map(|(site, world)| Some((world.next_time()?, site)));
         let first = in_worlds.min();
-        let errand = self.errands.peek().map(|Reverse((at, ..))| *at);
+        let errand = self.errands.next_time();
         match (first, errand) {
             (Some((at, site)), errand) if errand.is_none_or(|errand| at <= errand) => {
                 self.now = at;
@@ -232,7 +229,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             (_, Some(at)) => {
                 self.now = at;
                 self.events += 1;
-                if let Some(Reverse((_, _, errand))) = self.errands.pop() {
+                if let Some((_, errand)) = self.errands.pop() {
                     self.run(errand)?;
                 }
             }
@@ -329,7 +326,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.entries += 1;
         self.last_entry = self.now;
         let service = &mut self.services[node.index()];
-        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay());
+        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay(node));
         service.until = self.now + lasts;
         let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
         self.schedule(until, Errand::Release { node, site, entry });
@@ -351,8 +348,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     }
 
     fn schedule(&mut self, at: Time, errand: Errand) {
-        self.errands.push(Reverse((at, self.sequence, errand)));
-        self.sequence += 1;
+        self.errands.schedule(at, errand);
     }
 
     /// Whoever waits in some neighbourhood.

@@ -13,15 +13,15 @@ mod injected;
 mod lives;
 mod outdoors;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::Time;
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{Fate, Ideal, Life, Start};
 use driftlock_protocol::{
-    Algorithm, Constants, Deployment, Harm, Layer, NodeId, Protocol, Repairs, Stored, View, Visitor,
-    registry::UnitsRule,
+    Algorithm, Constants, Deployment, Harm, NodeId, Protocol, Repairs, Stored, Visitor, registry::UnitsRule,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -31,6 +31,7 @@ use thiserror::Error;
 
 pub use self::injected::Injected;
 use crate::afield::Terrain;
+use crate::applications::{Applications, Habits};
 use crate::demand::{Deadlines, Demands, Numbers};
 use crate::queue::Event;
 use crate::random::{Duration, Stays, Stream, Subject, exponential, stream};
@@ -166,11 +167,11 @@ impl Case {
     pub fn draw(seed: u64, crowd: Crowd, algorithm: &Algorithm) -> Self {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
-        let deployment = match algorithm.layer() {
+        let deployment = match algorithm.starts_from() {
+            Start::Links if !crowd.is_afield() => linked(nodes, k, &mut draw),
+            Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
             // Who hears whom, nobody knows beforehand.
-            Layer::Links if crowd.is_afield() => Deployment { nodes, k, ..Deployment::default() },
-            Layer::Links => linked(nodes, k, &mut draw),
-            Layer::Neighbourhood => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
+            Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
         };
         let case = Self {
             seed,
@@ -256,6 +257,17 @@ impl Case {
         Self { checked: false, ..self }
     }
 
+    /// What its applications are like.
+    fn habits(&self) -> Habits {
+        Habits {
+            load: self.request_rate,
+            load_of: BTreeMap::new(),
+            demands: self.demands.clone(),
+            priority_of: BTreeMap::new(),
+            cs_time: self.cs_time,
+        }
+    }
+
     /// The nodes, units and links at the start.
     pub fn deployment(&self) -> &Deployment {
         &self.deployment
@@ -316,10 +328,8 @@ impl Case {
         let mut soak = Soak::<P> {
             case: self,
             world: World::new(setting),
-            workload: draws(Subject::Workload),
-            service: draws(Subject::Service),
+            applications: Applications::new(self.habits(), self.deployment.nodes, self.seed, 0),
             mobility: draws(Subject::Mobility),
-            demands: draws(Subject::Demand),
             losses: draws(Subject::Loss),
             lives: stream(self.seed, lives::WHO_AND_WHEN, Subject::Life),
             secluded: Vec::new(),
@@ -437,10 +447,8 @@ impl Visitor for RunCase<'_> {
 struct Soak<'a, P: Protocol> {
     case: &'a Case,
     world: World<P>,
-    workload: Stream,
-    service: Stream,
+    applications: Applications,
     mobility: Stream,
-    demands: Stream,
     losses: Stream,
     lives: Stream,
     /// Who is out of reach.
@@ -543,12 +551,12 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn request(&mut self, node: NodeId) -> Step<()> {
-        let draw = || self.case.demands.draw(self.world.now(), &mut self.demands);
-        let demand = self.world.withdrawn(node).unwrap_or_else(draw);
-        self.world.request(node, demand)?;
+        let demand = self.applications.demand(node, self.world.now());
+        self.world.request(node, self.world.withdrawn(node).unwrap_or(demand))?;
         self.welcome();
-        if self.workload.random_bool(self.case.impatience) {
-            let patience = Time::from_units(exponential(5.0, &mut self.workload));
+        let mut patience = self.applications.patience(node);
+        if patience.random_bool(self.case.impatience) {
+            let patience = Time::from_units(exponential(5.0, &mut patience));
             self.world.schedule(patience, Event::Cancel { node });
         }
         Ok(())
@@ -561,7 +569,7 @@ impl<P: Protocol> Soak<'_, P> {
         while self.world.next_departed().is_some() {}
         while let Some(node) = self.world.next_granted() {
             self.entries += 1;
-            let stay = self.case.cs_time.sample(&mut self.service);
+            let stay = self.applications.stay(node);
             let entry = self.world.entry(node);
             self.world.schedule(stay, Event::Release { node, entry });
         }
@@ -569,7 +577,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whether a node has crashed and has not come back.
     fn is_down(&self, node: NodeId) -> bool {
-        P::View::LAYER == Layer::Neighbourhood && self.world.neighbourhood().is_crashed(node)
+        self.world.ideal().life(node) == Life::Crashed
     }
 
     /// Whether a node is up, and its application neither waits nor uses anything: one that came back after a crash may
@@ -584,7 +592,7 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn schedule_request(&mut self, node: NodeId) {
-        let pause = Time::from_units(exponential(1.0 / self.case.request_rate, &mut self.workload));
+        let pause = self.applications.pause(node);
         self.world.schedule(pause, Event::Request { node });
     }
 

@@ -41,7 +41,7 @@ use trouble::{Condition, Held};
 
 use crate::afield::TerrainError;
 use crate::capturing::Capturing;
-use crate::random::{Stream, Subject, exponential, stream};
+use crate::random::{Streams, Subject, exponential};
 
 type Packet = aodv::Packet<(), Letter>;
 type Router = aodv::Router<(), Letter>;
@@ -87,6 +87,8 @@ struct Node {
     condition: Condition,
     /// How often it was switched on again.
     boot: u32,
+    /// How many requests its application has planned so far.
+    asks: u32,
 }
 
 /// The field, the traffic on it and time.
@@ -102,7 +104,9 @@ struct World<'a> {
     /// What paused nodes should have done.
     held: Vec<(NodeId, Held)>,
     capturing: Capturing,
-    workload: Stream,
+    /// When each node asks, by the number of its request, and whom.
+    pauses: Streams,
+    lucks: Streams,
     exchanges: Vec<Exchange>,
     packets: Packets,
     unsent: Unsent,
@@ -165,7 +169,7 @@ impl<'a> World<'a> {
         let room = plan.config.nodes.min(ROOM) as usize;
         let node = |id| {
             let router = Router::new(NodeId(id), Arc::clone(&routing)).with_room(room);
-            Node { router, wakes: Time::END, condition: Condition::Up, boot: 0 }
+            Node { router, wakes: Time::END, condition: Condition::Up, boot: 0, asks: 0 }
         };
         let (medium, faults) = plan.ground()?;
         let hours = Hours::of(plan, &medium);
@@ -180,7 +184,8 @@ impl<'a> World<'a> {
             faults,
             held: Vec::new(),
             capturing: Capturing::default(),
-            workload: stream(config.seed, 0, Subject::Workload),
+            pauses: Streams::new(config.seed, 0, Subject::Workload),
+            lucks: Streams::new(config.seed, 0, Subject::Demand),
             exchanges: Vec::new(),
             packets: Packets::default(),
             unsent: Unsent::default(),
@@ -203,9 +208,8 @@ impl<'a> World<'a> {
             Event::Wake(node) => self.wake(node),
             Event::Transmit { from, to, packet } => self.transmit(from, to, packet),
             Event::Ask(node) => {
+                let luck = self.lucks.of(node, self.nodes[node.index()].asks).random();
                 self.expect_request(node);
-                // Drawn whether or not there is anybody, so that the requests of others do not depend on it.
-                let luck = self.workload.random::<f64>();
                 self.ask(node, luck);
             }
             Event::Fault => self.fault(),
@@ -216,7 +220,9 @@ impl<'a> World<'a> {
     }
 
     fn expect_request(&mut self, node: NodeId) {
-        let at = self.now + Time::from_units(exponential(self.plan.config.period, &mut self.workload));
+        let asks = &mut self.nodes[node.index()].asks;
+        *asks += 1;
+        let at = self.now + Time::from_units(exponential(self.plan.config.period, &mut self.pauses.of(node, *asks)));
         if at < self.hours.until {
             self.queue.schedule(at, Event::Ask(node));
         }

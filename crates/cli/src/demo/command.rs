@@ -1,6 +1,6 @@
 //! What a page asks of a run that goes on.
 
-use driftlock_net::neighbourhood::Point;
+use driftlock_field::plane::Point;
 use driftlock_protocol::NodeId;
 use driftlock_sim::live::Deed;
 use serde::Deserialize;

@@ -72,7 +72,7 @@ fn scaled(share: f64, most: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_net::neighbourhood::Point;
+    use driftlock_field::plane::Point;
     use driftlock_protocol::Permits;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Parts of the plane, in metres. What is on an edge belongs to the inside.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 
 use super::Nonsense;
 

@@ -1,7 +1,7 @@
 //! Schedules by seed.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 

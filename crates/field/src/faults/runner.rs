@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 
 use super::{Action, Fault, FaultError, Kind, Memory, Nonsense, Schedule};

@@ -6,8 +6,8 @@
 //! is left of one is distributed as a new one, so the start can be drawn exactly. (Royer's variant, in which nodes
 //! always go on up to a border, keeps them at borders.)
 
+use crate::plane::{Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Point, Velocity};
 use serde::{Deserialize, Serialize};
 
 use super::model::{Area, ModelError, is_not_negative, is_positive};

@@ -5,8 +5,8 @@
 //! the mean direction is turned away from it. The start (uniform points, any direction, speeds of the stationary
 //! distribution) is not exactly what one finds later: then nodes are a little rarer at borders.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, TAU};
 

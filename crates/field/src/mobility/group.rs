@@ -4,8 +4,8 @@
 //! reference point plus an offset. Both move along straight lines, so their sum does. The offset goes, in equal steps,
 //! from one uniformly drawn point of the disc to the next. Both start as one finds them at any time, so the whole does.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 

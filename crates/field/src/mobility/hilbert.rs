@@ -1,7 +1,7 @@
 //! A curve through a square (Hilbert, 1891): what is close together on it is close together on the plane, and mostly
 //! the other way round.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 
 /// The square is cut into two to the power of this in both directions.
 const BITS: u32 = 16;

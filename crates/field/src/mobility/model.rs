@@ -1,6 +1,6 @@
 //! The rules by which nodes move, as a person writes them down.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::plane::{Leg, Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 use driftlock_protocol::NodeId;
 
 use super::model::{Area, Model, ModelError};

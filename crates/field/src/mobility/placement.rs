@@ -1,6 +1,6 @@
 //! Where nodes stand that do not move.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 

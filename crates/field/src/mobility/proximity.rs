@@ -6,18 +6,20 @@
 //! are looked at when a node turns (with all around it) and when it comes into another cell (with those in the cells
 //! that it comes to touch).
 
-mod agenda;
 mod cells;
 mod meeting;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
+use driftlock_net::queue::{Due, Queue};
 use driftlock_protocol::NodeId;
 
-use self::agenda::{Agenda, Timed};
 use self::cells::{Block, Cell, Cells, Occupant};
 use self::meeting::Meeting;
 use super::movement::{Course, Movement};
+
+/// What is expected, most of it far ahead: in slots of about half a second.
+type Agenda<T> = Queue<T, 29>;
 
 /// Two nodes have come within range of one another, or are so no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,13 +60,13 @@ struct Crossing {
     leg: u32,
 }
 
-impl Timed for Prospect {
+impl Due for Prospect {
     fn at(&self) -> Time {
         self.at
     }
 }
 
-impl Timed for Crossing {
+impl Due for Crossing {
     fn at(&self) -> Time {
         self.at
     }
@@ -91,6 +93,8 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: Agenda<Crossing>,
     prospects: Agenda<Prospect>,
+    /// When the first of all these is due: asked for at every event of the radios, and seldom another.
+    wakes: Option<Time>,
     /// The nodes that have set out, and on which course, if it is watched.
     set_out: Option<Vec<(NodeId, Course)>>,
     /// The nodes that have come or gone, and when, until they are asked for.
@@ -118,14 +122,16 @@ impl Proximity {
         assert!(range.is_finite() && range > 0.0, "a range must be more than 0 metres, not {range}");
         let cells = Cells::new(movement.bounds(), range + slack(range), movement.len());
         let bodies = vec![Body::default(); movement.len()];
-        let (crossings, prospects) = (Agenda::new(), Agenda::new());
+        let (crossings, prospects) = (Queue::default(), Queue::default());
         let (set_out, presences) = (None, Vec::new());
-        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out, presences };
+        let wakes = None;
+        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, wakes, set_out, presences };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
         }
         proximity.presences.clear();
+        proximity.wakes = proximity.first_due();
         proximity
     }
 
@@ -172,35 +178,45 @@ impl Proximity {
 
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
     pub fn wakes(&self) -> Option<Time> {
+        self.wakes
+    }
+
+    fn first_due(&self) -> Option<Time> {
         let turn = self.movement.next_turn().map(|(at, _)| at);
-        [turn, self.crossings.first(), self.prospects.first()].into_iter().flatten().min()
+        [turn, self.crossings.next_time(), self.prospects.next_time()].into_iter().flatten().min()
     }
 
     /// The next change up to a time, in the order of time and then of the nodes. If there is none, every node has got
     /// to that time.
     pub fn next(&mut self, until: Time) -> Option<Change> {
         loop {
-            let due = self.wakes().filter(|due| *due <= until)?;
-            // Whatever happens at one time, pairs come last: by then every node is on the right leg.
-            if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
-                self.movement.turn(node);
-                self.set_out(node, due);
-            } else if self.crossings.first() == Some(due)
-                && let Some(crossing) = self.crossings.pop()
-            {
-                self.cross(crossing);
-            } else if let Some(prospect) = self.prospects.pop()
-                && let Some(change) = self.come_true(prospect)
-            {
-                return Some(change);
+            let due = self.wakes.filter(|due| *due <= until)?;
+            let change = self.pass(due);
+            self.wakes = self.first_due();
+            if change.is_some() {
+                return change;
             }
         }
+    }
+
+    /// What is due now happens. Whatever happens at one time, pairs come last: by then every node is on the right leg.
+    fn pass(&mut self, now: Time) -> Option<Change> {
+        if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == now) {
+            self.movement.turn(node);
+            self.set_out(node, now);
+        } else if let Some(crossing) = self.crossings.pop_by(now) {
+            self.cross(crossing);
+        } else if let Some(prospect) = self.prospects.pop() {
+            return self.come_true(prospect);
+        }
+        None
     }
 
     /// Puts a node somewhere, as [`Movement::place`] does. All changes up to that time have been taken.
     pub fn place(&mut self, node: NodeId, at: Time, point: Point) {
         self.movement.place(node, at, point);
         self.set_out(node, at);
+        self.wakes = self.first_due();
     }
 
     /// All others whose distance from a node is at most this, with the distance, in the order of their numbers. All

@@ -1,7 +1,7 @@
 //! Where nodes were, as a file says: way points with times, and straight lines between them.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::NodeId;
 use thiserror::Error;
 

@@ -9,8 +9,8 @@
 //! Class of Mobility Models", INFOCOM 2005; Navidi and Camp: "Stationary Distributions for the Random Waypoint Mobility
 //! Model", IEEE Trans. Mobile Computing 3(1), 2004.
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use serde::{Deserialize, Serialize};
 
 use super::model::{ModelError, is_not_negative};

@@ -85,7 +85,7 @@ fn reach(node: NodeId, is_reached: &mut [bool], to_visit: &mut Vec<NodeId>) {
 #[cfg(test)]
 mod tests {
     use driftlock_field::mobility::{Movement, Track, Tracks, Waypoint};
-    use driftlock_net::neighbourhood::Point;
+    use driftlock_field::plane::Point;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! Why a configuration makes no sense, in sentences.
 
-use driftlock_net::neighbourhood::SitesError;
+use driftlock_field::mobility::ModelError;
+use driftlock_field::sites::SitesError;
 use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency, WrongConstant};
 use thiserror::Error;
 
@@ -130,6 +131,9 @@ pub enum ConfigError {
     /// Sites that make no sense.
     #[error(transparent)]
     Sites(#[from] SitesError),
+    /// A walk that makes no sense.
+    #[error("the walk: {0}")]
+    Walk(ModelError),
     /// More places than fit.
     #[error("{nodes} nodes in {neighbourhoods} neighbourhoods are too many: their product may be {PLACES_MAX} at most")]
     TooManyPlaces {

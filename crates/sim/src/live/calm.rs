@@ -1,7 +1,7 @@
 //! Who waits too long, on a field where nothing stands in the way.
 
+use driftlock_field::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{NodeId, Protocol};
 use driftlock_spec::Violation;
 

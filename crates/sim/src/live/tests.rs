@@ -1,4 +1,4 @@
-use driftlock_net::neighbourhood::Point;
+use driftlock_field::plane::Point;
 use driftlock_protocol::{NodeId, Section};
 
 use super::*;

@@ -2,9 +2,9 @@
 
 use driftlock_field::faults::{Often, Ranges};
 use driftlock_field::mobility::{Area, Model, RandomWaypoint};
+use driftlock_field::plane::Point;
 use driftlock_field::radio;
 use driftlock_field::radio::settings::Propagation;
-use driftlock_net::neighbourhood::Point;
 use driftlock_protocol::{NodeId, Protocol};
 use rand::RngExt;
 

@@ -1,11 +1,11 @@
 //! What is to come, by time, and at the same time in the order in which it was put in.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 use driftlock_field::radio;
+use driftlock_field::slab::Slab;
 use driftlock_net::Time;
+use driftlock_net::queue::Schedule;
 use driftlock_protocol::NodeId;
 
 use super::Packet;
@@ -25,119 +25,69 @@ pub(super) enum Event {
     Fault,
 }
 
-/// What is soon due.
-#[derive(Clone, Debug)]
-enum Soon {
-    Radio(radio::Event),
-    Transmit { from: NodeId, to: Option<NodeId>, packet: Rc<Packet> },
-}
-
-/// What is due later.
+/// The same, as small as can be.
 #[derive(Clone, Copy, Debug)]
-enum Later {
+enum Due {
+    Radio(radio::Event),
     Wake(NodeId),
+    /// The packet of this number that was put off.
+    Transmit(u32),
     Ask(NodeId),
     Fault,
 }
 
-/// An event and its place in the order.
+/// A packet that was put off.
 #[derive(Clone, Debug)]
-struct Scheduled<E> {
-    at: Time,
-    sequence: u64,
-    event: E,
+struct PutOff {
+    from: NodeId,
+    to: Option<NodeId>,
+    packet: Rc<Packet>,
 }
 
-/// All that is to come. Radios want something within microseconds, routers and applications within seconds. So there
-/// are two heaps: the one that most events go through stays small, and in the caches, and the other has small entries.
+/// All that is to come. Radios want something within microseconds, routers and applications within seconds: so time is
+/// cut into slots of 17 milliseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    soon: BinaryHeap<Scheduled<Soon>>,
-    later: BinaryHeap<Scheduled<Later>>,
-    sequence: u64,
+    schedule: Schedule<Due, 24>,
+    /// By number; nothing where a packet was dropped, until it would have been due.
+    put_off: Slab<Option<PutOff>>,
 }
 
 impl Queue {
     pub(super) fn schedule(&mut self, at: Time, event: Event) {
-        let sequence = self.sequence;
-        self.sequence += 1;
-        match event {
-            Event::Radio(event) => self.soon.push(Scheduled { at, sequence, event: Soon::Radio(event) }),
+        let due = match event {
+            Event::Radio(event) => Due::Radio(event),
+            Event::Wake(node) => Due::Wake(node),
             Event::Transmit { from, to, packet } => {
-                self.soon.push(Scheduled { at, sequence, event: Soon::Transmit { from, to, packet } });
+                Due::Transmit(self.put_off.insert(Some(PutOff { from, to, packet })))
             }
-            Event::Wake(node) => self.later.push(Scheduled { at, sequence, event: Later::Wake(node) }),
-            Event::Ask(node) => self.later.push(Scheduled { at, sequence, event: Later::Ask(node) }),
-            Event::Fault => self.later.push(Scheduled { at, sequence, event: Later::Fault }),
-        }
+            Event::Ask(node) => Due::Ask(node),
+            Event::Fault => Due::Fault,
+        };
+        self.schedule.schedule(at, due);
     }
 
     /// Drops the packets of this node that were put off.
     pub(super) fn forget_packets_of(&mut self, node: NodeId) {
-        self.soon.retain(|next| !matches!(next.event, Soon::Transmit { from, .. } if from == node));
+        self.put_off.iter_mut().for_each(|packet| *packet = packet.take().filter(|packet| packet.from != node));
     }
 
     /// Takes the next event, unless it comes after the end.
     pub(super) fn pop(&mut self, end: Time) -> Option<(Time, Event)> {
-        let [soon, later] = [self.soon.peek().map(Scheduled::place), self.later.peek().map(Scheduled::place)];
-        let ((at, _), is_soon) = match (soon, later) {
-            (Some(soon), Some(later)) => (soon.min(later), soon < later),
-            (Some(soon), None) => (soon, true),
-            (None, later) => (later?, false),
-        };
-        if at > end {
-            None
-        } else if is_soon {
-            self.soon.pop().map(|next| (at, next.event.into()))
-        } else {
-            self.later.pop().map(|next| (at, next.event.into()))
+        loop {
+            let (at, due) = self.schedule.pop_by(end)?;
+            let event = match due {
+                Due::Radio(event) => Event::Radio(event),
+                Due::Wake(node) => Event::Wake(node),
+                Due::Transmit(number) => {
+                    let Some(PutOff { from, to, packet }) = self.put_off.remove(number).flatten() else { continue };
+                    Event::Transmit { from, to, packet }
+                }
+                Due::Ask(node) => Event::Ask(node),
+                Due::Fault => Event::Fault,
+            };
+            return Some((at, event));
         }
-    }
-}
-
-impl From<Soon> for Event {
-    fn from(event: Soon) -> Self {
-        match event {
-            Soon::Radio(event) => Self::Radio(event),
-            Soon::Transmit { from, to, packet } => Self::Transmit { from, to, packet },
-        }
-    }
-}
-
-impl From<Later> for Event {
-    fn from(event: Later) -> Self {
-        match event {
-            Later::Wake(node) => Self::Wake(node),
-            Later::Ask(node) => Self::Ask(node),
-            Later::Fault => Self::Fault,
-        }
-    }
-}
-
-impl<E> Scheduled<E> {
-    fn place(&self) -> (Time, u64) {
-        (self.at, self.sequence)
-    }
-}
-
-impl<E> PartialEq for Scheduled<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.sequence == other.sequence
-    }
-}
-
-impl<E> Eq for Scheduled<E> {}
-
-impl<E> PartialOrd for Scheduled<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Scheduled<E> {
-    /// Reversed: the heap's greatest is the earliest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.place().cmp(&self.place())
     }
 }
 

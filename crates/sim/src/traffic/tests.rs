@@ -1,5 +1,5 @@
 use driftlock_field::mobility::{Area, Grid, Model, RandomWaypoint};
-use driftlock_net::neighbourhood::Point;
+use driftlock_field::plane::Point;
 
 use super::{Config, Report, run};
 use crate::afield::{Radio, Terrain};

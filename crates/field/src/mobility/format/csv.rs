@@ -20,8 +20,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 
 use super::TraceError;
 use super::clock::{date, span};

@@ -5,7 +5,7 @@
 //! Krueger's series to the third order (Karney: "Transverse Mercator with an accuracy of a few nanometers", 2011),
 //! right to a millimetre.
 
-use driftlock_net::neighbourhood::Point;
+use crate::plane::Point;
 
 use super::lines::{number, shown};
 use crate::mobility::tracks::Tracks;

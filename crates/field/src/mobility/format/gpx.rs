@@ -11,8 +11,8 @@
 
 use std::io::BufRead;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 use quick_xml::events::BytesStart;
 
 use super::TraceError;

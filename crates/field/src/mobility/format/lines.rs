@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 
 use super::{BYTE_ORDER_MARK, TraceError};
 use crate::mobility::model::FAR;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::plane::Point;
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::Point;
 
 use super::lines::shown;
 use crate::mobility::tracks::{Stay, Track, TrackError, Waypoint};

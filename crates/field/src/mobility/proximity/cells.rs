@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use driftlock_net::neighbourhood::{Point, Velocity};
+use crate::plane::{Point, Velocity};
 use driftlock_protocol::NodeId;
 
 use crate::mobility::movement::Course;

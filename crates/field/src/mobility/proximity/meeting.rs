@@ -1,7 +1,7 @@
 //! When two nodes on their legs are in range of one another.
 
+use crate::plane::{Leg, Point, Velocity};
 use driftlock_net::Time;
-use driftlock_net::neighbourhood::{Leg, Point, Velocity};
 
 use crate::mobility::movement::Course;
 

@@ -1,7 +1,7 @@
 //! Square cells that fill a rectangle.
 
-use super::super::{Leg, Point};
 use super::Site;
+use crate::plane::{Leg, Point};
 
 /// A rectangle of cells, its lower left corner at the origin.
 #[derive(Clone, PartialEq, Debug)]
@@ -118,8 +118,8 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Velocity;
     use super::*;
+    use crate::plane::Velocity;
 
     /// 0 1 2 below 3 4 5, 10 metres each.
     const SIX: Cells = Cells { columns: 3, rows: 2, side: 10.0 };

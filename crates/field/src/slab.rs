@@ -2,17 +2,20 @@
 
 /// A vector with gaps. A number is good until its thing is removed.
 #[derive(Clone, Debug)]
-pub(super) struct Slab<T> {
+pub struct Slab<T> {
     places: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl<T> Slab<T> {
-    pub(super) fn new() -> Self {
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
         Self { places: Vec::new(), free: Vec::new() }
     }
+}
 
-    pub(super) fn insert(&mut self, thing: T) -> u32 {
+impl<T> Slab<T> {
+    /// Adds a thing, and tells its number.
+    pub fn insert(&mut self, thing: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(thing);
             return number;
@@ -21,22 +24,30 @@ impl<T> Slab<T> {
         u32::try_from(self.places.len() - 1).expect("memory ends before the numbers do")
     }
 
-    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+    /// The thing of this number.
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.places.get_mut(number as usize)?.as_mut()
     }
 
-    pub(super) fn get(&self, number: u32) -> Option<&T> {
+    /// The thing of this number.
+    pub fn get(&self, number: u32) -> Option<&T> {
         self.places.get(number as usize)?.as_ref()
     }
 
-    pub(super) fn remove(&mut self, number: u32) -> Option<T> {
+    /// Takes the thing of this number, which is free again.
+    pub fn remove(&mut self, number: u32) -> Option<T> {
         let thing = self.places.get_mut(number as usize)?.take()?;
         self.free.push(number);
         Some(thing)
     }
 
+    /// All things.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut().flatten()
+    }
+
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.places.len() - self.free.len()
     }
 }

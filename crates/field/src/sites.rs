@@ -1,9 +1,18 @@
 //! Which neighbourhood a point is in, and when exactly a moving node passes from one to another.
+//!
+//! A neighbourhood is the area in which one set of k resources can be reached. Many lie side by side, and in each an
+//! instance of the algorithm runs for itself. A node is in one of them or in none, never in two: where areas overlap it
+//! belongs to the nearest site when it comes in from outside (of equally near ones to the lower number), and then it
+//! stays where it is until it has left that area by more than a margin. So a node that walks along a border does not
+//! change sides with every step, and one in an overlap asks in one neighbourhood only.
+//!
+//! Everything here is computed, nothing is sampled: a passage happens at the root of an equation, and the same movement
+//! gives the same passages on every machine.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Leg, Point};
+use crate::plane::{Leg, Point};
 use cells::Cells;
 use discs::Discs;
 
@@ -109,15 +118,6 @@ impl Sites {
         Ok(Self { areas: Areas::Discs(Discs { centres, range }), margin })
     }
 
-    /// How many neighbourhoods there are.
-    pub fn count(&self) -> u32 {
-        match &self.areas {
-            Areas::Cells(cells) => cells.columns * cells.rows,
-            #[allow(clippy::cast_possible_truncation)] // at most SITES_MAX
-            Areas::Discs(discs) => discs.centres.len() as u32,
-        }
-    }
-
     /// The neighbourhood that a node is in if it appears here.
     pub fn at(&self, point: Point) -> Option<Site> {
         match &self.areas {
@@ -137,12 +137,6 @@ impl Sites {
         debug_assert!(after >= since && entered != current, "{leg:?} from {current:?} at {since}");
         (after.is_finite() && after <= leg.lasts).then_some(Passage { after, left: current, entered })
     }
-
-    /// All passages of a node on this leg that starts in `current`, in their order.
-    pub fn passages<'a>(&'a self, current: Option<Site>, leg: &'a Leg) -> impl Iterator<Item = Passage> + 'a {
-        let first = self.first_passage(current, leg, 0.0);
-        std::iter::successors(first, |last| self.first_passage(last.entered, leg, last.after))
-    }
 }
 
 fn check_count(count: u64) -> Result<(), SitesError> {
@@ -155,8 +149,8 @@ fn check_length(what: &'static str, bound: &'static str, value: f64, sound: bool
 
 #[cfg(test)]
 mod tests {
-    use super::super::Velocity;
     use super::*;
+    use crate::plane::Velocity;
 
     /// Numbers between 0 and 1, from a seed.
     struct Draw(u64);
@@ -176,6 +170,20 @@ mod tests {
             let to = self.point(size);
             let lasts = from.distance_squared(to).sqrt();
             Leg { from, velocity: Velocity { x: (to.x - from.x) / lasts, y: (to.y - from.y) / lasts }, lasts }
+        }
+    }
+
+    /// All passages of a node on this leg that starts in `current`, in their order.
+    fn passages(sites: &Sites, current: Option<Site>, leg: &Leg) -> impl Iterator<Item = Passage> {
+        let first = sites.first_passage(current, leg, 0.0);
+        std::iter::successors(first, |last| sites.first_passage(last.entered, leg, last.after))
+    }
+
+    /// How many neighbourhoods there are.
+    fn count(sites: &Sites) -> u32 {
+        match &sites.areas {
+            Areas::Cells(cells) => cells.columns * cells.rows,
+            Areas::Discs(discs) => u32::try_from(discs.centres.len()).unwrap(),
         }
     }
 
@@ -209,7 +217,7 @@ mod tests {
         for _ in 0..200 {
             let leg = draw.leg(place, SIZE);
             let mut stays = vec![(0.0, current)];
-            stays.extend(sites.passages(current, &leg).map(|passage| (passage.after, passage.entered)));
+            stays.extend(passages(sites, current, &leg).map(|passage| (passage.after, passage.entered)));
             for (number, &(start, site)) in stays.iter().enumerate() {
                 let end = stays.get(number + 1).map_or(leg.lasts, |stay| stay.0);
                 assert!(start <= end && end <= leg.lasts);
@@ -217,7 +225,7 @@ mod tests {
                     let point = leg.at(start + share * (end - start));
                     match site {
                         Some(site) => assert!(excess(sites, site, point) <= margin + CLOSE),
-                        None => (0..sites.count()).for_each(|other| {
+                        None => (0..count(sites)).for_each(|other| {
                             assert!(excess(sites, Site(other), point) >= -CLOSE, "{point:?} is in {other}");
                         }),
                     }
@@ -253,7 +261,7 @@ mod tests {
     fn the_same_leg_gives_the_same_passages_to_the_last_bit() {
         let sites = Sites::discs(overlapping(), 19.0, 1.0).unwrap();
         let leg = Draw(7).leg(Point { x: 1.0, y: 1.0 }, 100.0);
-        let bits = || sites.passages(None, &leg).map(|passage| passage.after.to_bits()).collect::<Vec<_>>();
+        let bits = || passages(&sites, None, &leg).map(|passage| passage.after.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(), bits());
     }
 

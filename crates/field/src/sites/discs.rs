@@ -1,7 +1,7 @@
 //! Discs around the sites, which may overlap and leave gaps.
 
-use super::super::{Leg, Point};
 use super::Site;
+use crate::plane::{Leg, Point};
 
 /// Sites that can be reached from equally far.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,8 +58,8 @@ fn nearest(sites: impl Iterator<Item = (Site, f64)>) -> Option<Site> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Velocity;
     use super::*;
+    use crate::plane::Velocity;
 
     /// Two overlapping discs and one apart, on a line.
     fn three() -> Discs {
