@@ -554,12 +554,14 @@ impl Afield {
     /// Carries out what a node wants, and sees when it wants to be woken.
     fn done(&mut self, now: Time, node: NodeId) {
         let mut deeds = std::mem::take(&mut self.deeds);
-        self.hosts[node.index()].take_deeds(&mut deeds);
+        let has_acted = self.hosts[node.index()].take_deeds(&mut deeds);
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             // One that is off is only looked at: it does nothing.
             deeds.clear();
         }
-        self.shared.iter_mut().for_each(|shared| shared.busy.push_back(node));
+        if has_acted {
+            self.shared.iter_mut().for_each(|shared| shared.busy.push_back(node));
+        }
         for deed in deeds.drain(..) {
             match deed {
                 Do::Transmit { to, packet, delay } if delay == Time::ZERO => {
