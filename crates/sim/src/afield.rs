@@ -1,8 +1,8 @@
 //! Nodes that move about with radios: what a world stands on instead of ideal links.
 //!
-//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it. The
-//! hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes is
-//! handed out one by one, so that the world carries out each before it hears of the next.
+//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it.
+//! The hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes
+//! is handed out one by one, so that the world carries out each before it hears of the next.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
