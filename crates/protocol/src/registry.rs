@@ -345,8 +345,11 @@ mod tests {
             assert!(hands_over.iter().all(|kind| brings.contains(kind)));
             assert!(asks.iter().chain(brings).all(|kind| P::KINDS.contains(kind)), "{asks:?} {brings:?}");
             assert!(!asks.is_empty() && !brings.is_empty());
-            let members =
-                if <P::View as View>::Ideal::STARTS_FROM == Start::Members { [0, 1, 2, 3].map(NodeId).to_vec() } else { vec![] };
+            let members = if <P::View as View>::Ideal::STARTS_FROM == Start::Members {
+                [0, 1, 2, 3].map(NodeId).to_vec()
+            } else {
+                vec![]
+            };
             let deployment = Deployment { nodes: 4, k: 3, members, ..Deployment::default() };
             let nodes = P::deploy(&deployment, variant, Repairs::ALL);
             let holders = nodes.iter().filter(|node| node.has_token()).count();

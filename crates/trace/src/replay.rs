@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, ReachOf, Repairs,
-    Terms, View, Visitor, WrongConstant,
+    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, ReachOf,
+    Repairs, Terms, View, Visitor, WrongConstant,
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -118,11 +118,7 @@ pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
 }
 
 /// Likewise, of one resource whose protocol need not be registered.
-pub fn replay_with<P: Protocol>(
-    reader: Reader,
-    variant: P::Variant,
-    repairs: Repairs,
-) -> Result<Outcome, ReplayError> {
+pub fn replay_with<P: Protocol>(reader: Reader, variant: P::Variant, repairs: Repairs) -> Result<Outcome, ReplayError> {
     check_start(reader.header())?;
     let header = reader.header();
     let (resource, tag) = (&header.resources[0], header.resources[0].algorithm.clone());
@@ -306,7 +302,6 @@ impl<P: Protocol> Player for Instances<P> {
             *node = node.restarted(&charter, &mut out);
             None
         } else {
-            let algorithm = || self.reader.header().algorithm.clone();
             let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
                 .map_err(|error| ReplayError::BadInput { line, algorithm: tag, error })?;
             node.step(input, &mut out).err()

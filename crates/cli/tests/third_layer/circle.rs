@@ -6,7 +6,8 @@ use driftlock_protocol::{Deployment, Incarnation, NodeId, Reach, Refusal, Stay, 
 use serde::{Deserialize, Serialize};
 
 /// Two nodes change places.
-pub(crate) const SWAPS: Kind = Kind { name: "swaps", one: "swap", word: "swap", whom: Whom::Pair, course: Course::Bounded };
+pub(crate) const SWAPS: Kind =
+    Kind { name: "swaps", one: "swap", word: "swap", whom: Whom::Pair, course: Course::Bounded };
 
 /// Who stands beside the node now.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -3,7 +3,9 @@
 use driftlock_net::Time;
 use driftlock_net::stack::Told;
 use driftlock_protocol::ideal::Ideal;
-use driftlock_protocol::{Harm, Incarnation, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits};
+use driftlock_protocol::{
+    Harm, Incarnation, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits,
+};
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
