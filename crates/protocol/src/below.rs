@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ideal::Ideal;
-use crate::{Incarnation, LinkEvent, NodeId, Refusal};
+use crate::{Crossing, Incarnation, LinkEvent, NodeId, Refusal};
 
 /// What one layer tells the algorithms that stand on it.
 pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -23,19 +23,32 @@ pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send 
         None
     }
 
+    /// What this layer tells of a neighbourhood in which real nodes hear one another, if it tells of one.
+    fn of_crossing(_crossing: Crossing) -> Option<Self> {
+        None
+    }
+
+    /// What it tells of a neighbourhood, if it does.
+    fn crossing(&self) -> Option<&Crossing> {
+        None
+    }
+
     /// What this layer tells of another node that has come, in this life, or is gone, if that is a hint: one that may
     /// be missing, late or wrong where nobody knows.
-    fn hint(_peer: NodeId, _life: Option<Incarnation>) -> Option<Self> {
-        None
+    fn hint(peer: NodeId, life: Option<Incarnation>) -> Option<Self> {
+        Self::of_crossing(life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))
     }
 
     /// Of whom this is a hint, if it is one.
     fn hints_at(&self) -> Option<(NodeId, Option<Incarnation>)> {
-        None
+        match *self.crossing()? {
+            Crossing::Met { peer, life } => Some((peer, Some(life))),
+            Crossing::Parted { peer } => Some((peer, None)),
+            Crossing::Entered { .. } | Crossing::Leaving => None,
+        }
     }
 
-    /// The hints at other nodes that come with it, if it is no hint itself: a world may leave some out, or put in their
-    /// place what the node has heard.
+    /// The hints at other nodes that come with it, if it is no hint itself: a world may leave some out.
     fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
         None
     }
@@ -74,6 +87,16 @@ pub trait Reach: Clone + Eq + Hash + Debug + Default + Send + Sync + 'static {
     /// Whether the layer can tell the node anything but that it comes in somewhere.
     fn is_anywhere(&self) -> bool {
         true
+    }
+
+    /// The life in which the node is in a neighbourhood, if it is in one.
+    fn life(&self) -> Option<Incarnation> {
+        None
+    }
+
+    /// Of a node that is in a neighbourhood in this life, if there are neighbourhoods.
+    fn in_life(_life: Incarnation) -> Self {
+        Self::default()
     }
 
     /// Whether the node is about to leave.

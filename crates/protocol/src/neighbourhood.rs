@@ -86,16 +86,12 @@ impl View for Crossing {
     type Ideal = Neighbourhood;
     type Reach = Membership;
 
-    fn hint(peer: NodeId, life: Option<Incarnation>) -> Option<Self> {
-        Some(life.map_or(Self::Parted { peer }, |life| Self::Met { peer, life }))
+    fn of_crossing(crossing: Crossing) -> Option<Self> {
+        Some(crossing)
     }
 
-    fn hints_at(&self) -> Option<(NodeId, Option<Incarnation>)> {
-        match *self {
-            Self::Met { peer, life } => Some((peer, Some(life))),
-            Self::Parted { peer } => Some((peer, None)),
-            Self::Entered { .. } | Self::Leaving => None,
-        }
+    fn crossing(&self) -> Option<&Crossing> {
+        Some(self)
     }
 
     fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
@@ -150,10 +146,7 @@ impl Reach for Membership {
     }
 
     fn incarnation(&self, _peer: NodeId) -> Option<Incarnation> {
-        match *self {
-            Self::Outside => None,
-            Self::Inside { life, .. } => Some(life),
-        }
+        self.life()
     }
 
     fn admits_late(&self, _me: NodeId, _from: NodeId, _permits: bool) -> Result<(), Refusal> {
@@ -162,6 +155,17 @@ impl Reach for Membership {
 
     fn is_anywhere(&self) -> bool {
         *self != Self::Outside
+    }
+
+    fn life(&self) -> Option<Incarnation> {
+        match *self {
+            Self::Outside => None,
+            Self::Inside { life, .. } => Some(life),
+        }
+    }
+
+    fn in_life(life: Incarnation) -> Self {
+        Self::of(Some(life))
     }
 
     fn is_leaving(&self) -> bool {

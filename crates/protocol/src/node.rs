@@ -207,6 +207,11 @@ impl<P: Protocol> Node<P> {
         Stored { protocol: self.protocol.durable(), grant }
     }
 
+    /// Which node it is.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
     /// The protocol inside.
     pub fn protocol(&self) -> &P {
         &self.protocol

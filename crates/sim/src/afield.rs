@@ -1,7 +1,8 @@
 //! Nodes that move about with radios: what a world stands on instead of ideal links.
 //!
-//! Below every algorithm is the node's own [`Stack`]; the stacks are connected by a [`Medium`]. What they tell their
-//! algorithms is handed out one by one, so that the world carries out each before it hears of the next.
+//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it. The
+//! hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes is
+//! handed out one by one, so that the world carries out each before it hears of the next.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,14 +14,13 @@ use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
 use driftlock_field::plane::Point;
 use driftlock_field::radio;
+use driftlock_host::{Cue, Declined, Do, Host, Resident, Share};
 use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
-use driftlock_net::stack::{self, Footing, Packet, Resident, Stack, Told, Unfit, Way};
-use driftlock_protocol::{Flight, Incarnation, NodeId, Permits};
+use driftlock_net::stack::{self, Packet, Stack};
+use driftlock_protocol::{Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use self::bonds::Ends;
 use self::scenery::Scenery;
@@ -72,14 +72,14 @@ impl Effort {
     }
 }
 
-/// The one resource of a field.
-const RESOURCE: Resource = Resource(0);
+/// The first resource of a field.
+const FIRST: Resource = Resource(0);
 
 /// What happens to a node on a field.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum News<M> {
-    /// Its stack tells it something.
-    Told(Told<M>),
+#[derive(Clone, PartialEq, Debug)]
+pub enum News {
+    /// It wants this done, which is no frame.
+    Deed(Do),
     /// This node has crashed, and forgets everything.
     Crashed,
     /// It is back, and knows nothing.
@@ -88,6 +88,8 @@ pub enum News<M> {
     Killed,
     /// It was off, and is back with what it had stored. None of its links is up.
     Restored,
+    /// It does nothing for a while, and does not know it.
+    Paused,
     /// It had paused, and goes on.
     Resumed,
 }
@@ -96,7 +98,7 @@ pub enum News<M> {
 #[derive(Clone, Debug)]
 enum Due {
     Air(radio::Event),
-    /// A stack wants to be woken.
+    /// A node wants to be woken.
     Wake(NodeId),
     /// A transmission that was put off.
     Transmit(NodeId, Option<NodeId>, Rc<Packet>),
@@ -108,17 +110,12 @@ enum Due {
     Fault,
 }
 
-/// Makes the stack of a node in one of its lives: from that of its life before, if it remembers that.
-type Life = Box<dyn Fn(Time, NodeId, Boot, Option<&Stack>) -> Stack>;
-
-/// What a field has to know of an algorithm.
+/// What a field has to know of a resource and its algorithm.
 #[derive(Clone, Copy)]
-struct Kind<M> {
-    resident: Resident,
+struct Kind {
+    share: Share,
     /// What a message carries.
-    permits: fn(&M) -> Permits,
-    /// Whether a message must be neither lost nor doubled.
-    keeps: fn(&M) -> bool,
+    permits: fn(&Parcel) -> Permits,
     /// Whether nodes hear of one another by themselves, or are told by the world who takes part.
     hears_of_members: bool,
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
@@ -128,10 +125,10 @@ struct Kind<M> {
 /// An entry of the queue: when, and where in the slab of what is due.
 type Entry = Reverse<(Time, u64, u32)>;
 
-/// What is known of a node besides its stack.
+/// What is known of a node besides its host.
 #[derive(Clone, Copy, Debug)]
 struct Body {
-    /// When its stack is woken next.
+    /// When it is woken next.
     wakes: Time,
     condition: Condition,
     boot: Boot,
@@ -142,33 +139,32 @@ enum Condition {
     Up,
     /// It does nothing for a while, but its radio goes on by itself.
     Paused,
-    /// It is off. With its memory, its stack is left as it was: what that had stored goes into the next one.
+    /// It is off. With its memory, its host is left as it was: what that had stored goes into the next one.
     Down(Memory),
 }
 
-/// A message, and all whom a node sends it to.
-struct Outgoing<M> {
-    from: NodeId,
-    to: Vec<(NodeId, Incarnation)>,
-    message: M,
+/// A resource, and what its world has not looked at yet.
+struct Shared {
+    kind: Kind,
+    news: VecDeque<(NodeId, News)>,
+    /// Nodes that have done something since.
+    busy: VecDeque<NodeId>,
 }
 
-/// Everything below the algorithms.
-pub struct Afield<M> {
+/// All nodes, and what is between them.
+pub struct Afield {
     medium: Medium<Rc<Packet>>,
-    stacks: Vec<Stack>,
+    hosts: Vec<Host>,
+    layers: stack::Settings,
     queue: BinaryHeap<Entry>,
     due: Vec<Option<Due>>,
     vacant: Vec<u32>,
     sequence: u64,
-    life: Life,
-    kind: Kind<M>,
-    /// What is known of each node besides its stack.
+    /// The resources that nodes share.
+    shared: Vec<Shared>,
+    /// What is known of each node besides its host.
     bodies: Vec<Body>,
-    news: VecDeque<(NodeId, News<M>)>,
-    /// Messages that were sent and have not arrived, as far as anybody knows.
-    flights: Vec<(NodeId, NodeId, M)>,
-    /// What paused nodes should have done meanwhile.
+    /// What paused nodes should have heard meanwhile.
     held: Vec<(NodeId, Due)>,
     faults: Faults,
     /// When the faults are looked at next.
@@ -178,39 +174,27 @@ pub struct Afield<M> {
     ends: Ends,
     /// What a trace is told, if there is one.
     scenery: Option<Scenery>,
-    /// What a node has sent and may send to others too.
-    letter: Option<Outgoing<M>>,
-    told: Vec<stack::Effect>,
+    deeds: Vec<Do>,
     heard: Vec<radio::Effect<Rc<Packet>>>,
 }
 
-impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
-    /// Stacks with these constants, all switched on when the first node is there.
-    fn new(medium: Medium<Rc<Packet>>, faults: Faults, kind: Kind<M>, layers: stack::Settings) -> Result<Self, Unfit> {
-        let Resident { members: nodes, .. } = kind.resident;
-        layers.limits.admit(RESOURCE, &kind.resident)?;
-        let life: Life = Box::new(move |now, id, boot, former| match former {
-            Some(former) => former.restarted(now, &layers),
-            None => {
-                let mut stack = Stack::new(now, id, boot, &layers);
-                stack.host(now, RESOURCE, kind.resident).expect("it was admitted before");
-                stack
-            }
-        });
+impl Afield {
+    /// Hosts whose layers have these constants, all switched on when the first node is there. Nobody resides in them
+    /// yet.
+    fn new(medium: Medium<Rc<Packet>>, faults: Faults, nodes: u32, layers: stack::Settings) -> Self {
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
         let start = medium.begins();
+        let host = |id| Host::new(Stack::new(start, NodeId(id), Boot(0), &layers));
         let mut afield = Self {
             medium,
-            stacks: (0..nodes).map(|id| life(start, NodeId(id), Boot(0), None)).collect(),
-            life,
-            kind,
+            hosts: (0..nodes).map(host).collect(),
+            layers,
+            shared: Vec::new(),
             queue: BinaryHeap::new(),
             due: Vec::new(),
             vacant: Vec::new(),
             sequence: 0,
             bodies: vec![body; nodes as usize],
-            news: VecDeque::new(),
-            flights: Vec::new(),
             held: Vec::new(),
             faults,
             fault_due: Time::END,
@@ -218,13 +202,66 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
             capturing: Capturing::default(),
             ends: Ends::default(),
             scenery: None,
-            letter: None,
-            told: Vec::new(),
+            deeds: Vec::new(),
             heard: Vec::new(),
         };
         afield.expect_fault();
-        (0..nodes).map(NodeId).for_each(|node| afield.expect(node));
-        Ok(afield)
+        afield
+    }
+
+    /// One more resource is shared.
+    fn share(&mut self, kind: Kind) {
+        self.shared.push(Shared { kind, news: VecDeque::new(), busy: VecDeque::new() });
+    }
+
+    /// The resource that came last: a world is made for it.
+    pub fn latest(&self) -> Resource {
+        let before = u16::try_from(self.shared.len() - 1).expect("fewer resources than that");
+        Resource(before)
+    }
+
+    fn shared(&self, resource: Resource) -> &Shared {
+        &self.shared[usize::from(resource.0)]
+    }
+
+    fn shared_mut(&mut self, resource: Resource) -> &mut Shared {
+        &mut self.shared[usize::from(resource.0)]
+    }
+
+    /// This is a node's instance of the algorithm of a resource from now on.
+    pub fn take_in(&mut self, now: Time, resource: Resource, node: NodeId, resident: Box<dyn Resident>) {
+        let share = self.shared(resource).kind.share;
+        let taken = self.hosts[node.index()].take_in(now, resource, share, resident);
+        taken.expect("how much it has to say was looked at before");
+        self.done(now, node);
+    }
+
+    /// A node's instance of the algorithm of a resource.
+    pub fn resident<R: Resident>(&self, resource: Resource, node: NodeId) -> &R {
+        self.hosts[node.index()].resident_as(resource).expect("a world has its nodes taken in first")
+    }
+
+    /// Likewise, for a world that looks at what it has seen.
+    pub fn resident_mut<R: Resident>(&mut self, resource: Resource, node: NodeId) -> &mut R {
+        self.hosts[node.index()].resident_as_mut(resource).expect("a world has its nodes taken in first")
+    }
+
+    /// A node's instance of the algorithm of a resource is told something.
+    pub fn cue(&mut self, now: Time, resource: Resource, node: NodeId, cue: Cue) -> Result<(), Declined> {
+        let taken = self.hosts[node.index()].cue(now, resource, cue);
+        self.done(now, node);
+        taken
+    }
+
+    /// Whether a node has room for what an application wants done.
+    pub fn admits(&self, node: NodeId) -> bool {
+        self.hosts[node.index()].stack().admits().is_ok()
+    }
+
+    /// A node does what is due.
+    pub fn rouse(&mut self, now: Time, node: NodeId) {
+        self.hosts[node.index()].woken(now);
+        self.done(now, node);
     }
 
     /// When something happens next.
@@ -262,14 +299,10 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         true
     }
 
+    /// One that pauses is roused when it goes on.
     fn wake(&mut self, now: Time, node: NodeId) {
-        match self.bodies[node.index()].condition {
-            Condition::Down(_) => {}
-            Condition::Paused => self.held.push((node, Due::Wake(node))),
-            Condition::Up => {
-                self.stacks[node.index()].woken(now, &mut self.told);
-                self.done(now, node);
-            }
+        if self.bodies[node.index()].condition == Condition::Up {
+            self.rouse(now, node);
         }
     }
 
@@ -278,7 +311,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
             Condition::Down(_) => {}
             Condition::Paused => self.held.push((node, Due::Heard(node, from, packet))),
             Condition::Up => {
-                self.stacks[node.index()].received(now, from, &packet, &mut self.told);
+                self.hosts[node.index()].received(now, from, &packet);
                 self.done(now, node);
             }
         }
@@ -289,7 +322,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
             Condition::Down(_) => {}
             Condition::Paused => self.held.push((node, Due::Failed(node, to, packet))),
             Condition::Up => {
-                self.stacks[node.index()].unsent(now, to, &packet, &mut self.told);
+                self.hosts[node.index()].unsent(now, to, &packet);
                 self.done(now, node);
             }
         }
@@ -324,37 +357,48 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         self.expect_fault();
     }
 
+    /// Whether a crash may be the end of what a node knows: if the algorithms of all its resources survive that.
+    fn is_forgetful(&self) -> bool {
+        self.shared.iter().all(|shared| shared.kind.is_forgetful)
+    }
+
+    /// What happens to a node concerns all resources.
+    fn tell_all(&mut self, node: NodeId, news: &News) {
+        for shared in &mut self.shared {
+            shared.news.push_back((node, news.clone()));
+        }
+    }
+
     /// A node crashes, unless it was off before.
     fn fails(&mut self, now: Time, node: NodeId, memory: Memory) {
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             return;
         }
-        if self.kind.is_forgetful && memory == Memory::Lost {
+        if self.is_forgetful() && memory == Memory::Lost {
             self.crash(now, node);
-            self.news.push_back((node, News::Crashed));
+            self.tell_all(node, &News::Crashed);
             return;
         }
         self.switch_off(now, node, Memory::Kept);
-        self.news.push_back((node, News::Killed));
-        self.flights.retain(|(from, _, message)| *from != node || (self.kind.keeps)(message));
+        self.tell_all(node, &News::Killed);
     }
 
     /// A node that crashed is back, unless somebody else has switched it on or off since.
     fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
         match (self.bodies[node.index()].condition, memory) {
             (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
-            (Condition::Down(Memory::Kept), memory) if !self.kind.is_forgetful || memory == Memory::Kept => {
+            (Condition::Down(Memory::Kept), memory) if !self.is_forgetful() || memory == Memory::Kept => {
                 self.switch_on(now, node);
-                self.news.push_back((node, News::Restored));
+                self.tell_all(node, &News::Restored);
             }
             (Condition::Down(before), Memory::Kept | Memory::Lost) => {
                 if before == Memory::Kept {
                     // It crashed again meanwhile, and that took the memory.
                     self.crash(now, node);
-                    self.news.push_back((node, News::Crashed));
+                    self.tell_all(node, &News::Crashed);
                 }
                 self.switch_on(now, node);
-                self.news.push_back((node, News::Restarted));
+                self.tell_all(node, &News::Restarted);
             }
         }
     }
@@ -363,6 +407,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         let condition = &mut self.bodies[node.index()].condition;
         if *condition == Condition::Up {
             *condition = Condition::Paused;
+            self.tell_all(node, &News::Paused);
         }
     }
 
@@ -374,12 +419,9 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         self.bodies[node.index()].condition = Condition::Up;
         let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
         for (_, due) in held {
-            if matches!(due, Due::Wake(_)) {
-                self.bodies[node.index()].wakes = now;
-            }
             self.schedule(now, due);
         }
-        self.news.push_back((node, News::Resumed));
+        self.tell_all(node, &News::Resumed);
     }
 
     fn expect_fault(&mut self) {
@@ -415,7 +457,6 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     /// A node is off, and forgets everything.
     pub fn crash(&mut self, now: Time, node: NodeId) {
         self.switch_off(now, node, Memory::Lost);
-        self.flights.retain(|(from, to, _)| *from != node && *to != node);
     }
 
     /// A node that was off begins anew.
@@ -435,82 +476,50 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         }
     }
 
-    /// The next life of a node begins, with what its stack had stored if it has its memory.
+    /// The next life of a node begins, with what its layers had stored if it has its memory. Its instance of the
+    /// algorithm is a matter of the world.
     fn switch_on(&mut self, now: Time, node: NodeId) {
         self.medium.air().set_down(now, node, false);
         let body = &mut self.bodies[node.index()];
         let remembers = body.condition == Condition::Down(Memory::Kept);
         *body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(body.boot.0 + 1) };
-        let (boot, stack) = (body.boot, &mut self.stacks[node.index()]);
-        *stack = (self.life)(now, node, boot, remembers.then_some(&*stack));
-        self.expect(node);
-    }
-
-    /// What a node's algorithm has to be told next.
-    pub fn next_news(&mut self) -> Option<(NodeId, News<M>)> {
-        self.news.pop_front()
-    }
-
-    /// A node sends a message over a link, or to a member in this life; if it is `shared`, the same as the last. It
-    /// goes out with [`Self::dispatch`] at the latest.
-    pub fn send(&mut self, now: Time, from: NodeId, to: (NodeId, Incarnation), message: M, shared: bool) {
-        self.flights.push((from, to.0, message.clone()));
-        match &mut self.letter {
-            Some(letter) if shared && letter.from == from => letter.to.push(to),
-            _ => {
-                self.dispatch(now);
-                self.letter = Some(Outgoing { from, to: vec![to], message });
-            }
-        }
-    }
-
-    /// Whether nodes hear of one another by themselves.
-    pub fn hears_of_members(&self) -> bool {
-        self.kind.hears_of_members
-    }
-
-    /// A node takes part from now on, in this life, and says so; or it does not any more.
-    pub fn takes_part(&mut self, now: Time, node: NodeId, life: Option<Incarnation>) {
-        self.stacks[node.index()].advertise(now, RESOURCE, life, Vec::new());
-    }
-
-    /// Who else takes part, as far as a node has heard.
-    pub fn heard_by(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Incarnation)> {
-        self.stacks[node.index()].members(RESOURCE)
-    }
-
-    /// The life in which another node takes part, as far as this one has heard.
-    pub fn life_heard_by(&self, node: NodeId, other: NodeId) -> Option<Incarnation> {
-        self.stacks[node.index()].life(RESOURCE, other)
-    }
-
-    /// A node is told for certain that another one takes part.
-    pub fn introduce(&mut self, now: Time, node: NodeId, other: NodeId, life: Incarnation) {
-        self.stacks[node.index()].introduce(now, RESOURCE, other, life);
-    }
-
-    /// Everything that was sent goes out.
-    pub fn dispatch(&mut self, now: Time) {
-        let Some(Outgoing { from, to, message }) = self.letter.take() else { return };
-        let way = match self.kind.resident.footing {
-            Footing::Links => Way::Links(&to),
-            Footing::Paths => Way::Paths(&to),
+        let (boot, host) = (body.boot, &mut self.hosts[node.index()]);
+        let stack = if remembers {
+            Stack::restored(now, node, host.stack().durable(), &self.layers)
+        } else {
+            Stack::new(now, node, boot, &self.layers)
         };
-        let (stack, parcel) =
-            (&mut self.stacks[from.index()], Parcel::new(RESOURCE, (self.kind.keeps)(&message), &message));
-        stack.send(now, way, parcel).expect("all take part, and no message is too long");
-        stack.drain(now, &mut self.told);
-        self.done(now, from);
+        let former = std::mem::replace(host, Host::new(stack));
+        for (resource, share, resident) in former.into_residents() {
+            host.take_in(now, resource, share, resident).expect("it was there before");
+        }
+        self.done(now, node);
     }
 
-    /// Everything that was sent and has not arrived; what is in doubt among it.
-    pub fn flights(&self) -> impl Iterator<Item = Flight<'_, M>> {
-        self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message })
+    /// What the world of a resource has to be told next.
+    pub fn next_news(&mut self, resource: Resource) -> Option<(NodeId, News)> {
+        self.shared_mut(resource).news.pop_front()
     }
 
-    /// Whatever is on its way to this node is for a life that is over.
-    pub fn forget_flights_to(&mut self, node: NodeId) -> Vec<M> {
-        self.flights.extract_if(.., |(_, to, _)| *to == node).map(|(.., message)| message).collect()
+    /// A node that has done something since the world of a resource last looked at it.
+    pub fn next_busy(&mut self, resource: Resource) -> Option<NodeId> {
+        self.shared_mut(resource).busy.pop_front()
+    }
+
+    /// Whether there is anything that the world of some resource has not looked at.
+    pub fn has_news(&self) -> bool {
+        self.shared.iter().any(|shared| !(shared.news.is_empty() && shared.busy.is_empty()))
+    }
+
+    /// Whether nodes hear by themselves who else takes part in a resource.
+    pub fn hears_of_members(&self, resource: Resource) -> bool {
+        self.shared(resource).kind.hears_of_members
+    }
+
+    /// A node is told for certain that another one takes part in a resource, in this life.
+    pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, other: (NodeId, Incarnation)) {
+        self.hosts[node.index()].introduce(now, resource, other.0, other.1);
+        self.done(now, node);
     }
 
     /// What all radios have done until now.
@@ -551,24 +560,30 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
         self.medium.position(now, node)
     }
 
-    /// Carries out what a stack wants, and sees when it wants to be woken.
+    /// Carries out what a node wants, and sees when it wants to be woken.
     fn done(&mut self, now: Time, node: NodeId) {
-        let mut told = std::mem::take(&mut self.told);
-        for effect in told.drain(..) {
-            match effect {
-                stack::Effect::Transmit { to, packet, delay } if delay == Time::ZERO => {
+        let mut deeds = std::mem::take(&mut self.deeds);
+        self.hosts[node.index()].take_deeds(&mut deeds);
+        if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
+            // One that is off is only looked at: it does nothing.
+            deeds.clear();
+        }
+        self.shared.iter_mut().for_each(|shared| shared.busy.push_back(node));
+        for deed in deeds.drain(..) {
+            match deed {
+                Do::Transmit { to, packet, delay } if delay == Time::ZERO => {
                     self.transmit(now, node, to, Rc::new(packet));
                 }
-                stack::Effect::Transmit { to, packet, delay } => {
+                Do::Transmit { to, packet, delay } => {
                     self.schedule(now + delay, Due::Transmit(node, to, Rc::new(packet)));
                 }
-                stack::Effect::Tell { told, .. } => {
-                    let told = told.open().expect("what nodes of a world send can be read");
-                    self.news.push_back((node, News::Told(told)));
-                }
+                Do::Granted { resource, .. }
+                | Do::Renewed { resource, .. }
+                | Do::Revoked { resource, .. }
+                | Do::Departed(resource) => self.shared_mut(resource).news.push_back((node, News::Deed(deed))),
             }
         }
-        self.told = told;
+        self.deeds = deeds;
         self.look_at(now, node);
         self.expect(node);
     }
@@ -576,16 +591,21 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     /// Has what is new in a node's layers told to the trace.
     fn look_at(&mut self, now: Time, node: NodeId) {
         if let Some(scenery) = &mut self.scenery {
-            let stack = &self.stacks[node.index()];
-            let permits =
-                |parcel: &Parcel| parcel.open().map_or(Permits::NONE, |message| (self.kind.permits)(&message));
-            scenery.doubts(now, node, stack.in_doubt().map(|(to, parcel)| (to, permits(parcel))));
+            let stack = self.hosts[node.index()].stack();
+            for (resource, shared) in (0..).map(Resource).zip(&self.shared) {
+                let doubts = stack.in_doubt().filter(|(_, parcel)| parcel.resource == resource);
+                let doubts = doubts.map(|(to, parcel)| (to, (shared.kind.permits)(parcel)));
+                scenery.doubts(now, (resource, node), doubts);
+            }
             scenery.routes(now, node, stack.routes(now));
         }
     }
 
     /// From now on remembers what a trace should tell.
     pub fn watch(&mut self) {
+        if self.scenery.is_some() {
+            return;
+        }
         let start = self.medium.begins();
         // Before that there is nothing to tell: nobody is there.
         self.medium.pass(start);
@@ -610,12 +630,6 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     /// What became of links until now.
     pub fn bonds(&self, now: Time) -> Bonds {
         self.ends.bonds(now)
-    }
-
-    /// A message has arrived, or never will. Tells whether it was on its way.
-    pub fn landed(&mut self, from: NodeId, to: NodeId, message: &M) -> bool {
-        let at = self.flights.iter().position(|flight| flight.0 == from && flight.1 == to && flight.2 == *message);
-        at.map(|at| self.flights.remove(at)).is_some()
     }
 
     fn transmit(&mut self, now: Time, from: NodeId, to: Option<NodeId>, packet: Rc<Packet>) {
@@ -653,7 +667,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
 
     /// From now on every packet is written there, as Wireshark reads it.
     pub fn capture_to(&mut self, writer: Box<dyn Write>) -> io::Result<()> {
-        let nodes = u32::try_from(self.stacks.len()).unwrap_or(u32::MAX);
+        let nodes = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         self.capturing = Capturing::to(writer, nodes)?;
         self.medium.air().set_watched(true);
         Ok(())
@@ -665,7 +679,7 @@ impl<M: Clone + Eq + Serialize + DeserializeOwned> Afield<M> {
     }
 
     fn expect(&mut self, node: NodeId) {
-        let at = self.stacks[node.index()].wakes().unwrap_or(Time::END);
+        let at = self.hosts[node.index()].wakes().unwrap_or(Time::END);
         if at < self.bodies[node.index()].wakes {
             self.bodies[node.index()].wakes = at;
             self.schedule(at, Due::Wake(node));

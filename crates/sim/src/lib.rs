@@ -15,6 +15,7 @@
 //! - `side_by_side`: the same in neighbourhoods that nodes enter and leave.
 //! - [`meter`], [`summary`]: what is counted in a replication, and what all replications come to.
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
+//! - [`together`]: several resources, each with its algorithm, on one field.
 //! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
 //! - [`live`]: a field that somebody watches and meddles with.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
@@ -37,6 +38,7 @@ mod side_by_side;
 pub mod soak;
 pub mod summary;
 pub mod sweep;
+pub mod together;
 pub mod topology;
 pub mod traffic;
 pub mod world;

@@ -146,6 +146,11 @@ impl From<Writer> for Records {
     }
 }
 
+/// The seed of the field of a replication.
+pub(crate) fn field_seed(plan: &Plan, replication: u32) -> u64 {
+    plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART))
+}
+
 struct Replicate<'a> {
     plan: &'a Plan,
     replication: u32,
@@ -157,7 +162,7 @@ impl Visitor for Replicate<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
-        let seed = plan.config.seed.wrapping_add(u64::from(replication).wrapping_mul(FIELD_SEEDS_APART));
+        let seed = field_seed(plan, replication);
         // It was checked, but a file of movements may have changed since.
         let afield =
             |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
@@ -182,9 +187,9 @@ impl Visitor for Replicate<'_> {
     }
 }
 
-struct Run<'a, P: Protocol> {
-    plan: &'a Plan,
-    world: World<P>,
+pub(crate) struct Run<'a, P: Protocol> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) world: World<P>,
     applications: Applications,
     mobility: Stream,
     restarts: Stream,
@@ -199,11 +204,11 @@ struct Run<'a, P: Protocol> {
 
 impl<'a, P: Protocol> Run<'a, P> {
     /// Everybody is about to ask for the first time.
-    fn new(
+    pub(crate) fn new(
         plan: &'a Plan,
         replication: u32,
         variant: P::Variant,
-        field: Option<Afield<P::Message>>,
+        field: Option<Afield>,
         recorder: Option<Writer>,
     ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -284,7 +289,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         Ok(())
     }
 
-    fn handle(&mut self, event: Event) -> Step<()> {
+    pub(crate) fn handle(&mut self, event: Event) -> Step<()> {
         if let Some(node) = self.world.has_to_wait(event) {
             self.world.put_off(node, event);
             return Ok(());
@@ -310,8 +315,24 @@ impl<'a, P: Protocol> Run<'a, P> {
             }
             event => self.world.deliver(event)?,
         }
+        self.let_in();
+        Ok(())
+    }
+
+    /// Those that were granted units begin to use them.
+    pub(crate) fn let_in(&mut self) {
         while let Some(node) = self.world.next_granted() {
             self.entered(node);
+        }
+    }
+
+    /// Fails if a node that is there has waited while nobody was served for long.
+    pub(crate) fn lose_patience(&mut self) -> Step<()> {
+        let now = self.world.now();
+        if now - self.last_entry > patience(&self.plan.config) {
+            let owed = present_and_owed(&mut self.world);
+            give_up(now, self.last_entry, owed)?;
+            self.last_entry = now;
         }
         Ok(())
     }

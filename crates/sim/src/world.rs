@@ -3,6 +3,7 @@
 use std::mem;
 
 use driftlock_net::Time;
+use driftlock_net::parcel::Resource;
 use driftlock_protocol::ideal::{
     CRASHES, Change, Channels, FAILURES, FORMATIONS, Fate, Ideal, IdealOf, JOINS, LEAVES, Links, Neighbourhood, News,
     Start, Way,
@@ -23,6 +24,7 @@ use crate::random::{Duration, Stays, Stream};
 mod changes;
 mod hints;
 mod lives;
+mod log;
 mod outdoors;
 mod travel;
 
@@ -82,8 +84,8 @@ pub struct Setting<'a, P: Protocol> {
     pub checked: bool,
     /// Where the steps are recorded.
     pub recorder: Option<Writer>,
-    /// What carries the messages, if they are not to arrive by decree.
-    pub field: Option<Afield<P::Message>>,
+    /// Where nodes are, if their messages are not to arrive by decree.
+    pub field: Option<Afield>,
 }
 
 /// What is counted: of a neighbourhood more than of links.
@@ -99,6 +101,7 @@ fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
 pub struct World<P: Protocol> {
     now: Time,
     queue: Queue,
+    /// On a field they are there.
     nodes: Vec<Node<P>>,
     /// The layer below, and what is on its way over it.
     ideal: IdealOf<P>,
@@ -108,7 +111,11 @@ pub struct World<P: Protocol> {
     /// What follows from changes, by the number of its event.
     following: Following,
     /// What carries the messages instead of the channels. The twin still says who is in the neighbourhood.
-    field: Option<Afield<P::Message>>,
+    field: Option<Afield>,
+    /// Which of the resources of the field this is the world of.
+    resource: Resource,
+    /// Messages that were sent on the field and have not arrived, as far as anybody knows.
+    flights: Vec<(NodeId, NodeId, P::Message)>,
     /// When the field is looked at next.
     field_due: Time,
     /// What waits for nodes that have paused.
@@ -159,20 +166,22 @@ impl<P: Protocol> World<P> {
         let terms = Terms { small_scale: false, over_radios: field.is_some(), constants };
         let variant = terms.variant::<P>(variant).expect("they were checked");
         let protocols = P::deploy(deployment, variant, repairs);
-        let nodes =
+        let nodes: Vec<_> =
             deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.reach(id))).collect();
         let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
+            entries: vec![0; nodes.len()],
             nodes,
             ideal,
             channels: Channels::new(deployment.nodes),
             news: Vec::new(),
             following: Following::default(),
+            resource: field.as_ref().map_or(Resource(0), Afield::latest),
             field,
+            flights: Vec::new(),
             field_due: Time::END,
             held: Vec::new(),
-            entries: vec![0; deployment.nodes as usize],
             entry_count: 0,
             hints: Hints::new(lives.clone()),
             lives: Lives::new(lives),
@@ -196,8 +205,7 @@ impl<P: Protocol> World<P> {
             recorder,
         };
         world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
-        world.announce_members();
-        world.expect_field();
+        world.move_out();
         world
     }
 
@@ -209,7 +217,7 @@ impl<P: Protocol> World<P> {
     /// The number of nodes.
     pub fn node_count(&self) -> u32 {
         #[allow(clippy::cast_possible_truncation)] // made from a u32
-        let count = self.nodes.len() as u32;
+        let count = self.entries.len() as u32;
         count
     }
 
@@ -220,13 +228,13 @@ impl<P: Protocol> World<P> {
 
     /// What `node` still waits for although its application has withdrawn it: it can ask for nothing else.
     pub fn withdrawn(&self, node: NodeId) -> Option<Demand> {
-        let node = &self.nodes[node.index()];
+        let node = self.shell(node);
         node.pending().filter(|_| node.demand().is_none())
     }
 
     /// Whether the application at `node` waits or uses something, or one of an earlier life may.
     pub fn is_busy(&self, node: NodeId) -> bool {
-        let node = &self.nodes[node.index()];
+        let node = self.shell(node);
         node.demand().is_some() || node.grant().is_some() || node.left().is_some()
     }
 
@@ -257,7 +265,7 @@ impl<P: Protocol> World<P> {
 
     /// Whether `node` is about to leave the neighbourhood.
     pub fn is_leaving(&self, node: NodeId) -> bool {
-        self.nodes[node.index()].reach().is_leaving()
+        self.shell(node).reach().is_leaving()
     }
 
     /// Whether nothing is in flight and nothing else is to come.
@@ -294,11 +302,6 @@ impl<P: Protocol> World<P> {
                 debug_assert_eq!(arrives, self.now, "each message arrives at its own time");
                 self.meter.landed(P::permits(&message));
                 self.input(to, Input::Message { from, incarnation, message })
-            }
-            Event::Timer { node, arming } if self.is_paused(node) => {
-                self.note_lapse(node, arming);
-                self.put_off(node, event);
-                Ok(())
             }
             Event::Timer { node, arming } => {
                 let armed = &mut self.armed[node.index()];
@@ -353,6 +356,10 @@ impl<P: Protocol> World<P> {
 
     /// The application at `node` has wanted this since before.
     pub fn request_since(&mut self, node: NodeId, demand: Demand, waiter: Waiter) -> Step<()> {
+        if self.field.as_ref().is_some_and(|field| !field.admits(node)) {
+            self.ask_again_later(node, demand, waiter);
+            return Ok(());
+        }
         self.meter.arrived(node, demand, waiter);
         self.oracle.requested(node, demand);
         self.input(node, Input::Request(demand))
@@ -369,7 +376,7 @@ impl<P: Protocol> World<P> {
         if self.end_outlived(node, entry) {
             return Ok(true);
         }
-        let grant = self.nodes[node.index()].grant().filter(|_| self.entry(node) == entry);
+        let grant = self.shell(node).grant().filter(|_| self.entry(node) == entry);
         if let Some(Grant { permits, .. }) = grant {
             self.meter.released(permits);
             self.oracle.released(node);
@@ -401,23 +408,19 @@ impl<P: Protocol> World<P> {
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
         }
-        let news = self.apply(Change::at(&JOINS, node));
-        self.announce(node);
-        self.take_place(news, Fate::Drained)
+        self.change(Change::at(&JOINS, node), Fate::Drained)
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
     pub fn leave(&mut self, node: NodeId) -> Step<()> {
         self.put_right_before_leaving(node)?;
-        self.meter.leaves(self.nodes[node.index()].demand().is_some());
+        self.meter.leaves(self.shell(node).demand().is_some());
         self.change(Change::at(&LEAVES, node), Fate::Drained)
     }
 
     /// A member stops for good, and its application with it. Nobody is told.
     pub fn crash(&mut self, node: NodeId) -> Step<()> {
-        if let Some(field) = &mut self.field {
-            field.crash(self.now, node);
-        }
+        self.crash_afield(node);
         self.change(Change::at(&CRASHES, node), Fate::Drained)
     }
 
@@ -471,14 +474,22 @@ impl<P: Protocol> World<P> {
         self.step_taken(id, out)
     }
 
-    /// Does what a node wants done. A violation ends the run: what is left of the buffer is not needed any more.
+    /// Does what a node wants done. On a field that is done, and only what followed from it is left. A violation ends
+    /// the run: what is left of the buffer is not needed any more.
     fn step_taken(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
+        if self.field.is_some() {
+            self.out = out;
+            return self.follow();
+        }
         self.carry_out(id, &mut out)?;
         self.check()
     }
 
     /// A node takes an input, or refuses it.
     fn take_input(&mut self, id: NodeId, input: InputOf<P>, out: &mut Out<P>) -> Option<Refusal> {
+        if let Some(field) = &mut self.field {
+            return outdoors::give::<P>(field, self.now, (self.resource, id), input);
+        }
         let node = &mut self.nodes[id.index()];
         if self.recorder.is_none() {
             return node.step(input, out).err();
@@ -536,13 +547,11 @@ impl<P: Protocol> World<P> {
 
     /// Everything as it is now.
     pub fn moment(&self) -> Moment<'_, P> {
-        let nodes = self.nodes.iter().map(Node::protocol).collect();
-        let flights = if let Some(field) = &self.field {
-            field.flights().collect()
-        } else {
-            let flights = self.channels.flights();
-            flights.map(|Flight { from, to, message }| Flight { from, to, message: &message.message }).collect()
-        };
+        let nodes = (0..self.node_count()).map(|node| self.shell(NodeId(node)).protocol()).collect();
+        let by_radio = self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message });
+        let by_decree = self.channels.flights();
+        let by_decree = by_decree.map(|Flight { from, to, message }| Flight { from, to, message: &message.message });
+        let flights = by_radio.chain(by_decree).collect();
         Moment { nodes, flights }
     }
 }
@@ -553,9 +562,6 @@ impl<P: Protocol> Carrier<P> for World<P> {
     fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
         let permits = P::permits(&message);
         self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
-        if self.field.is_some() {
-            return self.send_afield(from, to, message, shared);
-        }
         let way = self.ideal.way(from, to);
         if let Ok(Way::Torn(incarnation)) = way {
             self.send_in_vain(from, to, incarnation, message);
@@ -582,12 +588,8 @@ impl<P: Protocol> Carrier<P> for World<P> {
         }
     }
 
-    /// Whom a broadcast reaches: all whom the layer has it reach, or those whom its sender has heard of.
     fn audience(&self, from: NodeId) -> Vec<NodeId> {
-        match &self.field {
-            Some(field) if field.hears_of_members() => field.heard_by(from).map(|(member, _)| member).collect(),
-            _ => self.ideal.audience(from).collect(),
-        }
+        self.ideal.audience(from).collect()
     }
 
     fn arm(&mut self, node: NodeId, timer: P::Timer, after: std::time::Duration) {
@@ -624,18 +626,14 @@ impl<P: Protocol> Carrier<P> for World<P> {
 
     fn finish_step(&mut self, buffer: &mut Out<P>) {
         mem::swap(&mut self.out, buffer);
-        self.dispatch_afield();
     }
 
     /// A node is no member any more, and the others are told.
     fn depart(&mut self, node: NodeId) -> Step<()> {
-        for message in self.field.iter_mut().flat_map(|field| field.forget_flights_to(node)) {
+        for (.., message) in self.flights.extract_if(.., |(_, to, _)| *to == node) {
             self.meter.landed(P::permits(&message));
         }
         self.departed.push(node);
-        if let Some(field) = &mut self.field {
-            field.takes_part(self.now, node, None);
-        }
         let mut news = mem::take(&mut self.news);
         self.ideal.depart(node, &mut news);
         self.take_place(news, Fate::Drained)

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use driftlock_field::faults::Fault;
 use driftlock_field::mobility::Course;
 use driftlock_net::Time;
+use driftlock_net::parcel::Resource;
 use driftlock_protocol::{NodeId, Permits};
 use driftlock_trace::Scene;
 
@@ -14,7 +15,8 @@ use driftlock_trace::Scene;
 pub(super) struct Scenery {
     /// When the record begins.
     start: Time,
-    doubts: BTreeMap<(NodeId, NodeId), Permits>,
+    /// By resource.
+    doubts: BTreeMap<Resource, BTreeMap<(NodeId, NodeId), Permits>>,
     routes: BTreeMap<(NodeId, NodeId), NodeId>,
     scenes: Vec<Scene>,
 }
@@ -40,15 +42,21 @@ impl Scenery {
         self.scenes.push(Scene::Fault { t: now.0, fault: number as u64, is });
     }
 
-    /// What a node has in doubt now.
-    pub(super) fn doubts(&mut self, now: Time, node: NodeId, doubts: impl Iterator<Item = (NodeId, Permits)>) {
+    /// What a node has in doubt now of a resource.
+    pub(super) fn doubts(
+        &mut self,
+        now: Time,
+        (resource, node): (Resource, NodeId),
+        doubts: impl Iterator<Item = (NodeId, Permits)>,
+    ) {
         let mut present = BTreeMap::<_, Permits>::new();
         for (to, permits) in doubts.filter(|(_, permits)| !permits.is_empty()) {
             let sum = present.entry((node, to)).or_default();
             *sum = sum.union(permits);
         }
-        for (doubt, permits) in compare(&mut self.doubts, node, &present) {
-            self.scenes.push(Scene::Doubt { t: now.0, doubt, resource: 0, permits: permits.unwrap_or_default() });
+        for (doubt, permits) in compare(self.doubts.entry(resource).or_default(), node, &present) {
+            let (resource, permits) = (resource.0.into(), permits.unwrap_or_default());
+            self.scenes.push(Scene::Doubt { t: now.0, doubt, resource, permits });
         }
     }
 

@@ -12,10 +12,11 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
+use driftlock_host::{Share, tenant};
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_net::{Time, aodv};
-use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
-use driftlock_protocol::{Algorithm, Claims, Harm, Protocol, carries_permits};
+use driftlock_protocol::ideal::Start;
+use driftlock_protocol::{Algorithm, Claims, Harm, Permits, Protocol};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -23,7 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Afield, Graph, Kind as Of, RESOURCE};
+use super::{Afield, FIRST, Graph, Kind as Of};
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -237,7 +238,7 @@ impl Terrain {
     pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
         let footing = if algorithm.starts_from() == Start::Links { Footing::Links } else { Footing::Paths };
-        self.layers.limits.admit(RESOURCE, &Resident { footing, k, members: nodes })?;
+        self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         if self.layers.aodv.hello != aodv::Hello::Off {
             return Err(TerrainError::Layers(
                 "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
@@ -337,21 +338,25 @@ impl Terrain {
         Ok(Graph::between(Proximity::new(self.movement(nodes, seed)?, range), since, until))
     }
 
-    /// The stacks of an algorithm's nodes, all switched on at time zero, on their way about the field.
-    pub fn afield<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Afield<P::Message>, TerrainError> {
+    /// The hosts of an algorithm's nodes, all switched on at time zero, on their way about the field.
+    pub fn afield<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Afield, TerrainError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
-        let is_forgetful = P::CLAIMS.stand(Harm::Crash);
-        let (footing, keeps): (_, fn(&P::Message) -> bool) = match IdealOf::<P>::STARTS_FROM {
-            Start::Links => (Footing::Links, carries_permits::<P>),
-            // What survives lost messages need not be sent again for ever.
-            _ if is_forgetful => (Footing::Paths, |_| false),
-            _ => (Footing::Paths, |_| true),
-        };
-        let resident = Resident { footing, k, members: nodes };
-        let hears_of_members = self.membership_of(P::CLAIMS) == Membership::Heard;
-        let kind = Of { resident, permits: P::permits, keeps, hears_of_members, is_forgetful };
-        Ok(Afield::new(medium, faults, kind, self.layers.clone())?)
+        let mut afield = Afield::new(medium, faults, nodes, self.layers.clone());
+        self.share::<P>(&mut afield, nodes, k)?;
+        Ok(afield)
+    }
+
+    /// On a field of these constants, one more resource is shared.
+    pub fn share<P: Protocol>(&self, afield: &mut Afield, nodes: u32, k: u32) -> Result<(), TerrainError> {
+        self.layers.limits.admit(FIRST, &Resident { footing: tenant::footing::<P>(), k, members: nodes })?;
+        afield.share(Of {
+            share: Share { k, members: nodes },
+            permits: |parcel| parcel.open().map_or(Permits::NONE, |message| P::permits(&message)),
+            hears_of_members: self.membership_of(P::CLAIMS) == Membership::Heard,
+            is_forgetful: P::CLAIMS.stand(Harm::Crash),
+        });
+        Ok(())
     }
 }
 

@@ -3,7 +3,9 @@
 use driftlock_field::faults::{self, Fault, Schedule};
 use driftlock_field::mobility::{Area, Model, Movement};
 use driftlock_field::radio::Settings;
-use driftlock_protocol::LinkEvent;
+use driftlock_host::Desk;
+use driftlock_net::stack::{Footing, Told, Way};
+use driftlock_protocol::{Incarnation, LinkEvent, Permits, Refusal, Section, Status};
 
 use super::*;
 
@@ -21,10 +23,58 @@ fn crash(node: NodeId, at: f64, lasts: f64, memory: Memory) -> Fault {
     Fault { at: s(at), kind: faults::Kind::Crash { node, back_after: Some((s(lasts), memory)) } }
 }
 
+/// Stands on links, sends letters when it is told to request something, and knows what it has heard.
+#[derive(Default)]
+struct Puppet {
+    heard: Vec<Told<char>>,
+}
+
+/// What is sent next, and over which link.
+const LETTERS: [char; 2] = ['x', TOKEN];
+
+impl Resident for Puppet {
+    fn footing(&self) -> Footing {
+        Footing::Links
+    }
+
+    fn moves_in(&mut self, _now: Time, _desk: &mut Desk<'_>) {}
+
+    fn cue(&mut self, now: Time, _cue: Cue, desk: &mut Desk<'_>) -> Result<(), Refusal> {
+        for letter in LETTERS {
+            let parcel = Parcel::new(desk.resource, letter == TOKEN, &letter);
+            desk.stack.send(now, Way::Links(&[(B, Incarnation(0))]), parcel).expect("it is short");
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, _now: Time, told: Told, _desk: &mut Desk<'_>) {
+        self.heard.push(told.open().expect("it is a letter"));
+    }
+
+    fn run_due(&mut self, _now: Time, _desk: &mut Desk<'_>) {}
+
+    fn due(&self) -> Option<Time> {
+        None
+    }
+
+    fn lease_ends(&self) -> Option<Time> {
+        None
+    }
+
+    fn unstored(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn status(&self) -> Status {
+        let (section, permits, queue) = (Section::Remainder, Permits::NONE, Vec::new());
+        Status { section, permits, queue, waits_on: None, height: None }
+    }
+}
+
 /// Two nodes that stand next to each other, and what happens to them.
 struct Pair {
-    afield: Afield<char>,
-    told: Vec<(Time, NodeId, News<char>)>,
+    afield: Afield,
+    told: Vec<(Time, NodeId, News)>,
 }
 
 impl Pair {
@@ -35,10 +85,11 @@ impl Pair {
         let medium = Medium::new(movement, Settings::wifi_11mbps().rules().expect("a preset"), 1);
         let schedule: Schedule = faults.into_iter().collect();
         let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
-        let keeps = |message: &char| *message == TOKEN;
-        let resident = Resident { footing: Footing::Links, k: 1, members: 2 };
-        let kind = Kind { resident, permits: |_| Permits::NONE, keeps, hears_of_members: false, is_forgetful };
-        let afield = Afield::new(medium, faults, kind, stack::Settings::default()).expect("messages are short");
+        let share = Share { k: 1, members: 2 };
+        let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, is_forgetful };
+        let mut afield = Afield::new(medium, faults, 2, stack::Settings::default());
+        afield.share(kind);
+        [A, B].into_iter().for_each(|node| afield.take_in(Time::ZERO, FIRST, node, Box::new(Puppet::default())));
         Self { afield, told: Vec::new() }
     }
 
@@ -46,33 +97,47 @@ impl Pair {
     fn run(&mut self, until: f64) {
         while let Some(now) = self.afield.wakes().filter(|at| *at <= s(until)) {
             self.afield.step(now);
-            while let Some((node, news)) = self.afield.next_news() {
-                match &news {
-                    News::Told(Told::Message { from, message, .. }) => _ = self.afield.landed(*from, node, message),
-                    News::Told(Told::Undelivered { to, message } | Told::Dropped { to, message }) => {
-                        self.afield.landed(node, *to, message);
-                    }
-                    _ => {}
-                }
+            while let Some((node, news)) = self.afield.next_news(FIRST) {
                 self.told.push((now, node, news));
             }
         }
     }
 
-    /// The link as both ends see it, if they do so alike.
+    /// A sends its letters to B.
+    fn post(&mut self, at: f64) {
+        self.afield.cue(s(at), FIRST, A, Cue::Gone).expect("a puppet refuses nothing");
+    }
+
+    fn heard(&self, node: NodeId) -> &[Told<char>] {
+        &self.afield.resident::<Puppet>(FIRST, node).heard
+    }
+
+    /// The link as both ends see it, if they do so alike. A crash takes it down without a word to the puppet, so the
+    /// last that it has heard counts.
     fn link(&self) -> Option<Incarnation> {
         let seen = |end: NodeId| {
-            let of_end = |(_, node, news): &(Time, NodeId, News<char>)| match news {
-                News::Told(Told::Link(LinkEvent::Up { incarnation, .. })) if *node == end => Some(Some(*incarnation)),
-                News::Told(Told::Link(LinkEvent::Down { .. })) if *node == end => Some(None),
+            let of_link = |told: &Told<char>| match told {
+                Told::Link(LinkEvent::Up { incarnation, .. }) => Some(Some(*incarnation)),
+                Told::Link(LinkEvent::Down { .. }) => Some(None),
                 _ => None,
             };
-            self.told.iter().rev().find_map(of_end).flatten()
+            self.heard(end).iter().rev().find_map(of_link).flatten()
         };
         seen(A).filter(|incarnation| seen(B) == Some(*incarnation))
     }
 
-    fn count(&self, what: impl Fn(NodeId, &News<char>) -> bool) -> usize {
+    /// How often the token has arrived.
+    fn had(&self) -> usize {
+        let is_token = |told: &&Told<char>| matches!(told, Told::Message { message: TOKEN, .. });
+        self.heard(B).iter().filter(is_token).count()
+    }
+
+    /// Whether it is under way, as far as A knows.
+    fn doubts(&self) -> bool {
+        self.afield.hosts[A.index()].stack().in_doubt().next().is_some()
+    }
+
+    fn count(&self, what: impl Fn(NodeId, &News) -> bool) -> usize {
         self.told.iter().filter(|(_, node, news)| what(*node, news)).count()
     }
 }
@@ -86,12 +151,9 @@ fn a_node_that_remembers_is_back_with_a_new_link_and_the_other_end_hears_that_th
         pair.run(20.0 + lasts + 20.0);
         // The node's own algorithm is told by the world, which knows what it believes in.
         assert_eq!(pair.count(|node, news| node == A && *news == News::Restored), 1);
-        assert_eq!(
-            pair.count(|node, news| node == B && matches!(news, News::Told(Told::Link(LinkEvent::Down { .. })))),
-            1,
-            "{lasts}"
-        );
-        assert!(pair.link().is_some_and(|after| after > before), "{lasts}: {:?}", pair.told);
+        let is_down = |told: &&Told<char>| matches!(told, Told::Link(LinkEvent::Down { .. }));
+        assert_eq!(pair.heard(B).iter().filter(is_down).count(), 1, "{lasts}");
+        assert!(pair.link().is_some_and(|after| after > before), "{lasts}: {:?}", pair.heard(B));
     }
 }
 
@@ -103,21 +165,15 @@ fn a_token_that_is_under_way_when_an_end_crashes_arrives_all_the_same_and_once()
             let mut pair = Pair::new([crash(who, 20.0, 1.0, Memory::Kept)], false);
             let sent_at = 20.0 - f64::from(early) * 5e-5;
             pair.run(sent_at);
-            let link = pair.link().expect("they hear each other");
-            pair.afield.send(s(sent_at), A, (B, link), 'x', false);
-            pair.afield.send(s(sent_at), A, (B, link), TOKEN, false);
-            pair.afield.dispatch(s(sent_at));
+            pair.link().expect("they hear each other");
+            pair.post(sent_at);
             pair.run(20.0);
-            let token = |flights: &[(NodeId, NodeId, char)]| flights.iter().filter(|it| it.2 == TOKEN).count();
-            let under_way = token(&pair.afield.flights);
-            let had = |pair: &Pair| {
-                pair.count(|node, news| node == B && matches!(news, News::Told(Told::Message { message: TOKEN, .. })))
-            };
-            assert_eq!(under_way + had(&pair), 1);
+            let by_then = pair.had();
+            assert!(by_then <= 1);
             pair.run(60.0);
-            assert_eq!(had(&pair), 1, "{who:?}, sent at {sent_at}: {:?}", pair.told);
-            assert!(pair.afield.flights.is_empty(), "{:?}", pair.afield.flights);
-            (in_time, late) = (in_time + 1 - under_way, late + under_way);
+            assert_eq!(pair.had(), 1, "{who:?}, sent at {sent_at}: {:?}", pair.heard(B));
+            assert!(!pair.doubts(), "{who:?}, sent at {sent_at}");
+            (in_time, late) = (in_time + by_then, late + 1 - by_then);
         }
     }
     assert!(in_time > 5 && late > 5, "{in_time} and {late}: otherwise nothing is shown");
@@ -128,8 +184,8 @@ fn a_second_crash_takes_the_memory_where_an_algorithm_survives_that() {
     let faults = [crash(A, 20.0, 10.0, Memory::Kept), crash(A, 25.0, 1.0, Memory::Lost)];
     let mut pair = Pair::new(faults, true);
     pair.run(40.0);
-    let of_a = pair.told.iter().filter(|(_, node, news)| *node == A && !matches!(news, News::Told(_)));
-    let of_a: Vec<_> = of_a.map(|(at, _, news)| (*at, news.clone())).collect();
+    let of_a: Vec<_> =
+        pair.told.iter().filter(|(_, node, _)| *node == A).map(|(at, _, news)| (*at, news.clone())).collect();
     assert_eq!(of_a, [(s(20.0), News::Killed), (s(30.0), News::Crashed), (s(30.0), News::Restarted)]);
 }
 
@@ -141,7 +197,7 @@ fn who_was_switched_off_by_decree_is_not_switched_on_by_the_end_of_a_fault() {
     pair.afield.crash(s(10.0), A);
     pair.run(60.0);
     assert!(pair.afield.is_paused(A));
-    assert_eq!(pair.count(|node, news| node == A && !matches!(news, News::Told(_))), 0, "{:?}", pair.told);
+    assert_eq!(pair.count(|node, _| node == A), 0, "{:?}", pair.told);
     pair.afield.restart_if_down(s(60.0), A);
     pair.run(80.0);
     assert!(!pair.afield.is_paused(A) && pair.link().is_some());

@@ -105,7 +105,7 @@ impl<P: Protocol> World<P> {
         if let Some((peer, life)) = view.hints_at() {
             return self.hint(node, peer, life);
         }
-        let view = self.as_heard(node, view);
+        let view = self.withholding(view);
         self.tell(node, view)
     }
 
@@ -174,6 +174,6 @@ impl<P: Protocol> World<P> {
     /// Everything that a node knows is gone.
     fn stop(&mut self, node: NodeId) {
         self.die(node);
-        self.nodes[node.index()] = Node::blank(node, &self.charter);
+        self.replace(node, Node::blank(node, &self.charter));
     }
 }

@@ -69,20 +69,19 @@ impl<P: Protocol> World<P> {
     /// all takes the units with it.
     pub(super) fn put_right_before_leaving(&mut self, node: NodeId) -> Step<()> {
         if self.hears_of_members() {
-            self.introduce_all(node);
+            self.introduce_all(node)?;
         } else if self.hints.wrong <= 0.0 {
             return Ok(());
         }
         self.put_right(node)
     }
 
-    /// What a node is told that comes in: who is there, or not all of them; or those whom it has heard by itself.
-    pub(super) fn as_heard(&mut self, node: NodeId, mut view: P::View) -> P::View {
-        if let Some(others) = view.others() {
-            match &self.field {
-                Some(field) if field.hears_of_members() => *others = field.heard_by(node).collect(),
-                _ => others.retain(|_| !self.hints.is_wrong()),
-            }
+    /// What a node is told that comes in: who is there, or not all of them.
+    pub(super) fn withholding(&mut self, mut view: P::View) -> P::View {
+        if !self.hears_of_members()
+            && let Some(others) = view.others()
+        {
+            others.retain(|_| !self.hints.is_wrong());
         }
         view
     }
@@ -122,7 +121,7 @@ impl<P: Protocol> World<P> {
 
     /// A node is told this of another one, if it is inside and up.
     fn tell_hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        if node == peer || !self.nodes[node.index()].reach().is_anywhere() || self.is_down(node) {
+        if node == peer || !self.shell(node).reach().is_anywhere() || self.is_down(node) {
             return Ok(());
         }
         P::View::hint(peer, life).map_or(Ok(()), |view| self.tell(node, view))

@@ -12,7 +12,7 @@ use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, RE
 use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
 
-use super::outdoors::Held;
+use super::outdoors::{Held, Outdoor};
 use super::{Step, World};
 use crate::meter::Waiter;
 use crate::queue::Event;
@@ -23,6 +23,9 @@ use crate::random::{Stream, exponential};
 const HEARSAY_DELAYS: f64 = 2.0;
 /// The share of applications that show their grant when their node is back.
 const RESUMES: f64 = 0.5;
+
+/// An application asks again so much later if its node has no room for what it wants done.
+const FULL_PAUSE: Time = Time(1_000_000_000);
 
 /// An application whose node was killed while it used this.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +58,7 @@ pub(super) struct Lives<P: Protocol> {
     down: Vec<(NodeId, Node<P>)>,
     outlived: Vec<Outlived>,
     toll: Toll,
-    /// What applications that waited when their nodes were killed will ask for again.
+    /// What applications will ask for again, which waited when their nodes were killed, or had no room there.
     again: Vec<(NodeId, Demand, Waiter)>,
     /// What is taken away from what nodes have stored.
     forget: Option<fn(&mut Stored<P::Durable>)>,
@@ -118,12 +121,12 @@ impl<P: Protocol> World<P> {
     /// Whether a node takes it that an application of an earlier life of it may be inside: it asks for nothing
     /// meanwhile.
     pub fn is_left(&self, node: NodeId) -> bool {
-        self.nodes[node.index()].left().is_some()
+        self.shell(node).left().is_some()
     }
 
     /// Whether much is at stake at a node: it holds something, or something is on its way to it or from it.
     pub fn is_precious(&self, node: NodeId) -> bool {
-        let protocol = self.nodes[node.index()].protocol();
+        let protocol = self.shell(node).protocol();
         let is_concerned = |flight: Flight<'_, P::Message>| {
             (flight.from == node || flight.to == node) && carries_permits::<P>(flight.message)
         };
@@ -153,7 +156,7 @@ impl<P: Protocol> World<P> {
     /// What being killed means to a node and its application.
     pub(super) fn killed(&mut self, node: NodeId) {
         self.lives.toll.restarts += 1;
-        let waits = self.nodes[node.index()].demand().map(|demand| (node, demand, self.meter.waiter(node)));
+        let waits = self.shell(node).demand().map(|demand| (node, demand, self.meter.waiter(node)));
         self.outlive(node);
         self.die(node);
         if waits.is_some() {
@@ -163,9 +166,15 @@ impl<P: Protocol> World<P> {
         }
         // Whoever looks at it meanwhile sees what is on its disk.
         let mut unused = Outbox::new();
-        let on_disk = self.next_life(node, &self.nodes[node.index()], &mut unused);
-        let killed = mem::replace(&mut self.nodes[node.index()], on_disk);
+        let on_disk = self.next_life(node, self.shell(node), &mut unused);
+        let killed = self.replace(node, on_disk);
         self.lives.down.push((node, killed));
+    }
+
+    /// An application is told that its node has no room for what it wants done.
+    pub(super) fn ask_again_later(&mut self, node: NodeId, demand: Demand, waiter: Waiter) {
+        self.lives.again.push((node, demand, waiter));
+        self.schedule(FULL_PAUSE, Event::Request { node });
     }
 
     /// A node that was killed is back, and has what it had stored, if it is not back yet.
@@ -174,7 +183,6 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         if self.field.is_some() {
-            self.announce(node);
             self.come_back(node)?;
             return self.resumed(node);
         }
@@ -188,10 +196,10 @@ impl<P: Protocol> World<P> {
         let mut out = mem::take(&mut self.out);
         let restored = self.next_life(node, &killed, &mut out);
         let change = restored.protocol().status().change_since(&killed.protocol().status());
-        self.nodes[node.index()] = restored;
         if let Some((t, recorder)) = self.recorder() {
             recorder.restart::<P>(t, node, out.effects(), change);
         }
+        let out = self.move_in(node, restored, out);
         self.step_taken(node, out)?;
         self.hear_of_applications(node);
         self.hear_of_members(node)
@@ -200,9 +208,7 @@ impl<P: Protocol> World<P> {
     /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
     /// application goes on if it is inside.
     pub fn lose_disk(&mut self, node: NodeId) -> Step<()> {
-        if let Some(field) = &mut self.field {
-            field.crash(self.now, node);
-        }
+        self.crash_afield(node);
         self.lost_disk(node)
     }
 
@@ -230,7 +236,7 @@ impl<P: Protocol> World<P> {
         for entry in entries.map(|outlived| outlived.entry).collect::<Vec<_>>() {
             self.end_outlived(node, entry);
         }
-        let shell = &self.nodes[node.index()];
+        let shell = self.shell(node);
         if let Some(Grant { permits, .. }) = shell.grant() {
             if !self.oracle.has_lapsed(node) {
                 self.meter.released(permits);
@@ -253,13 +259,13 @@ impl<P: Protocol> World<P> {
     /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any
     /// more.
     pub(super) fn outlive(&mut self, node: NodeId) {
-        let shell = &self.nodes[node.index()];
-        if shell.demand().is_some() {
+        if self.shell(node).demand().is_some() {
             self.meter.cancelled(node);
         }
+        let shell = self.shell(node);
         if let Some(grant) = shell.grant().filter(|_| !self.oracle.has_lapsed(node)) {
-            let lease = shell.protocol().lease();
-            let until = lease.map(|timer| self.due(node, timer).unwrap_or(self.now).max(self.now));
+            let is_lease = shell.protocol().lease().is_some();
+            let until = is_lease.then(|| self.lease_ends(node).unwrap_or(self.now).max(self.now));
             let entry = self.entry(node);
             self.lives.outlived.push(Outlived { node, grant, entry, until });
             self.lives.toll.outlived += 1;
@@ -270,9 +276,13 @@ impl<P: Protocol> World<P> {
         self.oracle.killed(node);
     }
 
-    /// When a timer of a node runs out.
-    fn due(&self, node: NodeId, timer: P::Timer) -> Option<Time> {
-        self.armed[node.index()].iter().find(|armed| armed.timer == timer).map(|armed| armed.due)
+    /// When the grant ends by itself that the application at a node has, if it is a lease.
+    pub(super) fn lease_ends(&self, node: NodeId) -> Option<Time> {
+        if let Some(field) = &self.field {
+            return field.resident::<Outdoor<P>>(self.resource, node).seat().lease_ends();
+        }
+        let lease = self.shell(node).protocol().lease()?;
+        self.armed[node.index()].iter().find(|armed| armed.timer == lease).map(|armed| armed.due)
     }
 
     pub(super) fn schedule_drawn(&mut self, delays: f64, event: Event) {
@@ -300,7 +310,7 @@ impl<P: Protocol> World<P> {
     }
 
     fn is_safe_to_say_gone(&self, node: NodeId) -> bool {
-        let left = self.nodes[node.index()].left().filter(|_| !self.is_down(node));
+        let left = self.shell(node).left().filter(|_| !self.is_down(node));
         left.is_some_and(|left| !self.lives.is_outlived(node, left))
     }
 
@@ -340,8 +350,9 @@ impl<P: Protocol> World<P> {
         true
     }
 
-    /// The lease of an application that has outlived its node ends: it stops.
+    /// The lease of an application ends that has outlived its node, or whose node pauses: it stops.
     pub(super) fn end_lease(&mut self, node: NodeId, entry: u32) {
+        self.note_lapse(node);
         let is_over = |outlived: &Outlived| outlived.until.is_some_and(|until| until <= self.now);
         let of_this = |outlived: &&Outlived| (outlived.node, outlived.entry) == (node, entry);
         if self.lives.outlived.iter().find(of_this).is_some_and(is_over) {

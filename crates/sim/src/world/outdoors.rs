@@ -1,18 +1,27 @@
 //! A world on the field: its messages are carried by radios.
 
+use std::mem;
+
+use driftlock_host::{Cue, Declined, Do, Seat, Tenant, tenant};
 use driftlock_net::Time;
+use driftlock_net::parcel::Resource;
 use driftlock_net::stack::Told;
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Harm, Incarnation, Input, LinkEvent, NodeId, Protocol, Reach, ReachOf, Status, View, carries_permits,
+    Carrier, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, ReachOf, Refusal,
+    Status, View,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
 
-use super::{Armed, Step, World};
+use super::log::{Log, Seen};
+use super::{Step, World, log};
 use crate::afield::{Afield, Bonds, Effort, News};
 use crate::live::Glimpse;
 use crate::queue::Event;
+
+/// A node on a field, with what was seen of it.
+pub(super) type Outdoor<P> = Tenant<P, Log<P>>;
 
 /// What waits for a node that has paused.
 #[derive(Clone, Debug)]
@@ -21,23 +30,133 @@ pub(super) enum Held<V> {
     Told(V),
 }
 
+/// A node on a field is given an input, or refuses it. What the layers below tell, and timers, come from there.
+pub(super) fn give<P: Protocol>(
+    field: &mut Afield,
+    now: Time,
+    (resource, node): (Resource, NodeId),
+    input: InputOf<P>,
+) -> Option<Refusal> {
+    let cue = match input {
+        Input::Request(demand) => Cue::Request(demand),
+        Input::Cancel => Cue::Cancel,
+        Input::Release => Cue::Release,
+        Input::Resume { grant, left } => Cue::Resume { grant, left },
+        Input::Gone => Cue::Gone,
+        Input::Below(view) => match view.crossing() {
+            Some(crossing) => Cue::Crossing(crossing.clone()),
+            None => unreachable!("a node hears of its links from its own layers"),
+        },
+        Input::Message { .. } | Input::Undelivered { .. } | Input::Timer(_) => unreachable!("likewise of messages"),
+    };
+    match field.cue(now, resource, node, cue) {
+        Ok(()) => None,
+        Err(Declined::Refused(refusal)) => Some(refusal),
+        Err(full @ Declined::Full(_)) => unreachable!("it was asked whether it has room: {full}"),
+    }
+}
+
 impl<P: Protocol> World<P> {
+    /// The place of the field, which goes from hand to hand where several resources are shared on it: a world that acts
+    /// has it.
+    pub(crate) fn field_in_hand(&mut self) -> &mut Option<Afield> {
+        &mut self.field
+    }
+
     /// The field, in a world that has one.
-    pub fn field(&mut self) -> Option<&mut Afield<P::Message>> {
+    pub fn field(&mut self) -> Option<&mut Afield> {
         self.field.as_mut()
+    }
+
+    /// A node, wherever it is.
+    pub(super) fn shell(&self, node: NodeId) -> &Node<P> {
+        match &self.field {
+            Some(field) => field.resident::<Outdoor<P>>(self.resource, node).seat().node(),
+            None => &self.nodes[node.index()],
+        }
+    }
+
+    /// On a field, all nodes are there from now on.
+    pub(super) fn move_out(&mut self) {
+        if self.field.is_some() {
+            for node in mem::take(&mut self.nodes) {
+                let id = node.id();
+                let instance = Outdoor::<P>::new(Seat::new(self.now, node, &Outbox::new()), self.log(), self.outbox());
+                let others = self.members().into_iter().filter(|(member, _)| *member != id).collect();
+                self.take_in(id, instance, others);
+            }
+            self.expect_field();
+        }
+    }
+
+    fn log(&self) -> Log<P> {
+        Log::new(self.recorder.is_some())
+    }
+
+    fn outbox(&self) -> Out<P> {
+        if self.recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() }
+    }
+
+    fn take_in(&mut self, node: NodeId, instance: Outdoor<P>, told_of: Vec<(NodeId, Incarnation)>) {
+        let hears = self.hears_of_members();
+        if let Some(field) = &mut self.field {
+            let instance = if hears { instance } else { instance.by_decree(told_of) };
+            field.take_in(self.now, self.resource, node, Box::new(instance));
+        }
+    }
+
+    /// Whether members hear of one another by themselves.
+    pub(super) fn hears_of_members(&self) -> bool {
+        self.field.as_ref().is_some_and(|field| field.hears_of_members(self.resource))
+    }
+
+    /// Who is in the neighbourhood, if there is one.
+    fn members(&self) -> Vec<(NodeId, Incarnation)> {
+        self.ideal.listed().collect()
+    }
+
+    /// A node is told of all members for certain.
+    pub(super) fn introduce_all(&mut self, node: NodeId) -> Step<()> {
+        let members = self.members();
+        if let Some(field) = &mut self.field {
+            members.into_iter().for_each(|member| field.introduce(self.now, self.resource, node, member));
+        }
+        self.follow()
+    }
+
+    /// Another node takes the place of one that is off, or outside. It wants nothing done.
+    pub(super) fn replace(&mut self, id: NodeId, node: Node<P>) -> Node<P> {
+        if self.field.is_none() {
+            return mem::replace(&mut self.nodes[id.index()], node);
+        }
+        let former = self.shell(id).clone();
+        let unused = self.outbox();
+        _ = self.move_in(id, node, unused);
+        former
+    }
+
+    /// A node is here from now on, which wants this done. What is left of that for the world is given back.
+    pub(super) fn move_in(&mut self, id: NodeId, node: Node<P>, out: Out<P>) -> Out<P> {
+        if self.field.is_none() {
+            self.nodes[id.index()] = node;
+            return out;
+        }
+        let seat = Seat::new(self.now, node, &out);
+        self.take_in(id, Outdoor::<P>::new(seat, self.log(), out), Vec::new());
+        self.outbox()
     }
 
     /// How a node is.
     pub fn glimpse(&mut self, node: NodeId) -> Glimpse {
         let (now, is_silent) = (self.now, self.is_paused(node));
-        let Status { section, permits, .. } = self.nodes[node.index()].protocol().status();
+        let Status { section, permits, .. } = self.shell(node).protocol().status();
         let at = self.field.as_mut().map(|field| field.position(now, node)).unwrap_or_default();
         Glimpse { at, section, permits, is_silent }
     }
 
     /// Whether the application at a node neither waits nor has anything.
     pub fn is_idle(&self, node: NodeId) -> bool {
-        let shell = &self.nodes[node.index()];
+        let shell = self.shell(node);
         shell.grant().is_none() && shell.pending().is_none() && shell.left().is_none()
     }
 
@@ -63,7 +182,7 @@ impl<P: Protocol> World<P> {
 
     /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
     pub fn has_forgotten(&self, node: NodeId, entry: u32) -> bool {
-        let shell = &self.nodes[node.index()];
+        let shell = self.shell(node);
         self.entry(node) == entry && shell.grant().is_none() && shell.pending().is_none()
     }
 
@@ -93,14 +212,21 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    /// A grant that is a lease has run out if this was its timer, also where its node pauses and will know later.
-    pub(super) fn note_lapse(&mut self, node: NodeId, arming: u32) {
-        let lease = self.nodes[node.index()].protocol().lease();
-        let is_lease = |armed: &Armed<P::Timer>| armed.arming == arming && Some(armed.timer) == lease;
-        if self.armed[node.index()].iter().any(is_lease)
+    /// The lease of an application whose node pauses has run out, though that will know later.
+    pub(super) fn note_lapse(&mut self, node: NodeId) {
+        let is_over = self.lease_ends(node).is_some_and(|ends| ends <= self.now);
+        if is_over
+            && self.is_paused(node)
             && let Some(permits) = self.oracle.lapsed(node)
         {
             self.meter.released(permits);
+        }
+    }
+
+    /// A node that pauses does not renew its lease.
+    fn expect_lapse(&mut self, node: NodeId) {
+        if let Some(ends) = self.lease_ends(node) {
+            self.queue.schedule(ends.max(self.now), Event::Lease { node, entry: self.entry(node) });
         }
     }
 
@@ -114,41 +240,24 @@ impl<P: Protocol> World<P> {
         self.held.push((node, Held::Told(view)));
     }
 
-    /// Timers that are due come first, whatever else there is.
-    fn run_due_timers(&mut self, node: NodeId) -> Step<()> {
-        let is_timer = |held: &Held<_>| matches!(held, Held::Event(Event::Timer { .. }));
-        let timers: Vec<_> = self.held.extract_if(.., |(of, held)| *of == node && is_timer(held)).collect();
-        for (_, held) in timers {
-            if let Held::Event(timer) = held {
-                self.deliver(timer)?;
-            }
-        }
-        Ok(())
-    }
-
     /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
     pub(super) fn cut_off_afield(&mut self, node: NodeId) {
-        for (peer, incarnation) in self.nodes[node.index()].reach().links().to_vec() {
+        for (peer, incarnation) in self.shell(node).reach().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
         }
     }
 
-    /// A node whose algorithm does not claim to stand restarts is back with all that it had; none of its links is up.
-    fn restored(&mut self, node: NodeId) -> Step<()> {
-        // It is told of all links now, also of those that it has not heard of since it was back the last time.
-        let has_links = self.ideal.links().is_some();
-        self.held.retain(|(of, held)| *of != node || !(has_links && matches!(held, Held::Told(_))));
-        self.run_due_timers(node)?;
-        for (peer, incarnation) in self.nodes[node.index()].reach().links().to_vec() {
-            self.tell_of_link(node, LinkEvent::Down { peer, incarnation })?;
-        }
-        self.resumed(node)
+    /// What a node that is killed has sent and not stored is lost.
+    fn lose_flights(&mut self, node: NodeId) {
+        self.flights.retain(|(from, _, message)| *from != node || tenant::keeps::<P>(message));
     }
 
-    /// A node hears of a link, and so does a trace once both ends have.
-    fn tell_of_link(&mut self, node: NodeId, event: LinkEvent) -> Step<()> {
-        self.note_link(node, event);
-        P::View::of_link(event).map_or(Ok(()), |view| self.tell(node, view))
+    /// A member crashes with all that it knows, on a field, and so do the layers below it.
+    pub(super) fn crash_afield(&mut self, node: NodeId) {
+        if let Some(field) = &mut self.field {
+            field.crash(self.now, node);
+            self.flights.retain(|(from, to, _)| *from != node && *to != node);
+        }
     }
 
     fn note_link(&mut self, node: NodeId, event: LinkEvent) {
@@ -166,16 +275,18 @@ impl<P: Protocol> World<P> {
 
     /// A node goes on.
     pub(super) fn resumed(&mut self, node: NodeId) -> Step<()> {
-        self.run_due_timers(node)?;
+        if let Some(field) = &mut self.field {
+            field.rouse(self.now, node);
+            self.follow()?;
+        }
         let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
         for held in held {
             match held {
-                Held::Event(event @ Event::Timer { .. }) => self.put_off(node, event),
                 Held::Event(event) => self.queue.schedule(self.now, event),
                 Held::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
                     let enters = ReachOf::<P::View>::default().hear(node, &view).is_ok();
-                    if enters || self.nodes[node.index()].reach().is_anywhere() {
+                    if enters || self.shell(node).reach().is_anywhere() {
                         self.tell(node, view)?;
                     }
                 }
@@ -201,27 +312,110 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         self.field_due = Time::END;
-        while let Some(field) = &mut self.field {
-            match field.next_news() {
-                Some((node, news)) => self.hear(node, news)?,
-                None if field.step(self.now) => {}
-                None => break,
-            }
+        while self.field.as_mut().is_some_and(|field| field.step(self.now)) {
+            self.follow()?;
         }
         self.expect_field();
         Ok(())
     }
 
-    fn hear(&mut self, node: NodeId, news: News<P::Message>) -> Step<()> {
-        let is_down = self.is_down(node);
+    /// Sees what nodes on the field have done, and does what concerns their applications and lives.
+    pub(crate) fn follow(&mut self) -> Step<()> {
+        loop {
+            self.look()?;
+            let Some((node, news)) = self.field.as_mut().and_then(|field| field.next_news(self.resource)) else {
+                break;
+            };
+            self.hear(node, news)?;
+        }
+        self.expect_field();
+        Ok(())
+    }
+
+    /// Sees what nodes have done.
+    fn look(&mut self) -> Step<()> {
+        let mut has_seen = false;
+        while let Some(field) = &mut self.field
+            && let Some(node) = field.next_busy(self.resource)
+        {
+            let mut seen = field.resident_mut::<Outdoor<P>>(self.resource, node).watch.take();
+            has_seen |= !seen.is_empty();
+            for one in seen.drain(..) {
+                self.note(node, one)?;
+            }
+            if let Some(field) = &mut self.field {
+                field.resident_mut::<Outdoor<P>>(self.resource, node).watch.give_back(seen);
+            }
+        }
+        if has_seen { self.check() } else { Ok(()) }
+    }
+
+    fn note(&mut self, node: NodeId, seen: Seen<P>) -> Step<()> {
+        match seen {
+            Seen::Told(Told::Link(event)) => self.note_link(node, event),
+            Seen::Told(Told::Message { from, message, .. }) => self.note_landed(from, node, &message),
+            Seen::Told(Told::Undelivered { to, message }) => self.note_landed(node, to, &message),
+            Seen::Told(Told::Met { .. } | Told::Parted { .. } | Told::Said(_)) => {}
+            // It was on its way no longer than until now. Nobody counts its permits as lost: it carries none.
+            Seen::Told(Told::Dropped { to, message }) => _ = self.take_flight(node, to, &message),
+            Seen::Step(step) => {
+                let log::Step { input, out, refused, change } = *step;
+                if let Some((t, recorder)) = self.recorder() {
+                    recorder.step::<P>(t, node, &input, &out, refused, change);
+                }
+            }
+            Seen::Sent { to, is_known, message, shared } => {
+                self.meter.sent(P::kind(&message), shared, P::is_token(&message), P::permits(&message));
+                if is_known {
+                    self.flights.push((node, to, message));
+                } else if self.ideal.links().is_some() {
+                    return Err(Violation::NoLink { from: node, to }.into());
+                } else {
+                    // To a node that has left, or that the sender has not heard of.
+                    self.meter.landed(P::permits(&message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A message has arrived, or is its sender's again.
+    fn note_landed(&mut self, from: NodeId, to: NodeId, message: &P::Message) {
+        if self.take_flight(from, to, message) {
+            self.meter.landed(P::permits(message));
+        }
+    }
+
+    /// Whether a message was on its way, which it is no more.
+    fn take_flight(&mut self, from: NodeId, to: NodeId, message: &P::Message) -> bool {
+        let at = self.flights.iter().position(|flight| flight.0 == from && flight.1 == to && flight.2 == *message);
+        at.map(|at| self.flights.remove(at)).is_some()
+    }
+
+    fn hear(&mut self, node: NodeId, news: News) -> Step<()> {
         match news {
+            News::Deed(Do::Granted { grant, .. }) => self.grant(node, grant),
+            News::Deed(Do::Revoked { demand, .. }) => {
+                self.revoke(node, demand);
+                Ok(())
+            }
+            News::Deed(Do::Departed(_)) => self.depart(node),
+            News::Deed(Do::Renewed { .. } | Do::Transmit { .. }) => Ok(()),
+            News::Paused => {
+                self.expect_lapse(node);
+                Ok(())
+            }
             News::Resumed => self.resumed(node),
-            News::Killed if P::CLAIMS.stand(Harm::Restart) => self.kill(node),
-            News::Killed => Ok(()),
-            News::Restored if is_down => self.back(node),
-            News::Restored => self.restored(node),
+            News::Killed => {
+                self.lose_flights(node);
+                if P::CLAIMS.stand(Harm::Restart) { self.kill(node) } else { Ok(()) }
+            }
+            News::Restored if self.is_down(node) => self.back(node),
+            // Its algorithm does not claim to stand restarts: it has all that it had.
+            News::Restored => self.resumed(node),
             News::Crashed => {
-                let waits = self.nodes[node.index()].demand().is_some();
+                let waits = self.shell(node).demand().is_some();
+                self.flights.retain(|(from, to, _)| *from != node && *to != node);
                 self.lost_disk(node)?;
                 if waits {
                     // When it is back, it wants the same again.
@@ -233,100 +427,6 @@ impl<P: Protocol> World<P> {
                 self.enter(node)?;
                 self.resumed(node)
             }
-            News::Told(told) => self.told(node, told),
-        }
-    }
-
-    /// A node's stack tells it something.
-    fn told(&mut self, node: NodeId, told: Told<P::Message>) -> Step<()> {
-        let Some(field) = &mut self.field else { return Ok(()) };
-        match told {
-            Told::Link(event) => self.tell_of_link(node, event),
-            Told::Message { from, incarnation, message } => {
-                if field.landed(from, node, &message) {
-                    self.meter.landed(P::permits(&message));
-                }
-                let permits = carries_permits::<P>(&message);
-                let may_come = self.nodes[node.index()].admit(from, incarnation, permits).is_ok();
-                // Else it is for a life that is over.
-                if may_come { self.input(node, Input::Message { from, incarnation, message }) } else { Ok(()) }
-            }
-            Told::Undelivered { to, message } => {
-                if field.landed(node, to, &message) {
-                    self.meter.landed(P::permits(&message));
-                }
-                self.input(node, Input::Undelivered { to, message })
-            }
-            Told::Met { peer, life } => self.tell_of_member(node, peer, Some(life)),
-            Told::Parted { peer } => self.tell_of_member(node, peer, None),
-            // Nodes of a world have nothing else to say of themselves.
-            Told::Said(_) => Ok(()),
-            // Nobody knows, and nobody has to: it is on its way no longer.
-            Told::Dropped { to, message } => {
-                field.landed(node, to, &message);
-                Ok(())
-            }
-        }
-    }
-
-    pub(super) fn send_afield(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
-        let Some(field) = &mut self.field else { return Ok(()) };
-        let has_links = self.ideal.links().is_some();
-        let life = || self.ideal.neighbourhood().and_then(|inside| inside.life_of(to));
-        let incarnation = match () {
-            () if has_links => self.nodes[from.index()].incarnation(to),
-            () if field.hears_of_members() => field.life_heard_by(from, to),
-            () => life(),
-        };
-        match incarnation {
-            Some(incarnation) => field.send(self.now, from, (to, incarnation), message, shared),
-            None if has_links => return Err(Violation::NoLink { from, to }.into()),
-            // To a node that has left, or that the sender has not heard of.
-            None => self.meter.landed(P::permits(&message)),
-        }
-        Ok(())
-    }
-
-    /// Whether members hear of one another by themselves.
-    pub(super) fn hears_of_members(&self) -> bool {
-        self.field.as_ref().is_some_and(Afield::hears_of_members)
-    }
-
-    /// Whoever is in the neighbourhood at the start says so from then on.
-    pub(super) fn announce_members(&mut self) {
-        let members: Vec<_> = self.ideal.listed().collect();
-        members.into_iter().for_each(|(member, _)| self.announce(member));
-    }
-
-    /// A member says on the field that it is there, and in which life.
-    pub(super) fn announce(&mut self, node: NodeId) {
-        let life = self.ideal.neighbourhood().and_then(|inside| inside.life_of(node));
-        if let Some(field) = self.field.as_mut().filter(|_| life.is_some()) {
-            field.takes_part(self.now, node, life);
-        }
-    }
-
-    /// A node is told of all members for certain.
-    pub(super) fn introduce_all(&mut self, node: NodeId) {
-        let members: Vec<_> = self.ideal.listed().collect();
-        if let Some(field) = &mut self.field {
-            members.into_iter().for_each(|(member, life)| field.introduce(self.now, node, member, life));
-        }
-    }
-
-    /// A member has heard of another one, or not for long. One that is about to leave was told who is there.
-    fn tell_of_member(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        let is_inside = self.nodes[node.index()].reach().is_anywhere();
-        let may_hear = self.hears_of_members() && is_inside && !self.is_leaving(node) && !self.is_down(node);
-        let hint = P::View::hint(peer, life).filter(|_| may_hear);
-        hint.map_or(Ok(()), |hint| self.tell(node, hint))
-    }
-
-    /// What a node has sent in this step goes out.
-    pub(super) fn dispatch_afield(&mut self) {
-        if let Some(field) = &mut self.field {
-            field.dispatch(self.now);
-            self.expect_field();
         }
     }
 }
