@@ -3,8 +3,8 @@
 use driftlock_net::Time;
 use driftlock_net::stack::Footing;
 use driftlock_protocol::{
-    Algorithm, Charter, Constants, Incarnation, Node, NodeId, Outbox, Protocol, Reach, ReachOf, Repairs, Terms, Visitor,
-    WrongConstant,
+    Algorithm, Charter, Constants, Incarnation, Node, NodeId, Outbox, Protocol, Reach, ReachOf, Repairs, Terms,
+    Visitor, WrongConstant,
 };
 use thiserror::Error;
 
@@ -78,9 +78,7 @@ impl Visitor for Begin<'_> {
             Start::Founder { generation } if footing::<P>() == Footing::Links => {
                 Seat::<P>::founder(now, me, &charter, generation, &mut out)
             }
-            Start::Blank | Start::Founder { .. } => {
-                Seat::new(now, Node::blank(me, &charter), &out)
-            }
+            Start::Blank | Start::Founder { .. } => Seat::new(now, Node::blank(me, &charter), &out),
             Start::Stored { bytes, life } => {
                 let reach = life.map_or_else(ReachOf::<P::View>::default, Reach::in_life);
                 Seat::restore(now, me, &charter, stored::decode(bytes)?, reach, &mut out)

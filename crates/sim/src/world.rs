@@ -311,7 +311,7 @@ impl<P: Protocol> World<P> {
             }
             Event::Field => self.run_field(),
             Event::Back { node } => self.back(node),
-            Event::Follow { number } => self.follow(number),
+            Event::Follow { number } => self.come_due(number),
             Event::Resume { node, .. } | Event::Gone { node } if self.is_paused(node) && !self.is_down(node) => {
                 self.put_off(node, event);
                 Ok(())

@@ -1,6 +1,6 @@
 //! The lines of a trace.
 
-use driftlock_protocol::ideal::{Presence, Start as Begins};
+use driftlock_protocol::ideal::{self, Presence};
 use driftlock_protocol::{
     Algorithm, Constants, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status,
     StatusChange, Stay, Tokens, Visitor,
@@ -138,7 +138,7 @@ impl Resource {
         let all = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let manner = &algorithm.manner;
         let members = |start: &Deployment| Members { members: start.members.clone(), stays: start.stays.clone() };
-        let is_on_links = algorithm.starts_from() == Begins::Links;
+        let is_on_links = algorithm.starts_from() == ideal::Start::Links;
         Self {
             algorithm: algorithm.tag.into(),
             k: deployments.first().map_or(0, |deployment| deployment.k),

@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use driftlock_protocol::klme_ft::{KlmeFt, Timer, Variant as Leased};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-use driftlock_protocol::{Crossing, Demand, Grant, Incarnation, LinkEvent, Linked, Membership, Outbox, Repairs, Section, Stay};
+use driftlock_protocol::{
+    Crossing, Demand, Grant, Incarnation, LinkEvent, Linked, Membership, Outbox, Repairs, Section, Stay,
+};
 
 use super::*;
 
@@ -43,8 +45,7 @@ const LEASE: u64 = 30;
 
 /// A leader of itself alone, which is granted the only unit; and when.
 fn with_a_lease() -> (Seat<KlmeFt>, Time, Grant) {
-    let mut seat =
-        Seat::<KlmeFt>::new(START, Node::blank(ME, &LEASED), &Outbox::new());
+    let mut seat = Seat::<KlmeFt>::new(START, Node::blank(ME, &LEASED), &Outbox::new());
     let enters = Crossing::Entered { stay: Stay(7), life: Incarnation(0), members: Vec::new(), founds: Some(0) };
     give(&mut seat, START, Input::Below(enters)).0.expect("it is outside");
     let (taken, mut effects) = give(&mut seat, START, Input::Request(Demand::ONE));
@@ -149,7 +150,8 @@ fn what_an_application_of_an_earlier_life_uses_is_its_own_again_or_gone() {
     let mut seat = holder();
     give(&mut seat, START, Input::Request(Demand::ONE)).0.expect("it is idle");
     let stored = seat.unstored().expect("it was never stored").clone();
-    let back = || Seat::<Krl>::restore(seconds(9), ME, &UNLEASED, stored.clone(), Linked::default(), &mut Outbox::new());
+    let back =
+        || Seat::<Krl>::restore(seconds(9), ME, &UNLEASED, stored.clone(), Linked::default(), &mut Outbox::new());
     let grant = seat.node().grant().expect("it was granted");
     let mut resumed = back();
     assert_eq!(give(&mut resumed, seconds(9), Input::Request(Demand::ONE)).0, Err(Refusal::LeftInUse));

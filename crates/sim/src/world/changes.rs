@@ -47,7 +47,7 @@ impl<P: Protocol> World<P> {
     }
 
     /// A change that follows from an earlier one happens, if it is still to come.
-    pub(super) fn follow(&mut self, number: u32) -> Step<()> {
+    pub(super) fn come_due(&mut self, number: u32) -> Step<()> {
         let Some((change, of)) = self.following.changes.remove(&number) else { return Ok(()) };
         if self.ideal.is_to_come(change, of) { self.change(change, Fate::Drained) } else { Ok(()) }
     }

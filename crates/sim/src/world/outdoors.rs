@@ -8,8 +8,8 @@ use driftlock_net::parcel::Resource;
 use driftlock_net::stack::Told;
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Carrier, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, ReachOf, Refusal,
-    Status, View,
+    Carrier, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, ReachOf,
+    Refusal, Status, View,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
