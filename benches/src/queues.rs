@@ -58,7 +58,7 @@ struct Radio;
 impl Ahead for Radio {
     fn draw(delays: &mut Delays) -> u64 {
         let drawn = delays.draw();
-        if drawn % 64 == 0 { drawn } else { drawn >> 12 }
+        if drawn.is_multiple_of(64) { drawn } else { drawn >> 12 }
     }
 }
 

@@ -70,8 +70,12 @@ impl Action {
     /// passes and pauses end, and what follows from changes of the layer below follows.
     pub fn is_fair(self) -> bool {
         match self {
-            Self::Deliver { .. } | Self::Timer(..) | Self::Resume(_) | Self::Tick => true,
-            Self::Release(_) | Self::Gone(_) => true,
+            Self::Deliver { .. }
+            | Self::Timer(..)
+            | Self::Resume(_)
+            | Self::Tick
+            | Self::Release(_)
+            | Self::Gone(_) => true,
             Self::Change(change) => matches!(change.kind.course, Course::Follows { .. }),
             _ => false,
         }

@@ -139,7 +139,7 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
                     }
                     self.post(now, Some(message), desk);
                 }
-                effect => self.inform(now, effect, desk),
+                effect => self.inform(now, &effect, desk),
             }
         }
         self.out = out;
@@ -167,9 +167,9 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
     }
 
     /// Tells the application of what concerns it.
-    fn inform(&mut self, now: Time, effect: Effect<P::Message, P::Timer>, desk: &mut Desk<'_>) {
+    fn inform(&mut self, now: Time, effect: &Effect<P::Message, P::Timer>, desk: &mut Desk<'_>) {
         let resource = desk.resource;
-        match effect {
+        match *effect {
             Effect::Grant(grant) => {
                 self.until = self.seat.lease_ends();
                 desk.then.push(Do::Granted { resource, grant, until: self.until });

@@ -68,9 +68,9 @@ fn killed(seed: u64, algorithms: &'static [(&str, u32)], fate: impl Fn(&mut Dice
     network.run(seconds(10.0));
     let mut dice = Dice::new(seed);
     // Only what changes what is stored, or hands anything out, is worth being killed at.
-    network.fate = Box::new(move |_, batch| match batch.store.is_empty() {
-        false if dice.below(40) == 0 => fate(&mut dice),
-        _ => Fate::Whole,
+    network.fate = Box::new(move |_, batch| {
+        let is_killed = !batch.store.is_empty() && dice.below(40) == 0;
+        if is_killed { fate(&mut dice) } else { Fate::Whole }
     });
     let resources = u16::try_from(algorithms.len()).expect("a few");
     busy(&mut network, &mut Dice::new(!seed), resources, seconds(150.0));

@@ -35,13 +35,17 @@ pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send 
 
     /// What this layer tells of another node that has come, in this life, or is gone, if that is a hint: one that may
     /// be missing, late or wrong where nobody knows.
-    fn hint(_peer: NodeId, _life: Option<Incarnation>) -> Option<Self> {
-        None
+    fn hint(peer: NodeId, life: Option<Incarnation>) -> Option<Self> {
+        Self::of_crossing(life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))
     }
 
     /// Of whom this is a hint, if it is one.
     fn hints_at(&self) -> Option<(NodeId, Option<Incarnation>)> {
-        None
+        match *self.crossing()? {
+            Crossing::Met { peer, life } => Some((peer, Some(life))),
+            Crossing::Parted { peer } => Some((peer, None)),
+            Crossing::Entered { .. } | Crossing::Leaving => None,
+        }
     }
 
     /// The hints at other nodes that come with it, if it is no hint itself: a world may leave some out, and a

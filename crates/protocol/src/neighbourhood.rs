@@ -94,18 +94,6 @@ impl View for Crossing {
         Some(self)
     }
 
-    fn hint(peer: NodeId, life: Option<Incarnation>) -> Option<Self> {
-        Some(life.map_or(Self::Parted { peer }, |life| Self::Met { peer, life }))
-    }
-
-    fn hints_at(&self) -> Option<(NodeId, Option<Incarnation>)> {
-        match *self {
-            Self::Met { peer, life } => Some((peer, Some(life))),
-            Self::Parted { peer } => Some((peer, None)),
-            Self::Entered { .. } | Self::Leaving => None,
-        }
-    }
-
     fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
         if let Self::Entered { members, .. } = self { Some(members) } else { None }
     }

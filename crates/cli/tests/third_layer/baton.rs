@@ -41,7 +41,7 @@ pub(crate) struct Baton {
     me: NodeId,
     sight: Sight,
     next: Option<NodeId>,
-    baton: Option<Token>,
+    token: Option<Token>,
     section: Section,
 }
 
@@ -53,16 +53,16 @@ impl Baton {
     }
 
     fn enter_or_pass_on(&mut self, out: &mut Out<Self>) {
-        let Some(mut token) = self.baton else { return };
+        let Some(mut token) = self.token else { return };
         match self.section {
             Section::Waiting => {
                 token.fence.counter += 1;
-                (self.section, self.baton) = (Section::Critical, Some(token));
+                (self.section, self.token) = (Section::Critical, Some(token));
                 out.grant(Grant { permits: token.permits, fence: token.fence });
             }
             Section::Critical => {}
             Section::Remainder => {
-                self.baton = None;
+                self.token = None;
                 self.send(Message::Baton(token), out);
             }
         }
@@ -85,16 +85,16 @@ impl Protocol for Baton {
         for node in &mut nodes {
             node.next = Some(NodeId((node.me.0 + 1) % deployment.nodes));
         }
-        nodes[0].baton = Some(Token { permits: Permits::first(1), fence: Fence::default() });
+        nodes[0].token = Some(Token { permits: Permits::first(1), fence: Fence::default() });
         nodes
     }
 
     fn blank(me: NodeId, charter: &Charter<Sight>) -> Self {
-        Self { me, sight: charter.variant, next: None, baton: None, section: Section::Remainder }
+        Self { me, sight: charter.variant, next: None, token: None, section: Section::Remainder }
     }
 
     fn mint(&mut self, _k: u32, generation: u32, _out: &mut Out<Self>) {
-        self.baton = Some(Token { permits: Permits::first(1), fence: Fence { epoch: generation.into(), counter: 0 } });
+        self.token = Some(Token { permits: Permits::first(1), fence: Fence { epoch: generation.into(), counter: 0 } });
     }
 
     fn durable(&self) {}
@@ -106,7 +106,7 @@ impl Protocol for Baton {
     fn request(&mut self, _demand: Demand, out: &mut Out<Self>) {
         self.section = Section::Waiting;
         self.enter_or_pass_on(out);
-        if self.baton.is_none() {
+        if self.token.is_none() {
             self.send(Message::Ask(self.me), out);
         }
     }
@@ -118,11 +118,11 @@ impl Protocol for Baton {
 
     fn message(&mut self, _from: NodeId, message: Message, out: &mut Out<Self>) {
         match message {
-            Message::Ask(_) if self.baton.is_some() => self.enter_or_pass_on(out),
+            Message::Ask(_) if self.token.is_some() => self.enter_or_pass_on(out),
             Message::Ask(by) if by == self.me => {}
             ask @ Message::Ask(_) => self.send(ask, out),
             Message::Baton(token) => {
-                self.baton = Some(token);
+                self.token = Some(token);
                 self.enter_or_pass_on(out);
             }
         }
@@ -146,7 +146,7 @@ impl Protocol for Baton {
     }
 
     fn held(&self) -> Permits {
-        self.baton.map_or(Permits::NONE, |token| token.permits)
+        self.token.map_or(Permits::NONE, |token| token.permits)
     }
 
     fn section(&self) -> Section {

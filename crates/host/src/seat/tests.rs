@@ -45,8 +45,7 @@ const LEASE: u64 = 30;
 
 /// A leader of itself alone, which is granted the only unit; and when.
 fn with_a_lease() -> (Seat<KlmeFt>, Time, Grant) {
-    let mut seat =
-        Seat::<KlmeFt>::new(START, Node::new(ME, KlmeFt::blank(ME, &LEASED), Membership::Outside), &Outbox::new());
+    let mut seat = Seat::<KlmeFt>::new(START, Node::blank(ME, &LEASED), &Outbox::new());
     let enters = Crossing::Entered { stay: Stay(7), life: Incarnation(0), members: Vec::new(), founds: Some(0) };
     give(&mut seat, START, Input::Below(enters)).0.expect("it is outside");
     let (taken, mut effects) = give(&mut seat, START, Input::Request(Demand::ONE));

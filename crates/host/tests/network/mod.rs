@@ -55,6 +55,9 @@ enum Event {
     Back(NodeId),
 }
 
+/// Decides what becomes of each batch.
+type Judge = Box<dyn FnMut(NodeId, &Batch) -> Fate>;
+
 /// What a node finds when it comes back.
 type Disk = BTreeMap<Part, Vec<u8>>;
 
@@ -69,7 +72,7 @@ pub(crate) struct Network {
     /// Who uses what, whatever its host knows of it, and until when if that is a lease.
     pub inside: BTreeMap<(Resource, NodeId), (Grant, Option<Time>)>,
     /// Decides what becomes of each batch.
-    pub fate: Box<dyn FnMut(NodeId, &Batch) -> Fate>,
+    pub fate: Judge,
     /// How long a node is down.
     pub down: Time,
     /// Frames that went out.
@@ -174,17 +177,14 @@ impl Network {
                 self.now = until;
                 return;
             }
-            match event.filter(|(due, _)| *due <= at) {
-                Some(event) => {
-                    self.now = event.0;
-                    let event = self.events.remove(&event).expect("it was just seen");
-                    self.happens(event);
-                }
-                None => {
-                    self.now = at;
-                    self.hosts[node.index()].as_mut().expect("it wakes").woken(at);
-                    self.carry_out(node);
-                }
+            if let Some(event) = event.filter(|(due, _)| *due <= at) {
+                self.now = event.0;
+                let event = self.events.remove(&event).expect("it was just seen");
+                self.happens(event);
+            } else {
+                self.now = at;
+                self.hosts[node.index()].as_mut().expect("it wakes").woken(at);
+                self.carry_out(node);
             }
         }
     }

@@ -94,13 +94,13 @@ impl World {
         for effect in out {
             match effect {
                 Effect::Tell { resource, told } => self.told.push((node, resource, told)),
-                Effect::Transmit { to, packet, delay } => self.transmit(node, to, Rc::new(packet), delay),
+                Effect::Transmit { to, packet, delay } => self.transmit(node, to, &Rc::new(packet), delay),
             }
         }
     }
 
-    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: Rc<Packet>, delay: Time) {
-        self.aired.push((from, Rc::clone(&packet)));
+    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: &Rc<Packet>, delay: Time) {
+        self.aired.push((from, Rc::clone(packet)));
         for at in self.ids() {
             let hears = self.hears[from.index() * self.stacks.len() + at.index()];
             if at != from && hears && to.is_none_or(|to| to == at) && !self.rng.percent(self.loss) {
@@ -108,7 +108,7 @@ impl World {
                 let late = if self.loss > 0 { self.rng.below(1_000_000) } else { 0 };
                 let arrives = self.now + delay + Time(100_000 + late);
                 self.queue.push(Reverse((arrives, self.arrivals.len())));
-                self.arrivals.push(Some((at, from, Rc::clone(&packet))));
+                self.arrivals.push(Some((at, from, Rc::clone(packet))));
             }
         }
     }

@@ -118,7 +118,7 @@ fn edge(a: u32, b: u32) -> u32 {
 }
 
 fn ends(edge_number: u32) -> (u32, u32) {
-    let b = (1..).take_while(|&b| edge(0, b) <= edge_number).last().unwrap_or(1);
+    let b = (1..=edge_number + 1).take_while(|&b| edge(0, b) <= edge_number).last().unwrap_or(1);
     (edge_number - edge(0, b), b)
 }
 

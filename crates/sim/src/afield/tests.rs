@@ -89,7 +89,9 @@ impl Pair {
         let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, is_forgetful };
         let mut afield = Afield::new(medium, faults, 2, stack::Settings::default());
         afield.share(kind);
-        [A, B].into_iter().for_each(|node| afield.take_in(Time::ZERO, FIRST, node, Box::new(Puppet::default())));
+        for node in [A, B] {
+            afield.take_in(Time::ZERO, FIRST, node, Box::new(Puppet::default()));
+        }
         Self { afield, told: Vec::new() }
     }
 

@@ -119,7 +119,9 @@ impl<P: Protocol> World<P> {
     pub(super) fn introduce_all(&mut self, node: NodeId) -> Step<()> {
         let members = self.members();
         if let Some(field) = &mut self.field {
-            members.into_iter().for_each(|member| field.introduce(self.now, self.resource, node, member));
+            for member in members {
+                field.introduce(self.now, self.resource, node, member);
+            }
         }
         self.follow()
     }
@@ -330,7 +332,7 @@ impl<P: Protocol> World<P> {
             let Some((node, news)) = self.field.as_mut().and_then(|field| field.next_news(self.resource)) else {
                 break;
             };
-            self.hear(node, news)?;
+            self.hear(node, &news)?;
         }
         self.expect_field();
         Ok(())
@@ -396,11 +398,11 @@ impl<P: Protocol> World<P> {
         at.map(|at| self.flights.remove(at)).is_some()
     }
 
-    fn hear(&mut self, node: NodeId, news: News) -> Step<()> {
+    fn hear(&mut self, node: NodeId, news: &News) -> Step<()> {
         match news {
-            News::Deed(Do::Granted { grant, .. }) => self.grant(node, grant),
+            News::Deed(Do::Granted { grant, .. }) => self.grant(node, *grant),
             News::Deed(Do::Revoked { demand, .. }) => {
-                self.revoke(node, demand);
+                self.revoke(node, *demand);
                 Ok(())
             }
             News::Deed(Do::Departed(_)) => self.depart(node),
@@ -409,14 +411,13 @@ impl<P: Protocol> World<P> {
                 self.expect_lapse(node);
                 Ok(())
             }
-            News::Resumed => self.resumed(node),
             News::Killed => {
                 self.lose_flights(node);
                 if P::CLAIMS.stand(Harm::Restart) { self.kill(node) } else { Ok(()) }
             }
             News::Restored if self.is_down(node) => self.back(node),
-            // Its algorithm does not claim to stand restarts: it has all that it had.
-            News::Restored => self.resumed(node),
+            // One whose algorithm does not claim to stand restarts has all that it had.
+            News::Resumed | News::Restored => self.resumed(node),
             News::Crashed => {
                 let waits = self.shell(node).demand().is_some();
                 self.flights.retain(|(from, to, _)| *from != node && *to != node);
