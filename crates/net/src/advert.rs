@@ -215,7 +215,7 @@ impl Board {
             None => None,
         };
         self.put(fresh_at, advert.clone());
-        self.compare(key, former, advert.life, out);
+        compare(key, former, advert.life, out);
         if !advert.content.is_empty() {
             out.extend(self.entries.get(&key).map(|entry| Effect::Said(Arc::clone(&entry.advert))));
         }
@@ -254,7 +254,7 @@ impl Board {
                 self.put(now, Advert { owner, resource, version, life: Some(life), content });
             }
         }
-        self.compare(key, former, Some(life), out);
+        compare(key, former, Some(life), out);
     }
 
     /// Forgets what is too old.
@@ -269,20 +269,11 @@ impl Board {
         for (key, former) in over {
             self.remove(key);
             if key.1 != me {
-                self.compare(key, former, None, out);
+                compare(key, former, None, out);
             }
         }
         let left = self.entries.iter().filter(ends);
         self.expires = left.map(|(_, entry)| entry.fresh_at + forget).min().unwrap_or(Time::END);
-    }
-
-    fn compare(&self, key: Key, former: Option<Incarnation>, life: Option<Incarnation>, out: &mut Vec<Effect>) {
-        let (resource, peer) = key;
-        out.extend(match life {
-            Some(life) if former != Some(life) => Some(Effect::Met { resource, peer, life }),
-            None if former.is_some() => Some(Effect::Parted { resource, peer }),
-            _ => None,
-        });
     }
 
     /// What is new has its turn first.
@@ -303,6 +294,15 @@ impl Board {
     fn queue(&mut self, (_, owner): Key) -> &mut BTreeSet<(u64, Key)> {
         if owner == self.me { &mut self.own } else { &mut self.others }
     }
+}
+
+/// What it means that a node takes part in this life, and in that one before.
+fn compare((resource, peer): Key, former: Option<Incarnation>, life: Option<Incarnation>, out: &mut Vec<Effect>) {
+    out.extend(match life {
+        Some(life) if former != Some(life) => Some(Effect::Met { resource, peer, life }),
+        None if former.is_some() => Some(Effect::Parted { resource, peer }),
+        _ => None,
+    });
 }
 
 /// Whose adverts are told.
@@ -382,7 +382,7 @@ mod tests {
         (0..100).for_each(|resource| b.say(s(0), Resource(resource), LIFE, vec![7; 20]));
         for now in 0..40 {
             let notices = b.next(s(now));
-            assert!(notices.iter().map(|notice| wire::content_len(notice)).sum::<usize>() <= 256);
+            assert!(notices.iter().map(wire::content_len).sum::<usize>() <= 256);
             a.heard(s(now), &notices, &mut Vec::new());
         }
         let mut told = BTreeMap::new();

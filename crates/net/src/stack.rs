@@ -509,7 +509,9 @@ impl Stack {
                 let shared = theirs.filter(|resource| {
                     self.residents.get(resource).is_some_and(|resident| resident.footing == Footing::Links)
                 });
-                self.linked.entry(peer).insert_entry(shared.collect()).get().clone()
+                let shared: Vec<_> = shared.collect();
+                self.linked.insert(peer, shared.clone());
+                shared
             }
             LinkEvent::Down { peer, .. } => self.linked.remove(&peer).unwrap_or_default(),
         };

@@ -29,13 +29,16 @@ pub struct Piece {
     bytes: Vec<u8>,
 }
 
+/// The parts of a packet, as far as they have arrived.
+type Parts = Vec<Option<Vec<u8>>>;
+
 /// One node's cutting and joining.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     boot: Boot,
     cut: u32,
     /// What has arrived in part, the oldest packets of a sender first.
-    joined: BTreeMap<(NodeId, Boot, u32), Vec<Option<Vec<u8>>>>,
+    joined: BTreeMap<(NodeId, Boot, u32), Parts>,
 }
 
 impl Pieces {
