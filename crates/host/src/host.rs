@@ -68,8 +68,8 @@ impl Host {
         }
     }
 
-    /// A node that had stored this of its layers and was killed, in its next life. Its residents are to be taken in anew,
-    /// with what each of them had stored.
+    /// A node that had stored this of its layers and was killed, in its next life. Its residents are to be taken in
+    /// anew, with what each of them had stored.
     pub fn restore(now: Time, me: NodeId, bytes: &[u8], settings: &Settings) -> Result<Self, Unreadable> {
         Ok(Self::new(Stack::restored(now, me, stored::decode(bytes)?, settings)))
     }
@@ -96,7 +96,7 @@ impl Host {
                 at
             }
         };
-        self.with_room(at, |resident, desk| resident.moves_in(now, desk));
+        self.with_room(now, at, |resident, desk| resident.moves_in(now, desk));
         self.run(now);
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Host {
             self.stack.admits()?;
         }
         let at = self.room(resource).expect("the node takes part in it");
-        let taken = self.with_room(at, |resident, desk| resident.cue(now, cue, desk));
+        let taken = self.with_room(now, at, |resident, desk| resident.cue(now, cue, desk));
         self.run(now);
         Ok(taken?)
     }
@@ -148,6 +148,7 @@ impl Host {
     pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
         self.run_due(now);
         self.stack.introduce(now, resource, node, life);
+        self.stack.drain(now, &mut self.of_stack);
         self.run(now);
     }
 
@@ -193,11 +194,12 @@ impl Host {
         std::mem::swap(&mut batch.then, &mut self.then);
     }
 
-    /// Takes out only what to do. For a world that kills nodes between batches and nowhere else, and asks its nodes
-    /// themselves what they would have stored by then.
-    pub fn take_deeds(&mut self, then: &mut Vec<Do>) {
+    /// Takes out only what to do, and tells whether any resident has done anything. For a world that kills nodes
+    /// between batches and nowhere else, and asks its nodes themselves what they would have stored by then.
+    pub fn take_deeds(&mut self, then: &mut Vec<Do>) -> bool {
         then.clear();
         std::mem::swap(then, &mut self.then);
+        self.rooms.iter_mut().fold(false, |acted, room| acted | std::mem::take(&mut room.is_stale))
     }
 
     fn room(&self, resource: Resource) -> Option<usize> {
@@ -211,7 +213,7 @@ impl Host {
         }
         for at in 0..self.rooms.len() {
             if self.rooms[at].due <= now {
-                self.with_room(at, |resident, desk| resident.run_due(now, desk));
+                self.with_room(now, at, |resident, desk| resident.run_due(now, desk));
                 self.run(now);
             }
         }
@@ -220,7 +222,6 @@ impl Host {
     /// Carries on until neither the stack nor a resident has anything to tell the other.
     fn run(&mut self, now: Time) {
         loop {
-            self.stack.drain(now, &mut self.of_stack);
             for effect in self.of_stack.drain(..) {
                 match effect {
                     stack::Effect::Transmit { to, packet, delay } => self.then.push(Do::Transmit { to, packet, delay }),
@@ -229,15 +230,16 @@ impl Host {
             }
             let Some((resource, told)) = self.news.pop_front() else { return };
             if let Some(at) = self.room(resource) {
-                self.with_room(at, |resident, desk| resident.hear(now, told, desk));
+                self.with_room(now, at, |resident, desk| resident.hear(now, told, desk));
             }
         }
     }
 
-    fn with_room<R>(&mut self, at: usize, act: impl FnOnce(&mut dyn Resident, &mut Desk<'_>) -> R) -> R {
+    fn with_room<R>(&mut self, now: Time, at: usize, act: impl FnOnce(&mut dyn Resident, &mut Desk<'_>) -> R) -> R {
         let room = &mut self.rooms[at];
         let mut desk = Desk { resource: room.resource, stack: &mut self.stack, then: &mut self.then };
         let result = act(&mut *room.resident, &mut desk);
+        self.stack.drain(now, &mut self.of_stack);
         room.is_stale = true;
         room.due = room.resident.due().unwrap_or(Time::END);
         self.due = self.rooms.iter().map(|room| room.due).min().unwrap_or(Time::END);

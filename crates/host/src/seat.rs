@@ -15,9 +15,9 @@ struct Armed<T> {
 /// The node of one resource.
 ///
 /// A timer that is due is delivered before any other input, also when the node has paused and its timers have been due
-/// for long; and of several, the one that ends its application's lease comes first, so that a holder whose lease is over
-/// is out before it does anything else. What is to be stored is asked for after the inputs that belong together, and
-/// before any of their effects is carried out.
+/// for long; and of several, the one that ends its application's lease comes first, so that a holder whose lease is
+/// over is out before it does anything else. What is to be stored is asked for after the inputs that belong together,
+/// and before any of their effects is carried out.
 #[derive(Clone, Debug)]
 pub struct Seat<P: Protocol> {
     node: Node<P>,

@@ -1,8 +1,8 @@
 //! Nodes that move about with radios: what a world stands on instead of ideal links.
 //!
-//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it. The
-//! hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes is
-//! handed out one by one, so that the world carries out each before it hears of the next.
+//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it.
+//! The hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes
+//! is handed out one by one, so that the world carries out each before it hears of the next.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -554,12 +554,14 @@ impl Afield {
     /// Carries out what a node wants, and sees when it wants to be woken.
     fn done(&mut self, now: Time, node: NodeId) {
         let mut deeds = std::mem::take(&mut self.deeds);
-        self.hosts[node.index()].take_deeds(&mut deeds);
+        let has_acted = self.hosts[node.index()].take_deeds(&mut deeds);
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             // One that is off is only looked at: it does nothing.
             deeds.clear();
         }
-        self.shared.iter_mut().for_each(|shared| shared.busy.push_back(node));
+        if has_acted {
+            self.shared.iter_mut().for_each(|shared| shared.busy.push_back(node));
+        }
         for deed in deeds.drain(..) {
             match deed {
                 Do::Transmit { to, packet, delay } if delay == Time::ZERO => {

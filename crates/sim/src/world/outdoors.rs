@@ -312,8 +312,12 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         self.field_due = Time::END;
-        while self.field.as_mut().is_some_and(|field| field.step(self.now)) {
-            self.follow()?;
+        while let Some(field) = &mut self.field
+            && field.step(self.now)
+        {
+            if field.has_news() {
+                self.follow()?;
+            }
         }
         self.expect_field();
         Ok(())
