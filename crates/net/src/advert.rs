@@ -296,6 +296,15 @@ impl Board {
     }
 }
 
+/// What it means that a node takes part in this life, and in that one before.
+fn compare((resource, peer): Key, former: Option<Incarnation>, life: Option<Incarnation>, out: &mut Vec<Effect>) {
+    out.extend(match life {
+        Some(life) if former != Some(life) => Some(Effect::Met { resource, peer, life }),
+        None if former.is_some() => Some(Effect::Parted { resource, peer }),
+        _ => None,
+    });
+}
+
 /// Whose adverts are told.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {

@@ -29,7 +29,7 @@ pub struct Piece {
     bytes: Vec<u8>,
 }
 
-/// Those of one packet: of each what it says, once it is there.
+/// The parts of a packet, as far as they have arrived.
 type Parts = Vec<Option<Vec<u8>>>;
 
 /// One node's cutting and joining.

@@ -94,13 +94,14 @@ impl World {
         for effect in out {
             match effect {
                 Effect::Tell { resource, told } => self.told.push((node, resource, told)),
-                Effect::Transmit { to, packet, delay } => self.transmit(node, to, &Rc::new(packet), delay),
+                Effect::Transmit { to, packet, delay } => self.transmit(node, to, packet, delay),
             }
         }
     }
 
-    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: &Rc<Packet>, delay: Time) {
-        self.aired.push((from, Rc::clone(packet)));
+    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: Packet, delay: Time) {
+        let packet = Rc::new(packet);
+        self.aired.push((from, Rc::clone(&packet)));
         for at in self.ids() {
             let hears = self.hears[from.index() * self.stacks.len() + at.index()];
             if at != from && hears && to.is_none_or(|to| to == at) && !self.rng.percent(self.loss) {
