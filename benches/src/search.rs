@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use driftlock_check::{Bound, Effort, Pace, Setup, Topology, check, topologies};
+use driftlock_protocol::ideal::{FAILURES, FORMATIONS};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Deployment, Repairs};
 use stateright::{Checker, Model, Property};
@@ -41,7 +42,7 @@ pub fn bare(threads: NonZeroUsize, states: u64) -> u64 {
 pub fn krl(threads: NonZeroUsize, _states: u64) -> u64 {
     let links = topologies(Topology::Complete, 3).remove(0);
     let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(1));
-    (setup.failures, setup.formations) = (Bound::Most(1), Bound::Most(1));
+    setup.allow([(&FAILURES, Bound::Most(1)), (&FORMATIONS, Bound::Most(1))]);
     setup.spread = setup.usual_spread();
     let effort = Effort { threads: threads.get(), liveness: true };
     let report = check::<Krl>(&setup, Variant::new(Forwarding::Off), Repairs::ALL, effort, &mut |_| Pace::On);

@@ -125,6 +125,13 @@ impl Sketch {
         Self { named: sketcher.named.into(), ..sketcher.sketch }
     }
 
+    /// Of a part in which only incarnations are relative.
+    pub(crate) fn fixed(&self) -> u64 {
+        let is_relative = self.level_weight | self.order_weight | self.count_weight != 0;
+        debug_assert!(!is_relative && self.named.is_empty(), "what numbers mean in a twin is not known");
+        self.fixed
+    }
+
     /// With relative numbers counted from the lowest.
     fn hash(&self, all: Extents) -> u64 {
         let from = |sum: u64, weight: u64, low: i64| sum.wrapping_sub(weight.wrapping_mul(low.cast_unsigned()));

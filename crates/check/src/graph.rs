@@ -8,6 +8,7 @@ use dashmap::DashMap;
 use rustc_hash::FxHasher;
 
 use crate::Action;
+use crate::action::Codes;
 
 /// The target of a transition that was not followed.
 pub(crate) const CUT: u32 = u32::MAX;
@@ -68,6 +69,7 @@ pub(crate) struct Recorder {
     next: AtomicU32,
     /// Each thread has one of its own, as long as there are not too many threads.
     shards: Vec<Shard>,
+    codes: Codes,
 }
 
 const SHARDS: usize = 64;
@@ -83,11 +85,11 @@ thread_local! {
 }
 
 impl Recorder {
-    /// With the state of this fingerprint as number 0.
-    pub(crate) fn starting_at(fingerprint: u64) -> Self {
+    /// With the state of this fingerprint as number 0, and actions by these numbers.
+    pub(crate) fn starting_at(fingerprint: u64, codes: Codes) -> Self {
         let indices = DashMap::with_hasher_and_shard_amount(BuildHasherDefault::default(), LOCKS);
         indices.insert(fingerprint, 0);
-        Self { indices, next: AtomicU32::new(1), shards: (0..SHARDS).map(|_| Shard::default()).collect() }
+        Self { indices, next: AtomicU32::new(1), shards: (0..SHARDS).map(|_| Shard::default()).collect(), codes }
     }
 
     /// The number of the state with this fingerprint.
@@ -104,6 +106,7 @@ impl Recorder {
     }
 
     pub(crate) fn transition(&self, from: u32, action: Action, to: u32) {
+        let code = self.codes.code(action);
         let mut found = self.shard();
         match found.rows.last_mut() {
             Some(row) if row.state == from && row.length < u8::MAX => row.length += 1,
@@ -111,18 +114,18 @@ impl Recorder {
             _ => found.rows.push(Row { state: from, length: 1, owed: None }),
         }
         found.to.push(to);
-        found.action.push(action.code());
+        found.action.push(code);
     }
 
     /// Everything that was written down, sorted by state.
     pub(crate) fn finish(self) -> Graph {
-        let Self { indices, next, shards } = self;
+        let Self { indices, next, shards, codes } = self;
         drop(indices);
         let states = next.into_inner() as usize;
         let shards: Vec<Found> =
             shards.into_iter().map(|shard| shard.0.into_inner().expect("no thread panicked")).collect();
         let mut graph =
-            Graph { offsets: vec![0; states + 1], to: Vec::new(), action: Vec::new(), owed: vec![0; states] };
+            Graph { offsets: vec![0; states + 1], to: Vec::new(), action: Vec::new(), owed: vec![0; states], codes };
         for row in shards.iter().flat_map(|shard| shard.rows.0.iter().flatten()) {
             graph.offsets[row.state as usize + 1] += u32::from(row.length);
             graph.owed[row.state as usize] |= row.owed.unwrap_or(0);
@@ -141,9 +144,15 @@ pub(crate) struct Graph {
     to: Vec<u32>,
     action: Vec<u16>,
     owed: Vec<u8>,
+    codes: Codes,
 }
 
 impl Graph {
+    /// The number of an action.
+    pub(crate) fn code(&self, action: Action) -> u16 {
+        self.codes.code(action)
+    }
+
     /// Puts the transitions where the offsets say. A state has more than one row if threads had to share a shard.
     fn fill(&mut self, shards: Vec<Found>) {
         let edges = self.offsets.last().map_or(0, |&end| end as usize);
@@ -174,7 +183,7 @@ impl Graph {
 
     /// What may happen in a state, and where it leads.
     pub(crate) fn from(&self, state: u32) -> impl Iterator<Item = (Action, u32)> + '_ {
-        self.span(state).map(|at| (Action::of_code(self.action[at as usize]), self.to[at as usize]))
+        self.span(state).map(|at| (self.codes.action(self.action[at as usize]), self.to[at as usize]))
     }
 
     /// The numbers of a state's transitions.
@@ -184,7 +193,7 @@ impl Graph {
 
     /// One transition by its number.
     pub(crate) fn transition(&self, at: u32) -> (Action, u32) {
-        (Action::of_code(self.action[at as usize]), self.to[at as usize])
+        (self.codes.action(self.action[at as usize]), self.to[at as usize])
     }
 
     /// The shortest way from `start` to a state that `is_goal`, by transitions that `may_pass`, as the actions and
@@ -208,9 +217,9 @@ impl Graph {
                     if to == CUT || parent[to as usize].0 != CUT || !may_pass(action, to) {
                         continue;
                     }
-                    parent[to as usize] = (state, action.code());
+                    parent[to as usize] = (state, self.code(action));
                     if is_goal(to) {
-                        return Some((Self::way(&parent, start, to), to));
+                        return Some((self.way(&parent, start, to), to));
                     }
                     further.push(to);
                 }
@@ -220,12 +229,12 @@ impl Graph {
         None
     }
 
-    fn way(parent: &[(u32, u16)], start: u32, goal: u32) -> Vec<(Action, u32)> {
+    fn way(&self, parent: &[(u32, u16)], start: u32, goal: u32) -> Vec<(Action, u32)> {
         let mut way = Vec::new();
         let mut at = goal;
         while at != start {
             let (before, code) = parent[at as usize];
-            way.push((Action::of_code(code), at));
+            way.push((self.codes.action(code), at));
             at = before;
         }
         way.reverse();
@@ -260,6 +269,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::NodeId;
+    use driftlock_protocol::ideal::{Ideal, Links};
 
     use super::*;
 
@@ -268,7 +278,7 @@ mod tests {
 
     /// States 0 to `last`, and these transitions.
     fn graph(last: u32, transitions: &[(u32, Action, u32)]) -> Graph {
-        let recorder = Recorder::starting_at(0);
+        let recorder = Recorder::starting_at(0, Codes::new(Links::KINDS));
         for state in 0..=last {
             assert_eq!(recorder.index(u64::from(state)), state);
             recorder.state(state, 0);
@@ -319,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_state_has_all_its_transitions_however_many_and_in_however_many_rows() {
-        let recorder = Recorder::starting_at(0);
+        let recorder = Recorder::starting_at(0, Codes::new(Links::KINDS));
         recorder.index(1);
         recorder.state(0, 0b10);
         (0..300).for_each(|_| recorder.transition(0, A, 1));

@@ -21,6 +21,7 @@ mod setup;
 mod state;
 mod stay_order;
 mod topology;
+mod twins;
 mod walk;
 mod witness;
 
@@ -29,7 +30,7 @@ pub use driftlock_net::ideal::Topology;
 pub use action::{Action, DEMANDS_MAX};
 pub use model::Model;
 pub use search::{Counterexample, Effort, Lives, Pace, Progress, Report, Stage, Witnessed, check, explore};
-pub use setup::{Bound, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
+pub use setup::{Bound, Changes, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
 pub use state::State;
 pub use stay_order::StayOrder;
 pub use topology::{Networks, topologies};

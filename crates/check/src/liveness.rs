@@ -6,7 +6,7 @@
 //! fair if everything that stays possible in it also happens in it. Components are found such that whatever one leads
 //! to is found before it, so both questions are answered as soon as a component is complete.
 
-use crate::action::Action;
+use crate::action::{Action, Codes};
 use crate::graph::{CUT, Graph};
 
 /// A way to go on for ever.
@@ -96,20 +96,18 @@ struct Prospect {
     turns: bool,
 }
 
-/// A set of actions.
+/// A set of actions, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Actions([u64; Action::CODES as usize / 64]);
+struct Actions([u64; Codes::COUNT.div_ceil(64) as usize]);
 
 impl Actions {
-    const ALL: Self = Self([u64::MAX; Action::CODES as usize / 64]);
+    const ALL: Self = Self([u64::MAX; Codes::COUNT.div_ceil(64) as usize]);
 
-    fn insert(&mut self, action: Action) {
-        let code = action.code();
+    fn insert(&mut self, code: u16) {
         self.0[usize::from(code / 64)] |= 1 << (code % 64);
     }
 
-    fn has(self, action: Action) -> bool {
-        let code = action.code();
+    fn has(self, code: u16) -> bool {
         self.0[usize::from(code / 64)] >> (code % 64) & 1 == 1
     }
 
@@ -197,18 +195,18 @@ impl Components {
             let mut enabled = Actions::default();
             for (action, to) in graph.from(state) {
                 if action.is_fair() {
-                    enabled.insert(action);
+                    enabled.insert(graph.code(action));
                 }
                 if !(scope.may_take)(action) {
                     continue;
                 }
                 if to == CUT {
-                    cut.insert(action);
+                    cut.insert(graph.code(action));
                     hope = true;
                 } else if !(scope.is_inside)(to) {
                     (hope, sure_hope) = (true, true);
                 } else if self.of[to as usize] == number {
-                    taken.insert(action);
+                    taken.insert(graph.code(action));
                 } else {
                     let onward = self.prospects[self.of[to as usize] as usize];
                     (hope, sure_hope) = (hope || onward.hope, sure_hope || onward.sure_hope);
@@ -243,7 +241,9 @@ impl Components {
         let mut settled = impossible(graph, start);
         loop {
             let due = |state: u32| {
-                graph.from(state).find(|&(action, to)| action.is_fair() && !settled.has(action) && inside(action, to))
+                graph
+                    .from(state)
+                    .find(|&(action, to)| action.is_fair() && !settled.has(graph.code(action)) && inside(action, to))
             };
             let has_news =
                 |state: u32| due(state).is_some() || impossible(graph, state).and_not(settled) != Actions::default();
@@ -252,7 +252,7 @@ impl Components {
             way.extend(due(end).filter(|_| impossible(graph, end).and_not(settled) == Actions::default()));
             for &(action, to) in &way {
                 cycle.push(action);
-                settled.insert(action);
+                settled.insert(graph.code(action));
                 settled = settled.or(impossible(graph, to));
                 at = to;
             }
@@ -267,13 +267,14 @@ impl Components {
 /// What is fair and can not happen in this state, and all that is not fair.
 fn impossible(graph: &Graph, state: u32) -> Actions {
     let mut enabled = Actions::default();
-    graph.from(state).filter(|(action, _)| action.is_fair()).for_each(|(action, _)| enabled.insert(action));
+    graph.from(state).filter(|(action, _)| action.is_fair()).for_each(|(action, _)| enabled.insert(graph.code(action)));
     Actions::ALL.and_not(enabled)
 }
 
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::NodeId;
+    use driftlock_protocol::ideal::{Change, FAILURES, Ideal, Links};
 
     use super::*;
     use crate::graph::Recorder;
@@ -281,7 +282,7 @@ mod tests {
     const A: Action = Action::Deliver { from: NodeId(0), to: NodeId(1) };
     const B: Action = Action::Deliver { from: NodeId(1), to: NodeId(0) };
     const ASK: Action = Action::Request(NodeId(1), 0);
-    const FAIL: Action = Action::Fail(NodeId(0), NodeId(1));
+    const FAIL: Action = Action::Change(Change::between(&FAILURES, NodeId(0), NodeId(1)));
 
     /// A graph of these transitions, in which node 0 waits in these states.
     fn graph(transitions: &[(u32, Action, u32)], waiting: &[u32]) -> Graph {
@@ -290,7 +291,7 @@ mod tests {
 
     /// The same, where the function says who waits, as a set of bits.
     fn graph_of_waiters(transitions: &[(u32, Action, u32)], waiters: impl Fn(u32) -> u8) -> Graph {
-        let recorder = Recorder::starting_at(0);
+        let recorder = Recorder::starting_at(0, Codes::new(Links::KINDS));
         let most = transitions.iter().map(|&(from, _, to)| from.max(if to == CUT { 0 } else { to })).max().unwrap_or(0);
         for state in 0..=most {
             assert_eq!(recorder.index(u64::from(state)), state);

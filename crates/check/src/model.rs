@@ -9,21 +9,21 @@ mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use driftlock_net::ideal::{Fate, Ground};
-use driftlock_protocol::{
-    Charter, Crossing, Incarnation, Layer, LinkEvent, Node, NodeId, Protocol, Reach, Repairs, Stored, Terms, View,
-};
+use driftlock_protocol::ideal::{Change, Course, Fate, Ideal, IdealOf, NoLink, Way};
+use driftlock_protocol::{Charter, Node, NodeId, Protocol, Repairs, Stored, Terms};
 use driftlock_spec::Violation;
 
 use crate::action::{Action, PAST_MAX};
 use crate::graph::Recorder;
 use crate::parts::{EMPTY, PartId, Parts, Seat, Stimulus};
-use crate::state::{AWAKE, Common, DOWN, Layout, Own, PAUSED, State, WIPED};
+use crate::state::{AWAKE, Common, Layout, Own, PAUSED, State};
+use crate::twins::{Event, Nodes, Offer, Pairs, TwinPart, set};
 use crate::{Bound, Setup, SetupError, Timing};
 
 /// All nodes, the ideal layer below them, and everything that may happen to them within the bounds of a setup.
 ///
-/// The layers are those of `net::ideal`, packed: a channel is a row of message numbers. A test walks both side by side.
+/// Which layer it is, its twin knows. The messages are those of [`driftlock_protocol::ideal::Channels`], packed: a
+/// channel is a row of message numbers. A test walks both side by side.
 pub struct Model<P: Protocol> {
     setup: Setup,
     variant: P::Variant,
@@ -61,8 +61,8 @@ impl<P: Protocol> Model<P> {
         let variant = Terms { small_scale, over_radios, constants: &setup.constants }.variant::<P>(variant)?;
         let charter = Charter::new(setup.deployment.k, variant, repairs);
         let model = Self {
-            layout: Layout::new(setup.deployment.nodes),
-            parts: Parts::new(tick, setup.demands.clone(), charter),
+            layout: Layout::new(setup.deployment.nodes, IdealOf::<P>::KINDS.len()),
+            parts: Parts::new(tick, &setup, charter),
             variant,
             setup,
             repairs,
@@ -110,34 +110,22 @@ impl<P: Protocol> Model<P> {
 
     /// The state in which everything begins.
     pub fn initial(&self) -> State {
-        let (deployment, layout) = (&self.setup.deployment, self.layout);
-        let ground = Ground::<()>::new(P::View::LAYER, deployment);
-        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id)));
+        let (setup, layout) = (&self.setup, self.layout);
+        let twin = IdealOf::<P>::new(&setup.deployment);
+        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, twin.reach(id)));
         let seats: Vec<_> = nodes.map(|node| self.parts.seat(Seat::new(node))).collect();
-        let changes = deployment.links.len() + deployment.members.len();
-        let ledger = self.parts.first_ledger(deployment.k, changes);
-        let mut state = layout.state(&seats, ledger);
-        for &(a, b) in &deployment.links {
-            layout.set_link(&mut state, a, b, true);
-        }
-        for &member in &deployment.members {
-            layout.set_inside(&mut state, member, true);
-        }
-        let setup = &self.setup;
+        let mut state = layout.state(&seats, self.parts.twin(twin), self.parts.first_ledger(setup.deployment.k));
         for (what, bound) in [
-            (Common::Failures, setup.failures),
-            (Common::Formations, setup.formations),
-            (Common::Joins, setup.joins),
-            (Common::Leaves, setup.leaves),
-            (Common::Crashes, setup.crashes),
             (Common::Losses, setup.losses),
             (Common::Lateness, setup.lateness),
             (Common::Requests, setup.requests_in_all),
             (Common::Overtakes, setup.overtakes),
-            (Common::Restarts, setup.restarts),
-            (Common::DiskLosses, setup.disk_losses),
         ] {
             layout.set_common(&mut state, what, bound);
+        }
+        for (number, kind) in (0..).zip(IdealOf::<P>::KINDS) {
+            let bound = if kind.course == Course::Bounded { setup.changes.of(kind) } else { Bound::Any };
+            layout.set_common(&mut state, Common::Change(number), bound);
         }
         if let Timing::Timed { pauses, .. } = self.setup.timing {
             layout.set_common(&mut state, Common::Pauses, Bound::Most(pauses));
@@ -156,8 +144,9 @@ impl<P: Protocol> Model<P> {
         if layout.fault(state).is_some() {
             return;
         }
-        let awake = |node| layout.own(state, node, Own::Absence) == AWAKE;
-        for to in layout.ids().filter(|&to| awake(to) && !self.has_due_timer(state, to)) {
+        let awake = self.awake(state);
+        let attentive = self.attentive(state, awake);
+        for to in layout.ids().filter(|to| attentive >> to.0 & 1 == 1) {
             let busy = |&from: &NodeId| from != to && layout.channel(state, from, to) != EMPTY;
             for from in layout.ids().filter(busy) {
                 actions.push(Action::Deliver { from, to });
@@ -165,12 +154,29 @@ impl<P: Protocol> Model<P> {
             }
             self.own_actions(state, to, actions);
         }
-        self.timer_actions(state, actions);
-        match P::View::LAYER {
-            Layer::Links => self.link_actions(state, actions),
-            Layer::Neighbourhood => self.member_actions(state, actions),
+        self.timer_actions(state, awake, actions);
+        self.changes(state, awake, attentive, actions);
+        if layout.common(state, Common::Losses) > 0 {
+            let pairs = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
+            let busy = pairs.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
+            actions.extend(busy.map(|(from, to)| Action::Lose { from, to }));
         }
-        self.life_actions(state, actions);
+    }
+
+    /// The twin of the layer below.
+    pub(crate) fn twin(&self, state: &State) -> &TwinPart<IdealOf<P>> {
+        self.parts.twins.get(self.layout.twin(state))
+    }
+
+    /// Who neither pauses nor is down.
+    fn awake(&self, state: &State) -> Nodes {
+        let is_awake = |node: &NodeId| self.layout.own(state, *node, Own::Absence) == AWAKE;
+        set(self.layout.ids().filter(is_awake)) & !self.twin(state).down
+    }
+
+    /// Who of those that are awake has done what was due.
+    fn attentive(&self, state: &State, awake: Nodes) -> Nodes {
+        set(self.layout.ids().filter(|&node| awake >> node.0 & 1 == 1 && !self.has_due_timer(state, node)))
     }
 
     /// Each message that is passed counts.
@@ -181,59 +187,23 @@ impl<P: Protocol> Model<P> {
         actions.extend(passed.map(|past| Action::Overtake { from, to, past }));
     }
 
-    /// Whether the layer below may tell this node something.
-    fn may_be_told(&self, state: &State, node: NodeId) -> bool {
-        self.layout.own(state, node, Own::Absence) == AWAKE && !self.has_due_timer(state, node)
-    }
-
-    fn link_actions(&self, state: &State, actions: &mut Vec<Action>) {
+    /// What may change in the layer below.
+    fn changes(&self, state: &State, awake: Nodes, attentive: Nodes, actions: &mut Vec<Action>) {
         let layout = self.layout;
-        let may_change = |node| self.may_be_told(state, node);
-        for (a, b) in layout.pairs().filter(|&(a, b)| may_change(a) && may_change(b)) {
-            if layout.is_cut(state, a, b) {
-                continue;
-            }
-            if !layout.is_up(state, a, b) {
-                // What outlived the last link between the two arrives before there is another.
-                if layout.common(state, Common::Formations) > 0 && self.is_idle(state, a, b) {
-                    actions.push(Action::Form(a, b));
-                }
-            } else if layout.common(state, Common::Failures) > 0 && self.may_fail(state, a, b) {
-                actions.push(Action::Fail(a, b));
-            }
-        }
-    }
-
-    fn member_actions(&self, state: &State, actions: &mut Vec<Action>) {
-        let layout = self.layout;
-        let left = |what| layout.common(state, what) > 0;
-        let is_among = |set: u8, node: NodeId| set >> node.0 & 1 == 1;
-        let (inside, crashed) = (layout.inside(state), layout.crashed(state));
-        let is_away = |node| [DOWN, WIPED].contains(&layout.own(state, node, Own::Absence));
-        let all_may_be_told = layout.ids().all(|node| is_away(node) || self.may_be_told(state, node));
-        let is_newcomer = |node| match layout.own(state, node, Own::Absence) {
-            WIPED => true,
-            DOWN => false,
-            _ => left(Common::Joins) && !is_among(crashed, node),
+        let may = |offer: &&Offer| {
+            layout.common(state, Common::Change(offer.kind)) > 0
+                && offer.attentive & !attentive == 0
+                && offer.awake & !awake == 0
+                && self.are_idle(state, offer.drained)
+                && (self.setup.fate != Fate::Drained || self.are_idle(state, offer.failing))
+                && !(offer.founds && self.is_any_left(state))
         };
-        for node in layout.ids() {
-            if is_among(inside, node) {
-                let leaving = self.parts.seats.get(layout.seat(state, node)).leaving;
-                if left(Common::Leaves) && !leaving && self.may_be_told(state, node) {
-                    actions.push(Action::Leave(node));
-                }
-                if left(Common::Crashes) {
-                    actions.push(Action::Crash(node));
-                }
-            } else if is_newcomer(node) && all_may_be_told && !self.founds_too_early(state, node) {
-                actions.push(Action::Join(node));
-            }
-        }
-        if left(Common::Losses) {
-            let pairs = layout.ids().flat_map(|from| layout.ids().map(move |to| (from, to)));
-            let busy = pairs.filter(|&(from, to)| from != to && layout.channel(state, from, to) != EMPTY);
-            actions.extend(busy.map(|(from, to)| Action::Lose { from, to }));
-        }
+        actions.extend(self.twin(state).offers.iter().filter(may).map(|offer| Action::Change(offer.change)));
+    }
+
+    /// Whether nothing is on its way between any of these.
+    fn are_idle(&self, state: &State, pairs: Pairs) -> bool {
+        pairs.iter().all(|(from, to)| self.layout.channel(state, from, to) == EMPTY)
     }
 
     fn own_actions(&self, state: &State, node: NodeId, actions: &mut Vec<Action>) {
@@ -241,7 +211,7 @@ impl<P: Protocol> Model<P> {
         if seat.grant.is_some() {
             actions.push(Action::Release(node));
         }
-        let may_ask = layout.crashed(state) >> node.0 & 1 == 0 && layout.common(state, Common::Requests) > 0;
+        let may_ask = self.twin(state).crashed >> node.0 & 1 == 0 && layout.common(state, Common::Requests) > 0;
         if may_ask && seat.grant.is_none() && !seat.waits && layout.own(state, node, Own::Requests) > 0 {
             let demands = (0..).zip(&self.setup.demands).filter(|(_, demand)| seat.seat.node.may_ask(**demand));
             actions.extend(demands.map(|(at, _)| Action::Request(node, at)));
@@ -254,10 +224,10 @@ impl<P: Protocol> Model<P> {
         }
     }
 
-    fn timer_actions(&self, state: &State, actions: &mut Vec<Action>) {
+    fn timer_actions(&self, state: &State, awake: Nodes, actions: &mut Vec<Action>) {
         let layout = self.layout;
         let armed = |node| self.parts.seats.get(layout.seat(state, node)).seat.timers.iter();
-        let awake = |&node: &NodeId| layout.own(state, node, Own::Absence) == AWAKE;
+        let awake = |node: &NodeId| awake >> node.0 & 1 == 1;
         for node in layout.ids().filter(awake) {
             let due = (0..).zip(armed(node)).filter(|(_, (_, left))| *left == 0);
             actions.extend(due.map(|(at, _)| Action::Timer(node, at)));
@@ -267,7 +237,7 @@ impl<P: Protocol> Model<P> {
         for node in layout.ids() {
             match layout.own(state, node, Own::Absence) {
                 PAUSED => actions.push(Action::Resume(node)),
-                AWAKE if may_pause => actions.push(Action::Pause(node)),
+                AWAKE if may_pause && awake(&node) => actions.push(Action::Pause(node)),
                 _ => {}
             }
         }
@@ -285,23 +255,6 @@ impl<P: Protocol> Model<P> {
     fn has_due_timer(&self, state: &State, node: NodeId) -> bool {
         let timers = &self.parts.seats.get(self.layout.seat(state, node)).seat.timers;
         self.setup.timing != Timing::Untimed && timers.iter().any(|(_, left)| *left == 0)
-    }
-
-    fn may_fail(&self, state: &State, a: NodeId, b: NodeId) -> bool {
-        (self.setup.fate != Fate::Drained || self.is_idle(state, a, b))
-            && (!self.setup.connected || self.is_connected_without(state, a, b))
-    }
-
-    /// Whether all nodes can reach one another without this link.
-    fn is_connected_without(&self, state: &State, a: NodeId, b: NodeId) -> bool {
-        let mut without = state.clone();
-        self.layout.set_link(&mut without, a, b, false);
-        self.reach(&without, a) >> b.0 & 1 == 1
-    }
-
-    /// Whether nothing is on its way between the two.
-    fn is_idle(&self, state: &State, a: NodeId, b: NodeId) -> bool {
-        self.layout.channel(state, a, b) == EMPTY && self.layout.channel(state, b, a) == EMPTY
     }
 
     /// What comes of `action`, and how far heights lie apart then.
@@ -353,47 +306,11 @@ impl<P: Protocol> Model<P> {
             Action::Resume(node) => layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE)),
             Action::Tick => self.tick(state, None),
             Action::TickBut(node) => self.tick(state, Some(node)),
-            Action::Fail(a, b) => self.fail(state, a, b),
-            Action::Form(a, b) => {
-                layout.spend_common(state, Common::Formations);
-                self.form(state, a, b);
-            }
-            Action::Kill(node) => {
-                layout.spend_common(state, Common::Restarts);
-                self.kill(state, node);
-            }
-            Action::Back(node) => self.back(state, node),
-            Action::Wipe(node) => {
-                layout.spend_common(state, Common::DiskLosses);
-                layout.set_crashed(state, node, true);
-                layout.set_own(state, node, Own::Absence, Bound::Most(WIPED));
-                self.input(state, node, Stimulus::Wipe);
-                self.silence(state, node);
-            }
             Action::Show(node) => {
                 self.seen.fetch_or(1 << RESUMED, Ordering::Relaxed);
                 self.input(state, node, Stimulus::Show);
             }
             Action::Gone(node) => self.input(state, node, Stimulus::Gone),
-            Action::Miss { node, peer } => self.miss(state, node, peer),
-            Action::Mend(a, b) => {
-                layout.set_cut(state, a, b, false);
-                self.form(state, a, b);
-            }
-            Action::Join(node) => self.join(state, node),
-            Action::Leave(node) => {
-                layout.spend_common(state, Common::Leaves);
-                self.input(state, node, self.parts.told(Crossing::Leaving));
-            }
-            Action::Crash(node) => {
-                layout.spend_common(state, Common::Crashes);
-                layout.set_crashed(state, node, true);
-                // Nobody is told, so it is a member still.
-                let reach = Reach::member(self.life_of(state, node));
-                let node_left = Node::new(node, P::blank(node, &self.charter()), reach);
-                layout.set_seat(state, node, self.parts.seat(Seat::new(node_left)));
-                self.silence(state, node);
-            }
             Action::Overtake { from, to, past } => {
                 for _ in 0..past {
                     layout.spend_common(state, Common::Overtakes);
@@ -409,87 +326,65 @@ impl<P: Protocol> Model<P> {
                     layout.set_channel(state, from, to, rest);
                 }
             }
+            Action::Change(change) => self.change(state, change),
         }
     }
 
-    fn form(&self, state: &mut State, a: NodeId, b: NodeId) {
-        let layout = self.layout;
-        layout.set_link(state, a, b, true);
-        let (incarnation, ledger) = self.parts.formed(layout.ledger(state));
-        layout.set_ledger(state, ledger);
-        self.input(state, a, self.parts.told(LinkEvent::Up { peer: b, incarnation }));
-        self.input(state, b, self.parts.told(LinkEvent::Up { peer: a, incarnation }));
-    }
-
-    /// Both ends are told at once, then what was in flight meets its fate.
-    fn fail(&self, state: &mut State, a: NodeId, b: NodeId) {
-        let layout = self.layout;
-        layout.spend_common(state, Common::Failures);
-        let in_flight = [(a, b), (b, a)].map(|(from, to)| (from, to, layout.channel(state, from, to)));
-        for (from, to, channel) in in_flight {
-            let left = if self.setup.fate == Fate::Settled { self.parts.outliving(channel) } else { EMPTY };
-            layout.set_channel(state, from, to, left);
-        }
-        layout.set_link(state, a, b, false);
-        let seat = self.parts.seats.get(layout.seat(state, a));
-        let incarnation = seat.seat.node.incarnation(b).expect("the link was up");
-        self.input(state, a, self.parts.told(LinkEvent::Down { peer: b, incarnation }));
-        self.input(state, b, self.parts.told(LinkEvent::Down { peer: a, incarnation }));
-        if self.setup.fate == Fate::Returned {
-            for (from, to, channel) in in_flight {
-                for &message in &self.parts.channels.get(channel).messages {
-                    self.input(state, from, Stimulus::Undelivered { to, message });
-                }
-            }
-        }
-    }
-
-    /// Whoever is there is told, and the node is told who is there.
-    fn join(&self, state: &mut State, node: NodeId) {
-        let layout = self.layout;
-        if layout.own(state, node, Own::Absence) != WIPED {
-            layout.spend_common(state, Common::Joins);
-        }
-        let (life, ledger) = self.parts.formed(layout.ledger(state));
-        layout.set_ledger(state, ledger);
-        let life_of = |member| self.life_of(state, member).map(|life| (member, life));
-        let members = layout.ids().filter_map(life_of).collect();
-        layout.set_inside(state, node, true);
-        if layout.own(state, node, Own::Absence) == WIPED {
-            layout.set_crashed(state, node, false);
-            layout.set_own(state, node, Own::Absence, Bound::Most(AWAKE));
-        }
-        for peer in self.members(state).filter(|&peer| peer != node) {
-            self.input(state, peer, self.parts.told(Crossing::Met { peer: node, life }));
-        }
-        self.input(state, node, self.parts.told(Crossing::decreed(self.setup.stays.of(life), life, members)));
-    }
-
-    fn life_of(&self, state: &State, node: NodeId) -> Option<Incarnation> {
-        match *self.parts.seats.get(self.layout.seat(state, node)).seat.node.reach() {
-            Reach::Inside { life, .. } => Some(life),
-            Reach::Links(_) | Reach::Outside => None,
-        }
-    }
-
-    /// Who is inside and lives.
-    fn members(&self, state: &State) -> impl Iterator<Item = NodeId> + use<P> {
-        let inside = self.layout.inside(state);
-        self.layout.ids().filter(move |node| inside >> node.0 & 1 == 1)
+    /// The layer below changes.
+    fn change(&self, state: &mut State, change: Change) {
+        let part = self.twin(state);
+        let offer = part.offers.iter().find(|offer| offer.change == change).expect("it may be next");
+        let outcome = offer.outcome.get_or_init(|| self.parts.changed(&part.twin, change));
+        self.layout.spend_common(state, Common::Change(offer.kind));
+        self.layout.set_twin(state, outcome.twin);
+        self.carry_out(state, &outcome.events);
     }
 
     fn depart(&self, state: &mut State, node: NodeId) {
-        self.silence(state, node);
-        for peer in self.members(state) {
-            self.input(state, peer, self.parts.told(Crossing::Parted { peer: node }));
-        }
+        let part = self.twin(state);
+        let outcome = part.departures[node.index()].get_or_init(|| self.parts.departed(&part.twin, node));
+        self.layout.set_twin(state, outcome.twin);
+        self.carry_out(state, &outcome.events);
     }
 
-    /// Nothing reaches the node any more.
-    fn silence(&self, state: &mut State, node: NodeId) {
-        self.layout.set_inside(state, node, false);
-        for from in self.layout.ids().filter(|&from| from != node) {
-            self.layout.set_channel(state, from, node, EMPTY);
+    /// What was in flight on a link that has failed meets its fate when both ends were told.
+    fn carry_out(&self, state: &mut State, events: &[Event]) {
+        let layout = self.layout;
+        let mut failed = Vec::new();
+        for &event in events {
+            match event {
+                Event::Tell(node, view) => self.input(state, node, Stimulus::Below(view)),
+                Event::Fail(from, to) => {
+                    let channel = layout.channel(state, from, to);
+                    let left = if self.setup.fate == Fate::Settled { self.parts.outliving(channel) } else { EMPTY };
+                    layout.set_channel(state, from, to, left);
+                    failed.push((from, to, channel));
+                }
+                Event::Outlive(from, to) => {
+                    let late = self.parts.outliving(layout.channel(state, from, to));
+                    layout.set_channel(state, from, to, late);
+                }
+                Event::Silence(node) => {
+                    for from in layout.ids().filter(|&from| from != node) {
+                        layout.set_channel(state, from, node, EMPTY);
+                    }
+                }
+                Event::Crash(node) => {
+                    let blank = Seat::new(Node::blank(node, &self.charter()));
+                    layout.set_seat(state, node, self.parts.seat(blank));
+                }
+                Event::Kill(node) => self.input(state, node, Stimulus::Kill),
+                Event::Wipe(node) => self.input(state, node, Stimulus::Wipe),
+                Event::Back(node) => {
+                    self.seen.fetch_or(1 << RESTARTED, Ordering::Relaxed);
+                    self.input(state, node, Stimulus::Back);
+                }
+            }
+        }
+        for (from, to, channel) in failed.into_iter().filter(|_| self.setup.fate == Fate::Returned) {
+            for &message in &self.parts.channels.get(channel).messages {
+                self.input(state, from, Stimulus::Undelivered { to, message });
+            }
         }
     }
 
@@ -522,7 +417,7 @@ impl<P: Protocol> Model<P> {
         for &(to, message) in &reaction.sends {
             let sent = match to {
                 Some(to) => self.send(state, node, to, message),
-                None => self.members(state).filter(|&to| to != node).all(|to| self.send(state, node, to, message)),
+                None => self.broadcast(state, node, message),
             };
             if !sent {
                 return;
@@ -550,24 +445,28 @@ impl<P: Protocol> Model<P> {
         u8::try_from(busy.count()).expect("few nodes")
     }
 
+    fn broadcast(&self, state: &mut State, from: NodeId, message: PartId) -> bool {
+        let audience = self.twin(state).audiences[from.index()];
+        self.layout.ids().filter(|to| audience >> to.0 & 1 == 1).all(|to| self.send(state, from, to, message))
+    }
+
     /// Puts a message on its way. To send where no link leads is wrong; to send to somebody who has left is not.
     fn send(&self, state: &mut State, from: NodeId, to: NodeId, message: PartId) -> bool {
-        let layout = self.layout;
-        let reaches = match P::View::LAYER {
-            Layer::Links => from != to && layout.is_up(state, from, to),
-            Layer::Neighbourhood => from != to && layout.inside(state) >> to.0 & 1 == 1,
-        };
-        let is_loose = || layout.has_cuts(state) && layout.is_cut(state, from, to);
-        if P::View::LAYER == Layer::Links && reaches && is_loose() && self.loose_end(state, from, to).is_some() {
-            // Nobody is there but for permits, which find another way.
-            let channel = self.parts.sent(layout.channel(state, from, to), message);
-            layout.set_channel(state, from, to, self.parts.outliving(channel));
-        } else if reaches {
-            let channel = self.parts.sent(layout.channel(state, from, to), message);
-            layout.set_channel(state, from, to, channel);
-        } else if P::View::LAYER == Layer::Links {
-            self.fault(state, Violation::NoLink { from, to });
-            return false;
+        let (layout, parts) = (self.layout, &self.parts);
+        match self.twin(state).way(from, to) {
+            Ok(Way::Open(_)) => {
+                let channel = parts.sent(layout.channel(state, from, to), message);
+                layout.set_channel(state, from, to, channel);
+            }
+            Ok(Way::Torn(_)) => {
+                let channel = parts.sent(layout.channel(state, from, to), message);
+                layout.set_channel(state, from, to, parts.outliving(channel));
+            }
+            Ok(Way::Nowhere) => {}
+            Err(NoLink { from, to }) => {
+                self.fault(state, Violation::NoLink { from, to });
+                return false;
+            }
         }
         true
     }
@@ -585,24 +484,8 @@ impl<P: Protocol> Model<P> {
     }
 
     /// The nodes that can be reached from `node`, as a set of bits.
-    pub(super) fn reach(&self, state: &State, node: NodeId) -> u8 {
-        let mut reached = 1_u8 << node.0;
-        if P::View::LAYER == Layer::Neighbourhood {
-            let inside = self.layout.inside(state);
-            return if inside & reached == 0 { reached } else { inside };
-        }
-        loop {
-            let before = reached;
-            for (a, b) in self.layout.pairs() {
-                let ends = 1 << a.0 | 1 << b.0;
-                if reached & ends != 0 && self.layout.is_up(state, a, b) {
-                    reached |= ends;
-                }
-            }
-            if reached == before {
-                return reached;
-            }
-        }
+    pub(super) fn reach(&self, state: &State, node: NodeId) -> Nodes {
+        self.twin(state).together[node.index()]
     }
 }
 

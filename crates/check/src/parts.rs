@@ -6,15 +6,17 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
+use driftlock_protocol::ideal::{Change, Cut, Ideal, IdealOf, News};
 use driftlock_protocol::{
-    Charter, Demand, Effect, Fence, Grant, Incarnation, Indication, Input, InputOf, Node, NodeId, Out, Outbox, Permits,
-    Protocol, Reach, Stored, Units, View,
+    Charter, Demand, Effect, Fence, Grant, Input, InputOf, Node, NodeId, Out, Outbox, Permits, Protocol, Stored, Units,
 };
 use driftlock_spec::Violation;
 use rustc_hash::FxHasher;
 
 use crate::action::TIMERS_MAX;
 use crate::canon::Sketch;
+use crate::twins::{Event, Outcome, TwinPart};
+use crate::{Changes, Setup, StayOrder};
 
 type Table<K, V> = DashMap<K, V, BuildHasherDefault<FxHasher>>;
 
@@ -129,8 +131,6 @@ pub(crate) struct SeatPart<P: Protocol> {
     pub(crate) left: Box<[Permits]>,
     pub(crate) held: Permits,
     pub(crate) has_token: bool,
-    /// Whether it is about to leave the neighbourhood.
-    pub(crate) leaving: bool,
 }
 
 impl<P: Protocol> SeatPart<P> {
@@ -155,7 +155,6 @@ impl<P: Protocol> SeatPart<P> {
             left: node.left().iter().chain(seat.left.iter().map(|(grant, _)| grant)).map(|left| left.permits).collect(),
             held: node.protocol().held(),
             has_token: node.protocol().has_token(),
-            leaving: matches!(node.reach(), Reach::Inside { leaving: true, .. }),
             sketch,
             seat,
         }
@@ -177,26 +176,17 @@ pub(crate) struct Channel {
     rest: OnceLock<PartId>,
 }
 
-/// What the world remembers beside nodes and channels.
+/// What the world remembers beside nodes, channels and the layer below.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Ledger {
     /// The fence of each permit's last grant.
     fences: Vec<Fence>,
-    /// Of the next link to form, or the next life to begin.
-    incarnation: Incarnation,
 }
 
 /// A ledger with its fences as the fingerprint takes them.
 pub(crate) struct LedgerPart {
     ledger: Ledger,
     pub(crate) fences: Box<[u128]>,
-}
-
-impl LedgerPart {
-    /// Of the next link to form, or the next life to begin.
-    pub(crate) fn next(&self) -> Incarnation {
-        self.ledger.incarnation
-    }
 }
 
 /// What a node did about an input.
@@ -249,8 +239,9 @@ pub(crate) struct Parts<P: Protocol> {
     pub(crate) messages: Interned<P::Message, MessagePart<P::Message>>,
     pub(crate) channels: Interned<Box<[PartId]>, Channel>,
     pub(crate) ledgers: Interned<Ledger, LedgerPart>,
+    pub(crate) twins: Interned<IdealOf<P>, TwinPart<IdealOf<P>>>,
     /// What the layer below has told.
-    views: Interned<Indication, P::View>,
+    views: Interned<P::View, P::View>,
     pub(crate) reactions: Interned<(PartId, Stimulus), Reaction>,
     /// Channels with a message more.
     longer: Table<(PartId, PartId), PartId>,
@@ -260,6 +251,12 @@ pub(crate) struct Parts<P: Protocol> {
     pub(crate) tick: Option<Duration>,
     /// What applications may ask for.
     demands: Vec<Demand>,
+    nodes: u32,
+    /// How often the layer below may change.
+    changes: Changes,
+    /// Whether links fail only where their ends can reach one another afterwards.
+    connected: bool,
+    stays: StayOrder,
     /// What nodes go by.
     charter: Charter<P::Variant>,
     pub(crate) forget: Option<Forget<P>>,
@@ -270,18 +267,23 @@ pub(crate) const EMPTY: PartId = 0;
 
 impl<P: Protocol> Parts<P> {
     /// With timers that count in ticks, or with timers that just are armed.
-    pub(crate) fn new(tick: Option<Duration>, demands: Vec<Demand>, charter: Charter<P::Variant>) -> Self {
+    pub(crate) fn new(tick: Option<Duration>, setup: &Setup, charter: Charter<P::Variant>) -> Self {
         let parts = Self {
             seats: Interned::new(),
             messages: Interned::new(),
             channels: Interned::new(),
             ledgers: Interned::new(),
+            twins: Interned::new(),
             views: Interned::new(),
             reactions: Interned::new(),
             longer: Table::default(),
             later: Table::default(),
             tick,
-            demands,
+            demands: setup.demands.clone(),
+            nodes: setup.deployment.nodes,
+            changes: setup.changes.clone(),
+            connected: setup.connected,
+            stays: setup.stays,
             charter,
             forget: None,
         };
@@ -348,13 +350,48 @@ impl<P: Protocol> Parts<P> {
     }
 
     /// What the layer below tells a node.
-    pub(crate) fn told(&self, indication: impl Into<Indication>) -> Stimulus {
-        Stimulus::Below(self.views.id(indication.into(), P::View::of))
+    pub(crate) fn told(&self, view: <P as Protocol>::View) -> PartId {
+        self.views.id(view, |view| view)
     }
 
-    pub(crate) fn first_ledger(&self, k: u32, links: usize) -> PartId {
-        let incarnation = Incarnation(u32::try_from(links).expect("few links"));
-        self.ledger(Ledger { fences: vec![Fence::default(); k as usize], incarnation })
+    pub(crate) fn twin(&self, twin: IdealOf<P>) -> PartId {
+        self.twins.id(twin, |twin| TwinPart::new(twin, self.nodes, &self.changes, self.connected))
+    }
+
+    /// What comes of a change of the layer below.
+    pub(crate) fn changed(&self, twin: &IdealOf<P>, change: Change) -> Outcome {
+        self.outcome(twin, |twin, news| twin.apply(change, &mut |life| self.stays.of(life), news))
+    }
+
+    /// What comes of it when a node departs.
+    pub(crate) fn departed(&self, twin: &IdealOf<P>, node: NodeId) -> Outcome {
+        self.outcome(twin, |twin, news| twin.depart(node, news))
+    }
+
+    fn outcome(&self, before: &IdealOf<P>, happen: impl FnOnce(&mut IdealOf<P>, &mut Vec<News<P::View>>)) -> Outcome {
+        let (mut twin, mut news) = (before.clone(), Vec::new());
+        happen(&mut twin, &mut news);
+        let events = news.into_iter().filter_map(|news| {
+            Some(match news {
+                News::Tells(node, view) => Event::Tell(node, self.told(view)),
+                News::Cut(from, to, Cut::Failed(_)) => Event::Fail(from, to),
+                News::Cut(from, to, Cut::Outlived) => Event::Outlive(from, to),
+                News::Silenced(node) => Event::Silence(node),
+                News::Crashed(node) => Event::Crash(node),
+                News::Killed(node) => Event::Kill(node),
+                News::Back(node) => Event::Back(node),
+                News::Wiped(node) => Event::Wipe(node),
+                // A channel keeps what there is by itself, what has to arrive before has arrived, and what follows is
+                // among the changes that may be next.
+                News::Cut(_, _, Cut::Kept) | News::Settles(..) | News::Follows(..) | News::Shows(_) => return None,
+            })
+        });
+        let events = events.collect();
+        Outcome { twin: self.twin(twin), events }
+    }
+
+    pub(crate) fn first_ledger(&self, k: u32) -> PartId {
+        self.ledger(Ledger { fences: vec![Fence::default(); k as usize] })
     }
 
     fn ledger(&self, ledger: Ledger) -> PartId {
@@ -362,14 +399,6 @@ impl<P: Protocol> Parts<P> {
             fences: ledger.fences.iter().map(|&fence| fence.into()).collect(),
             ledger,
         })
-    }
-
-    /// The incarnation of a link that forms now, or the life of a node that enters, and the ledger after it.
-    pub(crate) fn formed(&self, ledger: PartId) -> (Incarnation, PartId) {
-        let mut ledger = self.ledgers.get(ledger).ledger.clone();
-        let incarnation = ledger.incarnation;
-        ledger.incarnation.0 += 1;
-        (incarnation, self.ledger(ledger))
     }
 
     /// The ledger after a grant, which must come under a later fence than the one before.

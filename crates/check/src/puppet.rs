@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use driftlock_protocol::ideal::{Change, FAILURES, Ideal, IdealOf, News, Start};
 use driftlock_protocol::{
-    Charter, Demand, Deployment, Fence, Grant, Incarnation, Input, Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox,
-    Permits, Protocol, Reach, Repair, Repairs, Section, Status, Units, View,
+    Charter, Crossing, Demand, Deployment, Fence, Grant, Input, LinkEvent, Moment, Node, NodeId, Out, Outbox, Permits,
+    Protocol, Repair, Repairs, Section, Status, Stay, Units, View,
 };
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,7 @@ impl<V: View> Protocol for Puppet<V> {
 
     const KINDS: &'static [&'static str] = &["parcel"];
     const REPAIRS: &'static [Repair] = &[];
+    const LENDS: bool = matches!(V::Ideal::STARTS_FROM, Start::Members);
 
     fn deploy(deployment: &Deployment, (): (), _repairs: Repairs) -> Vec<Self> {
         deployment.ids().map(|_| Self::bare()).collect()
@@ -144,11 +146,10 @@ impl<V: View> Scene<V> {
     /// The same, where the setup is as the test wants it.
     pub(crate) fn with(nodes: u32, k: u32, change: impl FnOnce(&mut Setup)) -> Self {
         let mut deployment = Deployment { nodes, k, ..Deployment::default() };
-        match V::LAYER {
-            Layer::Links => {
-                deployment.links = (0..nodes).flat_map(|b| (0..b).map(move |a| (NodeId(a), NodeId(b)))).collect();
-            }
-            Layer::Neighbourhood => deployment.members = deployment.ids().collect(),
+        if V::Ideal::STARTS_FROM == Start::Members {
+            deployment.members = deployment.ids().collect();
+        } else {
+            deployment.links = (0..nodes).flat_map(|b| (0..b).map(move |a| (NodeId(a), NodeId(b)))).collect();
         }
         let mut setup = Setup::still(deployment, Bound::Any);
         change(&mut setup);
@@ -159,10 +160,7 @@ impl<V: View> Scene<V> {
 
     /// Puts a node in its place; its application asks for so many units, or for none.
     pub(crate) fn seat(&mut self, node: u32, puppet: Puppet<V>, asks: u32) {
-        let reach = match V::LAYER {
-            Layer::Links => Reach::links([]),
-            Layer::Neighbourhood => Reach::member(Some(Incarnation(node))),
-        };
+        let reach = self.model.twin(&self.state).twin.reach(NodeId(node));
         let mut node_there = Node::new(NodeId(node), puppet, reach);
         if let Some(units) = Units::new(asks) {
             let demand = Demand { units, ..Demand::ONE };
@@ -200,8 +198,28 @@ impl<V: View> Scene<V> {
     }
 }
 
+impl<V: View> Scene<V> {
+    /// The layer below has changed before, and nobody was told.
+    fn has_changed(&mut self, change: impl FnOnce(&mut V::Ideal, &mut Vec<News<V>>)) {
+        let mut twin: IdealOf<Puppet<V>> = self.model.twin(&self.state).twin.clone();
+        change(&mut twin, &mut Vec::new());
+        self.model.layout.set_twin(&mut self.state, self.model.parts.twin(twin));
+    }
+
+    /// The layer below has made this change before, and nobody was told.
+    pub(crate) fn has_made(&mut self, change: Change) {
+        self.has_changed(|twin, news| twin.apply(change, &mut |life| Stay(life.0.into()), news));
+    }
+}
+
 impl Scene<LinkEvent> {
     pub(crate) fn cut(&mut self, a: u32, b: u32) {
-        self.model.layout.set_link(&mut self.state, NodeId(a), NodeId(b), false);
+        self.has_made(Change::between(&FAILURES, NodeId(a), NodeId(b)));
+    }
+}
+
+impl Scene<Crossing> {
+    pub(crate) fn has_departed(&mut self, node: u32) {
+        self.has_changed(|twin, news| twin.depart(NodeId(node), news));
     }
 }

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use driftlock_protocol::ideal::{Ideal, IdealOf};
 use driftlock_protocol::{NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use stateright::{Checker, HasDiscoveries, Model as _, Property as Expected};
 
-use crate::action::Action;
+use crate::action::{Action, Codes};
 use crate::graph::{CUT, Graph, Recorder};
 use crate::liveness::{Endless, Unserved, restless, unserved};
 use crate::model::{ALL_IN_USE, Model, NOT_VIOLATED, QUIET, RESTARTED, RESUMED};
@@ -223,7 +224,8 @@ fn pass<P: Protocol>(
     stage: Stage,
     progress: &mut dyn FnMut(Progress) -> Pace,
 ) -> Pass {
-    let recorder = effort.liveness.then(|| Arc::new(Recorder::starting_at(model.initial().fingerprint)));
+    let codes = || Codes::new(IdealOf::<P>::KINDS);
+    let recorder = effort.liveness.then(|| Arc::new(Recorder::starting_at(model.initial().fingerprint, codes())));
     model.recorder.clone_from(&recorder);
     let mut checker = model.checker().threads(effort.threads).finish_when(HasDiscoveries::AnyFailures).spawn_bfs();
     let handles = checker.handles();

@@ -1,8 +1,9 @@
 //! What is explored: how many nodes, which events, how often, and what must hold.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{FAILURES, FORMATIONS, Fate, JOINS, Kind, LEAVES, RESTARTS};
 use driftlock_protocol::{Constants, Demand, Deployment, NodeId, WrongConstant};
 use driftlock_spec::Violation;
 use thiserror::Error;
@@ -24,6 +25,22 @@ pub enum Bound {
     Most(u8),
     /// Any number of times.
     Any,
+}
+
+/// How often each kind of change of the layer below may happen, by the name of the kind: never, if nothing is said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Changes(BTreeMap<&'static str, Bound>);
+
+impl Changes {
+    /// How often those of this kind may.
+    pub fn of(&self, kind: &Kind) -> Bound {
+        self.0.get(kind.name).copied().unwrap_or(Bound::Most(0))
+    }
+
+    /// Those of this kind may so often.
+    pub fn allow(&mut self, kind: &Kind, bound: Bound) {
+        self.0.insert(kind.name, bound);
+    }
 }
 
 /// What time means.
@@ -56,24 +73,12 @@ pub struct Setup {
     pub demands: Vec<Demand>,
     /// Requests that each node may withdraw.
     pub cancels: Bound,
-    /// Links that fail.
-    pub failures: Bound,
-    /// Links that form.
-    pub formations: Bound,
-    /// Nodes that enter the neighbourhood.
-    pub joins: Bound,
+    /// Changes of the layer below.
+    pub changes: Changes,
     /// How the stays of members lie to one another, and those of the deployment with them: see [`Setup::set_stays`].
     pub stays: StayOrder,
-    /// Members that leave it.
-    pub leaves: Bound,
-    /// Members that stop for good.
-    pub crashes: Bound,
     /// Messages that are lost.
     pub losses: Bound,
-    /// Nodes that are killed, and come back with what they had stored.
-    pub restarts: Bound,
-    /// Members that are killed, and come back with nothing, for a new stay.
-    pub disk_losses: Bound,
     /// How often in all a message may overtake another on its way from one node to another.
     pub overtakes: Bound,
     /// Whether links fail only where all nodes can still reach one another afterwards.
@@ -152,15 +157,9 @@ impl Setup {
             requests_in_all: Bound::Any,
             demands: vec![Demand::ONE],
             cancels: Bound::Most(0),
-            failures: Bound::Most(0),
-            formations: Bound::Most(0),
-            joins: Bound::Most(0),
+            changes: Changes::default(),
             stays: StayOrder::Growing,
-            leaves: Bound::Most(0),
-            crashes: Bound::Most(0),
             losses: Bound::Most(0),
-            restarts: Bound::Most(0),
-            disk_losses: Bound::Most(0),
             overtakes: Bound::Most(0),
             connected: false,
             lateness: Bound::Any,
@@ -177,6 +176,20 @@ impl Setup {
         setup
     }
 
+    /// The same, in which changes of these kinds may happen so often.
+    #[must_use]
+    pub fn allowing<const N: usize>(mut self, changes: [(&Kind, Bound); N]) -> Self {
+        self.allow(changes);
+        self
+    }
+
+    /// Lets changes of these kinds happen so often.
+    pub fn allow<const N: usize>(&mut self, changes: [(&Kind, Bound); N]) {
+        for (kind, bound) in changes {
+            self.changes.allow(kind, bound);
+        }
+    }
+
     /// Lets the stays of members lie so, of those that are there at the start as of those that enter later.
     pub fn set_stays(&mut self, stays: StayOrder) {
         self.stays = stays;
@@ -189,9 +202,10 @@ impl Setup {
     /// Links that change, or break because a node is killed, or requests without end, can drive heights apart for ever.
     pub fn usual_spread(&self) -> u64 {
         // Which links there are may not be said yet.
-        let cut = if self.deployment.members.is_empty() { self.restarts } else { Bound::Most(0) };
-        let still = [self.failures, self.formations, cut] == [Bound::Most(0); 3]
-            && [self.joins, self.leaves].iter().all(|bound| *bound != Bound::Any);
+        let may = |kind| self.changes.of(kind);
+        let cut = if self.deployment.members.is_empty() { may(&RESTARTS) } else { Bound::Most(0) };
+        let still = [may(&FAILURES), may(&FORMATIONS), cut] == [Bound::Most(0); 3]
+            && [&JOINS, &LEAVES].iter().all(|kind| may(kind) != Bound::Any);
         if still && self.requests != Bound::Any {
             return u64::MAX;
         }
@@ -235,8 +249,8 @@ impl Setup {
             Timing::Timed { pauses, .. } => Bound::Most(pauses),
             Timing::Untimed => Bound::Most(0),
         };
-        let faults = [self.crashes, self.losses, self.overtakes, self.lateness, self.restarts, self.disk_losses];
-        let changes = [self.failures, self.formations, self.joins, self.leaves].into_iter().chain(faults);
+        let faults = [self.losses, self.overtakes, self.lateness];
+        let changes = self.changes.0.values().copied().chain(faults);
         for bound in changes.chain([self.requests, self.requests_in_all, self.cancels, pauses]) {
             if let Bound::Most(count) = bound
                 && count > EVENTS_MAX

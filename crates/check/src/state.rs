@@ -1,12 +1,11 @@
-//! A state of the whole system, as a row of numbers: the seats, the channels, the ledger, the links, and what may still
-//! happen.
+//! A state of the whole system, as a row of numbers: the seats, the channels, the ledger, the twin of the layer below,
+//! and what may still happen.
 
 use std::hash::{Hash, Hasher};
 
 use driftlock_protocol::NodeId;
 
 use crate::Bound;
-use crate::action::edge;
 use crate::parts::PartId;
 
 /// The whole system between two actions.
@@ -43,27 +42,37 @@ impl State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     nodes: usize,
+    /// How many kinds of changes the layer below has.
+    kinds: usize,
 }
 
 /// What may still happen in the whole system: one byte each.
 #[derive(Clone, Copy)]
 pub(crate) enum Common {
-    Failures,
-    Formations,
     Pauses,
-    Joins,
-    Leaves,
-    Crashes,
     Losses,
     Lateness,
     Requests,
     Overtakes,
-    Restarts,
-    DiskLosses,
+    /// A change of the layer below, of the kind of this number.
+    Change(usize),
 }
 
-/// The words that the bytes of [`Common`] take.
-const COMMON_WORDS: usize = 3;
+impl Common {
+    /// How many there are that are the same over all layers.
+    const OWN: usize = 5;
+
+    fn number(self) -> usize {
+        match self {
+            Self::Pauses => 0,
+            Self::Losses => 1,
+            Self::Lateness => 2,
+            Self::Requests => 3,
+            Self::Overtakes => 4,
+            Self::Change(kind) => Self::OWN + kind,
+        }
+    }
+}
 
 /// What may still happen at a node, and how its clock stands: one byte each.
 #[derive(Clone, Copy)]
@@ -80,10 +89,6 @@ pub(crate) enum Own {
 pub(crate) const AWAKE: u8 = 0;
 /// It has paused, and goes on later.
 pub(crate) const PAUSED: u8 = 1;
-/// It was killed, and will be back.
-pub(crate) const DOWN: u8 = 2;
-/// It was killed, and has nothing with which it could be back. It may enter as a newcomer.
-pub(crate) const WIPED: u8 = 3;
 
 /// A bound that nothing counts against.
 const ANY: u8 = u8::MAX;
@@ -98,24 +103,20 @@ impl Bound {
 }
 
 impl Layout {
-    pub(crate) fn new(nodes: u32) -> Self {
-        Self { nodes: nodes as usize }
+    pub(crate) fn new(nodes: u32, kinds: usize) -> Self {
+        Self { nodes: nodes as usize, kinds }
     }
 
     pub(crate) fn ids(self) -> impl Iterator<Item = NodeId> + use<> {
         (0..u32::try_from(self.nodes).expect("few nodes")).map(NodeId)
     }
 
-    /// Every pair once, the lower end first.
-    pub(crate) fn pairs(self) -> impl Iterator<Item = (NodeId, NodeId)> + use<> {
-        self.ids().flat_map(|b| (0..b.0).map(move |a| (NodeId(a), b)))
-    }
-
-    /// A state with these seats, nothing on its way, and no links.
-    pub(crate) fn state(self, seats: &[PartId], ledger: PartId) -> State {
+    /// A state with these seats over this twin, and nothing on its way.
+    pub(crate) fn state(self, seats: &[PartId], twin: PartId, ledger: PartId) -> State {
         let mut words = vec![0; self.at_own(NodeId(0)) + self.nodes];
         words[..self.nodes].copy_from_slice(seats);
         words[self.at_ledger()] = ledger;
+        words[self.at_twin()] = twin;
         State { words: words.into(), fingerprint: 0, index: 0 }
     }
 
@@ -128,25 +129,20 @@ impl Layout {
         self.nodes * self.nodes
     }
 
-    fn at_links(self) -> usize {
+    fn at_twin(self) -> usize {
         self.at_ledger() + 1
     }
 
-    fn at_common(self) -> usize {
+    fn at_fault(self) -> usize {
         self.at_ledger() + 2
     }
 
-    /// Where the crashed members are, or the links that a restart has cut.
-    fn at_crashed(self) -> usize {
-        self.at_common() + COMMON_WORDS
-    }
-
-    fn at_fault(self) -> usize {
-        self.at_crashed() + 1
+    fn at_common(self) -> usize {
+        self.at_ledger() + 3
     }
 
     fn at_own(self, node: NodeId) -> usize {
-        self.at_fault() + 1 + node.index()
+        self.at_common() + (Common::OWN + self.kinds).div_ceil(4) + node.index()
     }
 
     pub(crate) fn seat(self, state: &State, node: NodeId) -> PartId {
@@ -181,6 +177,14 @@ impl Layout {
         state.words[self.at_ledger()] = ledger;
     }
 
+    pub(crate) fn twin(self, state: &State) -> PartId {
+        state.words[self.at_twin()]
+    }
+
+    pub(crate) fn set_twin(self, state: &mut State, twin: PartId) {
+        state.words[self.at_twin()] = twin;
+    }
+
     /// The number of the violation that led here, counted from 1.
     pub(crate) fn fault(self, state: &State) -> Option<usize> {
         (state.words[self.at_fault()] as usize).checked_sub(1)
@@ -190,62 +194,17 @@ impl Layout {
         state.words[self.at_fault()] = u32::try_from(fault + 1).expect("few faults");
     }
 
-    pub(crate) fn is_up(self, state: &State, a: NodeId, b: NodeId) -> bool {
-        state.words[self.at_links()] >> edge(a.min(b), a.max(b)) & 1 == 1
-    }
-
-    pub(crate) fn set_link(self, state: &mut State, a: NodeId, b: NodeId, up: bool) {
-        let (word, bit) = (&mut state.words[self.at_links()], 1 << edge(a.min(b), a.max(b)));
-        *word = if up { *word | bit } else { *word & !bit };
-    }
-
-    /// Who is inside the neighbourhood and lives, as a set of bits. There are no links then.
-    pub(crate) fn inside(self, state: &State) -> u8 {
-        state.words[self.at_links()].to_le_bytes()[0]
-    }
-
-    pub(crate) fn set_inside(self, state: &mut State, node: NodeId, inside: bool) {
-        let (word, bit) = (&mut state.words[self.at_links()], 1 << node.0);
-        *word = if inside { *word | bit } else { *word & !bit };
-    }
-
-    /// Who has crashed inside, as a set of bits.
-    pub(crate) fn crashed(self, state: &State) -> u8 {
-        state.words[self.at_crashed()].to_le_bytes()[0]
-    }
-
-    pub(crate) fn set_crashed(self, state: &mut State, node: NodeId, crashed: bool) {
-        let (word, bit) = (&mut state.words[self.at_crashed()], 1 << node.0);
-        *word = if crashed { *word | bit } else { *word & !bit };
-    }
-
-    /// Whether the link between the two was cut because one of them was killed: it will form again.
-    pub(crate) fn is_cut(self, state: &State, a: NodeId, b: NodeId) -> bool {
-        state.words[self.at_crashed()] >> edge(a.min(b), a.max(b)) & 1 == 1
-    }
-
-    pub(crate) fn set_cut(self, state: &mut State, a: NodeId, b: NodeId, cut: bool) {
-        let (word, bit) = (&mut state.words[self.at_crashed()], 1 << edge(a.min(b), a.max(b)));
-        *word = if cut { *word | bit } else { *word & !bit };
-    }
-
-    /// Whether any link was cut so. There are no crashed members then.
-    pub(crate) fn has_cuts(self, state: &State) -> bool {
-        state.words[self.at_crashed()] != 0
-    }
-
     /// The words that count as they are.
-    pub(crate) fn plain(self, state: &State) -> impl Iterator<Item = u32> + '_ {
-        let (before, after) = (self.at_links()..self.at_fault(), self.at_fault() + 1..);
-        state.words[before].iter().chain(&state.words[after]).copied()
+    pub(crate) fn plain(self, state: &State) -> &[u32] {
+        &state.words[self.at_common()..]
     }
 
     pub(crate) fn common(self, state: &State, what: Common) -> u8 {
-        state.words[self.at_common() + what as usize / 4].to_le_bytes()[what as usize % 4]
+        state.words[self.at_common() + what.number() / 4].to_le_bytes()[what.number() % 4]
     }
 
     pub(crate) fn set_common(self, state: &mut State, what: Common, bound: Bound) {
-        set_byte(&mut state.words[self.at_common() + what as usize / 4], what as usize % 4, bound.byte());
+        set_byte(&mut state.words[self.at_common() + what.number() / 4], what.number() % 4, bound.byte());
     }
 
     pub(crate) fn own(self, state: &State, node: NodeId, what: Own) -> u8 {

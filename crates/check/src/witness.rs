@@ -1,15 +1,15 @@
 //! A counterexample, acted out: real nodes over an ideal layer take the same actions and record every step.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-use driftlock_net::ideal::{Fate, Ground};
+use driftlock_protocol::ideal::{Change, Channels, Cut, Fate, Ideal, IdealOf, News, Way};
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Effect, Indication, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol,
-    Reach, Status, Stored, View, carries_permits,
+    Carrier, Charter, Demand, Input, InputOf, Node, NodeId, Outbox, Protocol, Status, Stored, carries_permits,
 };
-use driftlock_trace::{Presence, Writer};
+use driftlock_trace::Writer;
 
 use crate::parts::{Forget, Seat, ticks};
 use crate::search::Counterexample;
@@ -32,7 +32,8 @@ pub fn record<P: Protocol>(model: &Model<P>, counterexample: &Counterexample, wr
 /// Nodes and the layer below them as every other world has them.
 pub(crate) struct Play<P: Protocol> {
     pub(crate) seats: Vec<Seat<P>>,
-    pub(crate) ground: Ground<P::Message>,
+    pub(crate) ideal: IdealOf<P>,
+    pub(crate) channels: Channels<P::Message>,
     charter: Charter<P::Variant>,
     forget: Option<Forget<P>>,
     tick: Option<Duration>,
@@ -48,14 +49,15 @@ pub(crate) struct Play<P: Protocol> {
 impl<P: Protocol> Play<P> {
     pub(crate) fn new(model: &Model<P>, writer: Option<Writer>) -> Self {
         let setup = model.setup();
-        let ground = Ground::new(P::View::LAYER, &setup.deployment);
+        let ideal = IdealOf::<P>::new(&setup.deployment);
         let protocols = setup.deployment.ids().zip(model.deploy());
-        let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ground.reach(id)))).collect();
+        let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ideal.reach(id)))).collect();
         let (charter, demands) = (model.charter(), setup.demands.clone());
         let (forget, tick) = (model.parts.forget, model.parts.tick);
         Self {
             seats,
-            ground,
+            ideal,
+            channels: Channels::new(setup.deployment.nodes),
             charter,
             forget,
             tick,
@@ -73,8 +75,7 @@ impl<P: Protocol> Play<P> {
         match action {
             Action::Deliver { from, to } => self.deliver(from, to),
             Action::Overtake { from, to, past } => {
-                let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
-                neighbourhood.overtake(from, to, usize::from(past), usize::from(past));
+                self.channels.overtake(from, to, usize::from(past), usize::from(past));
                 self.deliver(from, to);
             }
             Action::Release(node) => self.input(node, Input::Release),
@@ -87,39 +88,16 @@ impl<P: Protocol> Play<P> {
                 let (timer, _) = self.seats[node.index()].timers.remove(usize::from(at));
                 self.input(node, Input::Timer(timer));
             }
-            Action::Fail(a, b) => self.fail(a, b),
-            Action::Form(a, b) | Action::Mend(a, b) => self.form(a, b),
-            Action::Join(node) => self.join(node),
-            Action::Leave(node) => self.tell(node, Crossing::Leaving),
-            Action::Crash(node) => {
-                self.ground.neighbourhood_mut().expect("a model of a neighbourhood").crash(node);
-                self.note_member(node, Presence::Crashed);
-                self.seats[node.index()] = Seat::new(Node::new(node, P::blank(node, &self.charter), Reach::Outside));
-            }
+            Action::Change(change) => self.change(change),
             Action::Lose { from, to } => {
                 let Some(incarnation) = self.seats[to.index()].node.incarnation(from) else { return };
-                let lost = self.ground.arrive(from, to, incarnation);
+                let lost = self.channels.arrive(from, to, incarnation);
                 if let (Some(message), Some(writer)) = (lost, &mut self.writer) {
                     writer.loss(self.now, from, to, &message);
                 }
             }
-            Action::Kill(node) => self.kill(node),
-            Action::Back(node) => self.back(node),
-            Action::Wipe(node) => {
-                self.ground.neighbourhood_mut().expect("a model of a neighbourhood").depart(node);
-                self.note_member(node, Presence::Crashed);
-                let seat = &mut self.seats[node.index()];
-                seat.kill();
-                seat.node = seat.node.wiped(&self.charter);
-            }
             Action::Show(node) => self.show(node),
             Action::Gone(node) => self.input(node, Input::Gone),
-            Action::Miss { node, peer } => {
-                let links = self.ground.links_mut().expect("a model of links");
-                if let Some((incarnation, _)) = links.miss(node, peer, carries_permits::<P>) {
-                    self.tell(node, LinkEvent::Down { peer, incarnation });
-                }
-            }
             Action::Tick => self.tick(None),
             Action::TickBut(node) => self.tick(Some(node)),
             // A node that does nothing does not notice that.
@@ -132,40 +110,54 @@ impl<P: Protocol> Play<P> {
         others.for_each(|(_, seat)| seat.tick());
     }
 
-    fn form(&mut self, a: NodeId, b: NodeId) {
-        let incarnation = self.ground.links_mut().expect("a model of links").form(a, b);
-        self.note_link(a, b, true, incarnation);
-        self.tell(a, LinkEvent::Up { peer: b, incarnation });
-        self.tell(b, LinkEvent::Up { peer: a, incarnation });
+    /// The layer below changes.
+    fn change(&mut self, change: Change) {
+        let (mut news, stays) = (Vec::new(), self.stays);
+        self.ideal.apply(change, &mut |life| stays.of(life), &mut news);
+        self.take_place(news);
     }
 
-    /// On links a node is back at once.
-    fn kill(&mut self, node: NodeId) {
-        if let Some(neighbourhood) = self.ground.neighbourhood_mut() {
-            neighbourhood.kill(node);
-            self.note_member(node, Presence::Down);
-            self.begin_life(node);
-            return;
+    /// What was in flight on a link that has failed is returned when both ends were told.
+    fn take_place(&mut self, news: Vec<News<P::View>>) {
+        let mut returned = Vec::new();
+        for news in news {
+            match news {
+                News::Tells(node, view) => self.input(node, Input::Below(view)),
+                News::Cut(from, to, cut) => {
+                    let lost = self.cut(from, to, cut);
+                    let is_returned = matches!(cut, Cut::Failed(_)) && self.fate == Fate::Returned;
+                    returned.extend(lost.into_iter().filter(|_| is_returned).map(|message| (from, to, message)));
+                }
+                News::Silenced(node) => drop(self.channels.silence(node)),
+                News::Crashed(node) => self.seats[node.index()] = Seat::new(Node::blank(node, &self.charter)),
+                News::Killed(node) => self.begin_life(node),
+                News::Back(node) => self.be_back(node),
+                News::Wiped(node) => {
+                    let seat = &mut self.seats[node.index()];
+                    seat.kill();
+                    seat.node = seat.node.wiped(&self.charter);
+                }
+                News::Shows(sight) => {
+                    if let Some(writer) = &mut self.writer {
+                        writer.sight(self.now, sight);
+                    }
+                }
+                // The search has let all arrive that is late, and what follows is among its actions.
+                News::Settles(..) | News::Follows(..) => {}
+            }
         }
-        let links = self.ground.links_mut().expect("a model of links");
-        let cut: Vec<_> = links.of(node).collect();
-        links.kill(node, carries_permits::<P>);
-        for (peer, incarnation) in cut {
-            self.note_link(node.min(peer), node.max(peer), false, incarnation);
+        for (from, to, message) in returned {
+            self.input(from, Input::Undelivered { to, message });
         }
-        self.begin_life(node);
-        self.be_back(node);
     }
 
-    fn back(&mut self, node: NodeId) {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
-        neighbourhood.back(node);
-        let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        self.note_member(node, Presence::Inside);
-        self.be_back(node);
-        for (peer, life) in members {
-            self.tell(node, Crossing::Met { peer, life });
-        }
+    fn cut(&mut self, from: NodeId, to: NodeId, cut: Cut) -> Vec<P::Message> {
+        let outlives = |message: &P::Message| match cut {
+            Cut::Kept => true,
+            Cut::Failed(_) if self.fate != Fate::Settled => false,
+            Cut::Failed(_) | Cut::Outlived => carries_permits::<P>(message),
+        };
+        self.channels.close(from, to, outlives)
     }
 
     /// From now on it knows only what it had stored.
@@ -187,7 +179,7 @@ impl<P: Protocol> Play<P> {
         if let Some(writer) = &mut self.writer {
             writer.restart::<P>(self.now, node, out.effects(), change);
         }
-        self.carry_out(node, &mut out);
+        let Ok(()) = self.carry_out(node, &mut out);
     }
 
     fn stored(&self, node: NodeId) -> Stored<P::Durable> {
@@ -207,66 +199,9 @@ impl<P: Protocol> Play<P> {
 
     fn deliver(&mut self, from: NodeId, to: NodeId) {
         let incarnation = self.seats[to.index()].node.incarnation(from);
-        let over_link = incarnation.and_then(|now| Some((now, self.ground.arrive(from, to, now)?)));
-        let arrived = over_link.or_else(|| self.ground.links_mut().and_then(|links| links.arrive_late(from, to)));
-        if let Some((incarnation, message)) = arrived {
+        let in_time = incarnation.and_then(|now| Some((now, self.channels.arrive(from, to, now)?)));
+        if let Some((incarnation, message)) = in_time.or_else(|| self.channels.arrive_late(from, to)) {
             self.input(to, Input::Message { from, incarnation, message });
-        }
-    }
-
-    fn fail(&mut self, a: NodeId, b: NodeId) {
-        let links = self.ground.links_mut().expect("a model of links");
-        let Ok(mut failed) = links.fail(a, b) else { return };
-        let incarnation = failed.incarnation;
-        if self.fate == Fate::Settled {
-            let late = failed.undelivered.extract_if(.., |(_, _, message)| carries_permits::<P>(message));
-            for (from, to, message) in late {
-                links.go_on(from, to, incarnation, message);
-            }
-        }
-        self.note_link(a, b, false, incarnation);
-        self.tell(a, LinkEvent::Down { peer: b, incarnation });
-        self.tell(b, LinkEvent::Down { peer: a, incarnation });
-        if self.fate == Fate::Returned {
-            for (from, to, message) in failed.undelivered {
-                self.input(from, Input::Undelivered { to, message });
-            }
-        }
-    }
-
-    fn join(&mut self, node: NodeId) {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a model of a neighbourhood");
-        let members = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        let stay = self.stays.of(neighbourhood.next_life());
-        let life = neighbourhood.enter(node, stay);
-        self.note_member(node, Presence::Inside);
-        for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Met { peer: node, life });
-        }
-        self.tell(node, Crossing::decreed(stay, life, members));
-    }
-
-    fn depart(&mut self, node: NodeId) {
-        self.ground.neighbourhood_mut().expect("a model of a neighbourhood").depart(node);
-        self.note_member(node, Presence::Outside);
-        for peer in self.ground.audience(node) {
-            self.tell(peer, Crossing::Parted { peer: node });
-        }
-    }
-
-    fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) {
-        self.input(node, Input::Below(P::View::of(indication.into())));
-    }
-
-    fn note_member(&mut self, node: NodeId, presence: Presence) {
-        if let Some(writer) = &mut self.writer {
-            writer.member(self.now, node, presence);
-        }
-    }
-
-    fn note_link(&mut self, a: NodeId, b: NodeId, up: bool, incarnation: driftlock_protocol::Incarnation) {
-        if let Some(writer) = &mut self.writer {
-            writer.link(self.now, (a, b), up, incarnation);
         }
     }
 
@@ -280,48 +215,49 @@ impl<P: Protocol> Play<P> {
         if let Some(writer) = &mut self.writer {
             writer.step::<P>(self.now, id, &input, out.effects(), refused, change);
         }
-        self.carry_out(id, &mut out);
+        let Ok(()) = self.carry_out(id, &mut out);
+    }
+}
+
+impl<P: Protocol> Carrier<P> for Play<P> {
+    type Wrong = Infallible;
+
+    /// A counterexample may end with a message to nobody.
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, _shared: bool) -> Result<(), Infallible> {
+        match self.ideal.way(from, to) {
+            Ok(Way::Open(incarnation)) => self.channels.send(from, to, incarnation, message),
+            Ok(Way::Torn(incarnation)) if carries_permits::<P>(&message) => {
+                self.channels.go_on(from, to, incarnation, message);
+            }
+            Ok(Way::Torn(_) | Way::Nowhere) | Err(_) => {}
+        }
+        Ok(())
     }
 
-    fn carry_out(&mut self, id: NodeId, out: &mut Out<P>) {
-        let mut departed = false;
-        for effect in out.drain() {
-            match effect {
-                Effect::Send { to, message, .. } => self.send(id, to, message),
-                Effect::Broadcast { message } => {
-                    for to in self.ground.audience(id) {
-                        _ = self.ground.send(id, to, message.clone());
-                    }
-                }
-                Effect::Depart => departed = true,
-                Effect::Arm { timer, after } => self.seats[id.index()].arm(timer, ticks(after, self.tick)),
-                Effect::Disarm { timer } => self.seats[id.index()].disarm(timer),
-                Effect::Grant(_) | Effect::Revoke(_) | Effect::Clause(_) => {}
-            }
-        }
-        if departed {
-            self.depart(id);
-        }
+    fn audience(&self, from: NodeId) -> Vec<NodeId> {
+        self.ideal.audience(from).collect()
     }
 
-    /// What goes to a node that was killed and is not missed yet is lost, but for permits. A counterexample may end
-    /// with a message to nobody.
-    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
-        if let Some(links) = self.ground.links_mut()
-            && let Some(incarnation) = links.loose(from, to)
-        {
-            if carries_permits::<P>(&message) {
-                links.go_on(from, to, incarnation, message);
-            }
-            return;
-        }
-        _ = self.ground.send(from, to, message);
+    fn arm(&mut self, node: NodeId, timer: P::Timer, after: Duration) {
+        self.seats[node.index()].arm(timer, ticks(after, self.tick));
+    }
+
+    fn disarm(&mut self, node: NodeId, timer: P::Timer) {
+        self.seats[node.index()].disarm(timer);
+    }
+
+    fn depart(&mut self, node: NodeId) -> Result<(), Infallible> {
+        let mut news = Vec::new();
+        self.ideal.depart(node, &mut news);
+        self.take_place(news);
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use driftlock_protocol::hok::{self, Hok, Policy};
+    use driftlock_protocol::ideal::{CRASHES, DISK_LOSSES, FAILURES, FORMATIONS, JOINS, LEAVES, Life, RESTARTS};
     use driftlock_protocol::klme::Klme;
     use driftlock_protocol::klme_ft::{self, KlmeFt};
     use driftlock_protocol::krl::{self, Forwarding, Krl};
@@ -336,10 +272,11 @@ mod tests {
     fn walk<P: Protocol>(variant: P::Variant, demands: &[Demand], fate: Fate, seed: u64) {
         let links = [(0, 1), (1, 2), (0, 3)].map(|(a, b)| (NodeId(a), NodeId(b))).to_vec();
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, links, ..Deployment::default() }, Bound::Any);
-        (setup.failures, setup.formations, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
+        setup.allow([(&FAILURES, Bound::Any), (&FORMATIONS, Bound::Any)]);
+        setup.cancels = Bound::Any;
         (setup.fate, setup.demands) = (fate, demands.to_vec());
         walk_through::<P>(setup.clone(), variant, seed);
-        setup.restarts = Bound::Any;
+        setup.allow([(&RESTARTS, Bound::Any)]);
         walk_through::<P>(setup, variant, seed);
     }
 
@@ -358,14 +295,13 @@ mod tests {
             play.act(action);
             state = model.after(&state, action).unwrap();
             let (nodes, flights, armed) = model.unpacked(&state);
-            let lives = |node: &NodeId| play.ground.neighbourhood().is_none_or(|ground| !ground.is_crashed(*node));
+            let lives = |node: &NodeId| play.ideal.life(*node) != Life::Crashed;
             for id in (0..4).map(NodeId).filter(lives) {
                 assert_eq!(nodes[id.index()], &play.seats[id.index()].node, "after {action}");
             }
-            let mut ideal: Vec<_> = play.ground.flights().map(|f| (f.from, f.to, f.message)).collect();
-            // What outlived its link comes last there.
-            ideal.sort_by_key(|&(from, to, _)| (from, to));
+            let ideal: Vec<_> = play.channels.flights().map(|f| (f.from, f.to, f.message)).collect();
             assert_eq!(flights, ideal, "after {action}");
+            assert_eq!(model.twin(&state).twin, play.ideal, "after {action}");
             let timers = |seat: &Seat<P>| seat.timers.iter().map(|(timer, _)| *timer).collect::<Vec<_>>();
             assert_eq!(armed, play.seats.iter().map(timers).collect::<Vec<_>>(), "after {action}");
         }
@@ -375,13 +311,14 @@ mod tests {
     fn the_packed_neighbourhood_is_the_ideal_neighbourhood() {
         let members = [0, 1, 2].map(NodeId).to_vec();
         let mut setup = Setup::still(Deployment { nodes: 4, k: 2, members, ..Deployment::default() }, Bound::Any);
-        (setup.joins, setup.leaves, setup.cancels) = (Bound::Any, Bound::Any, Bound::Any);
+        setup.allow([(&JOINS, Bound::Any), (&LEAVES, Bound::Any)]);
+        setup.cancels = Bound::Any;
         for seed in 0..100 {
             walk_through::<Klme>(setup.clone(), (), seed);
         }
         // What it does when somebody crashes does not matter here, only that both worlds do the same.
-        (setup.crashes, setup.losses, setup.overtakes) = (Bound::Most(1), Bound::Most(3), Bound::Most(5));
-        (setup.restarts, setup.disk_losses) = (Bound::Most(9), Bound::Most(2));
+        setup.allow([(&CRASHES, Bound::Most(1)), (&RESTARTS, Bound::Most(9)), (&DISK_LOSSES, Bound::Most(2))]);
+        (setup.losses, setup.overtakes) = (Bound::Most(3), Bound::Most(5));
         for seed in 0..100 {
             walk_through::<KlmeFt>(setup.clone(), klme_ft::Variant::SMALL, seed);
         }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topologies};
 use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{FAILURES, FORMATIONS, JOINS, LEAVES};
 use driftlock_protocol::{
     Algorithm, Deadline, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor,
 };
@@ -35,7 +36,7 @@ fn explored_with(
 ) -> Report {
     let links = topologies(topology, nodes).remove(0);
     let mut setup = Setup::still(Deployment { nodes, k, links, ..Deployment::default() }, Bound::Most(requests));
-    (setup.failures, setup.formations) = (Bound::Most(changes), Bound::Most(changes));
+    setup.allow([(&FAILURES, Bound::Most(changes)), (&FORMATIONS, Bound::Most(changes))]);
     setup.spread = setup.usual_spread();
     unusual(&mut setup);
     let report = Algorithm::named(tag).unwrap().visit(Count(setup, threads));
@@ -169,7 +170,7 @@ const NEIGHBOURHOODS: &[Churned] = &[
 fn churning([nodes, outside, k]: [u32; 3], [requests, leaves, joins]: [u8; 3]) -> Setup {
     let members = (0..nodes - outside).map(NodeId).collect();
     let mut setup = Setup::still(Deployment { nodes, k, members, ..Deployment::default() }, Bound::Most(requests));
-    (setup.leaves, setup.joins) = (Bound::Most(leaves), Bound::Most(joins));
+    setup.allow([(&LEAVES, Bound::Most(leaves)), (&JOINS, Bound::Most(joins))]);
     setup
 }
 

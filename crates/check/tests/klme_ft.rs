@@ -6,6 +6,7 @@ use std::time::Duration;
 use driftlock_check::{
     Bound, Effort, Model, Pace, Properties, Property, Report, Setup, StayOrder, Timing, check, walk,
 };
+use driftlock_protocol::ideal::{CRASHES, JOINS, LEAVES};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant};
 use driftlock_protocol::{Deployment, NodeId, Repairs};
 use driftlock_spec::Violation;
@@ -55,32 +56,33 @@ fn with_margin(ticks: u32) -> Variant {
 
 #[test]
 fn three_nodes_survive_a_crash_and_a_lost_message() {
-    let setup = Setup { crashes: ONCE, losses: ONCE, ..setup() };
+    let setup = Setup { losses: ONCE, ..setup().allowing([(&CRASHES, ONCE)]) };
     assert_eq!(holds(&setup, Variant::SMALL), 715_009);
 }
 
 #[test]
 fn messages_may_overtake_one_another_as_well() {
-    let setup = Setup { crashes: ONCE, losses: ONCE, overtakes: ONCE, ..setup() };
+    let setup = Setup { losses: ONCE, overtakes: ONCE, ..setup().allowing([(&CRASHES, ONCE)]) };
     assert_eq!(holds(&setup, Variant::SMALL), 2_668_438);
 }
 
 #[test]
 fn messages_may_be_late() {
-    let setup = Setup { crashes: ONCE, requests_in_all: ONCE, lateness: Bound::Most(3), ..setup() };
+    let setup = Setup { requests_in_all: ONCE, lateness: Bound::Most(3), ..setup().allowing([(&CRASHES, ONCE)]) };
     assert_eq!(holds(&setup, Variant::SMALL), 174_575);
 }
 
 #[test]
 fn a_node_may_sleep_for_any_time() {
-    let mut setup = Setup { crashes: ONCE, requests_in_all: Bound::Most(2), ..setup() };
+    let mut setup = Setup { requests_in_all: Bound::Most(2), ..setup().allowing([(&CRASHES, ONCE)]) };
     setup.timing = Timing::Timed { tick: TICK, drift: 0, pauses: 1 };
     assert_eq!(holds(&setup, Variant::SMALL), 933_172);
 }
 
 #[test]
 fn members_may_leave_and_enter_meanwhile() {
-    let setup = Setup { leaves: ONCE, joins: ONCE, crashes: ONCE, requests_in_all: ONCE, ..setup() };
+    let setup =
+        Setup { requests_in_all: ONCE, ..setup().allowing([(&LEAVES, ONCE), (&JOINS, ONCE), (&CRASHES, ONCE)]) };
     assert_eq!(holds(&setup, Variant::SMALL), 48_103);
 }
 
@@ -89,12 +91,13 @@ fn members_may_leave_and_enter_meanwhile() {
 #[test]
 fn stays_may_lie_to_one_another_in_any_order() {
     let of_members = |stays| {
-        let mut setup = Setup { crashes: ONCE, losses: ONCE, requests_in_all: ONCE, ..setup() };
+        let mut setup = Setup { losses: ONCE, requests_in_all: ONCE, ..setup().allowing([(&CRASHES, ONCE)]) };
         setup.set_stays(stays);
         holds(&setup, Variant::SMALL)
     };
     let of_newcomers = |stays| {
-        let mut setup = Setup { leaves: ONCE, joins: ONCE, crashes: ONCE, requests_in_all: ONCE, ..setup() };
+        let mut setup =
+            Setup { requests_in_all: ONCE, ..setup().allowing([(&LEAVES, ONCE), (&JOINS, ONCE), (&CRASHES, ONCE)]) };
         setup.set_stays(stays);
         holds(&setup, Variant::SMALL)
     };
@@ -113,7 +116,7 @@ fn clocks_may_differ_by_as_much_as_the_margin_allows_and_no_more() {
 
 #[test]
 fn two_units_are_shared_by_no_more_than_two() {
-    let mut setup = Setup { crashes: ONCE, losses: ONCE, ..setup() };
+    let mut setup = Setup { losses: ONCE, ..setup().allowing([(&CRASHES, ONCE)]) };
     setup.deployment.k = 2;
     holds(&setup, Variant::SMALL);
 }
@@ -122,7 +125,7 @@ fn two_units_are_shared_by_no_more_than_two() {
 /// is left but that no grant is made twice, which is what the fence rests on.
 #[test]
 fn without_a_clock_no_grant_is_made_twice() {
-    let mut setup = Setup { crashes: ONCE, losses: Bound::Any, requests: Bound::Most(9), ..setup() };
+    let mut setup = Setup { losses: Bound::Any, requests: Bound::Most(9), ..setup().allowing([(&CRASHES, ONCE)]) };
     (setup.timing, setup.lateness) = (Timing::Untimed, Bound::Any);
     setup.properties = setup.properties.without(Property::Safety);
     let model = Model::<KlmeFt>::new(setup.clone(), Variant::SMALL, Repairs::ALL).unwrap();

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use driftlock_check::{Bound, Effort, Pace, Properties, Property, Setup, Timing, check};
+use driftlock_protocol::ideal::CRASHES;
 use driftlock_protocol::klme_ft::{KlmeFt, Variant, guard};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
 use driftlock_spec::Violation;
@@ -28,7 +29,7 @@ fn setup() -> Setup {
 
 /// A node crashes, and a message is lost.
 fn faults() -> Setup {
-    Setup { crashes: ONCE, losses: ONCE, ..setup() }
+    Setup { losses: ONCE, ..setup().allowing([(&CRASHES, ONCE)]) }
 }
 
 /// Two ask, and so many ticks in all pass while a message that is due has not arrived.
@@ -85,7 +86,7 @@ fn an_acknowledgement_is_of_one_beat() {
 #[test]
 fn nothing_is_granted_on_account_of_a_timer() {
     let timing = Timing::Timed { tick: TICK, drift: 0, pauses: 1 };
-    needs(guard::NOT_ON_TIMER, &Setup { crashes: ONCE, requests_in_all: TWICE, timing, ..setup() });
+    needs(guard::NOT_ON_TIMER, &Setup { requests_in_all: TWICE, timing, ..setup().allowing([(&CRASHES, ONCE)]) });
 }
 
 /// The leader grants, and crashes; its grant is late, and another leads already. That shows if a lease is longer than
@@ -94,7 +95,7 @@ fn nothing_is_granted_on_account_of_a_timer() {
 fn a_lease_counts_from_the_claim() {
     let mut variant = Variant::SMALL;
     variant.times.lease = 3 * TICK;
-    needs_as(guard::LEASE_FROM_CLAIM, &Setup { crashes: ONCE, ..late(3) }, variant);
+    needs_as(guard::LEASE_FROM_CLAIM, &late(3).allowing([(&CRASHES, ONCE)]), variant);
 }
 
 #[test]

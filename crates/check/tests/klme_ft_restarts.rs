@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use driftlock_check::{Bound, Effort, Lives, Pace, Properties, Property, Report, Setup, Timing, check};
+use driftlock_protocol::ideal::{DISK_LOSSES, JOINS, RESTARTS};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant, guard};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
 use driftlock_spec::Violation;
@@ -19,7 +20,7 @@ fn setup(requests_in_all: u8) -> Setup {
     let mut setup = Setup::still(deployment, TWICE);
     setup.timing = Timing::Timed { tick: TICK, drift: 0, pauses: 0 };
     setup.requests_in_all = Bound::Most(requests_in_all);
-    setup.restarts = ONCE;
+    setup.allow([(&RESTARTS, ONCE)]);
     setup.lateness = Bound::Most(0);
     // Its beats for ever take turns with whatever an application might do.
     setup.properties = Properties::USUAL.without(Property::Service);
@@ -67,7 +68,7 @@ fn a_member_comes_back_and_a_message_is_lost() {
 
 #[test]
 fn a_member_comes_back_blank_while_its_application_goes_on() {
-    let wiped = Setup { restarts: Bound::Most(0), disk_losses: ONCE, ..setup(2) };
+    let wiped = setup(2).allowing([(&RESTARTS, Bound::Most(0)), (&DISK_LOSSES, ONCE)]);
     assert_eq!(explored(&wiped, Repairs::ALL).violation, None);
 }
 
@@ -101,7 +102,8 @@ fn who_is_its_own_majority_may_take_back_and_grant_in_one_step() {
 fn nobody_founds_while_an_application_of_an_earlier_life_is_inside() {
     let members = vec![NodeId(0)];
     let deployment = Deployment { nodes: 2, k: 1, members, ..Deployment::default() };
-    let mut setup = Setup { deployment, restarts: Bound::Most(0), disk_losses: ONCE, joins: ONCE, ..setup(2) };
+    let mut setup =
+        Setup { deployment, ..setup(2).allowing([(&RESTARTS, Bound::Most(0)), (&DISK_LOSSES, ONCE), (&JOINS, ONCE)]) };
     setup.requests = TWICE;
     let report = explored(&setup, Repairs::ALL);
     assert_eq!(report.violation, None);

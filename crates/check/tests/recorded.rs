@@ -4,6 +4,10 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use driftlock_check::{Action, Bound, Counterexample, Model, Setup, record};
+use driftlock_protocol::ideal::{
+    CRASHES, Change, DISK_LOSSES, FAILURES, FORMATIONS, JOINS, Kind, LEAVES, MENDINGS, NOTICES, RESTARTS, RETURNS,
+    REVIVALS,
+};
 use driftlock_protocol::klme::Klme;
 use driftlock_protocol::klme_ft::{self, KlmeFt};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
@@ -11,6 +15,14 @@ use driftlock_protocol::{Algorithm, Deployment, Incarnation, NodeId, Protocol, R
 use driftlock_spec::Violation;
 use driftlock_trace::replay::{Outcome, replay};
 use driftlock_trace::{End, Header, Line, LinkChange, Loss, MemberChange, Origin, Presence, Reader, Writer};
+
+fn at(kind: &'static Kind, node: NodeId) -> Action {
+    Action::Change(Change::at(kind, node))
+}
+
+fn between(kind: &'static Kind, node: NodeId, peer: NodeId) -> Action {
+    Action::Change(Change::between(kind, node, peer))
+}
 
 /// What is written, for the test to read.
 #[derive(Clone, Default)]
@@ -56,7 +68,8 @@ fn end(steps: u64, t: u64) -> Line {
 #[test]
 fn links_that_fail_and_form_are_told_of() {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(ZERO, ONE)], ..Deployment::default() };
-    let actions: [&[Action]; 2] = [&[Action::Fail(ZERO, ONE)], &[Action::Form(ZERO, ONE), Action::Request(ZERO, 0)]];
+    let actions: [&[Action]; 2] =
+        [&[between(&FAILURES, ZERO, ONE)], &[between(&FORMATIONS, ZERO, ONE), Action::Request(ZERO, 0)]];
     let lines = recorded::<Krl>("krl", deployment, Variant::new(Forwarding::Off), actions);
     let change = |t, up, number| {
         let incarnation = Incarnation(number);
@@ -72,7 +85,7 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
     let asked = [Action::Request(ONE, 0), Action::Lose { from: ONE, to: ZERO }];
     let deliver = |from, to| Action::Deliver { from, to };
     // The leader, node 0, is told that node 2 wants to leave, and lets it go.
-    let gone = [Action::Leave(TWO), deliver(TWO, ZERO), deliver(ZERO, TWO), Action::Join(THREE), Action::Crash(ONE)];
+    let gone = [at(&LEAVES, TWO), deliver(TWO, ZERO), deliver(ZERO, TWO), at(&JOINS, THREE), at(&CRASHES, ONE)];
     let lines = recorded::<Klme>("klme", deployment, (), [&asked, &gone]);
     let change = |t, member, presence| {
         Line::Member(MemberChange { t: t * SECOND, member, presence, resource: 0, neighbourhood: 0 })
@@ -93,8 +106,8 @@ fn who_enters_departs_and_crashes_and_what_is_lost_is_told_of() {
 fn who_is_killed_and_comes_back_is_told_of_and_the_trace_replays() {
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(ZERO, ONE)], ..Deployment::default() };
     // Node 0 uses the unit when it is killed, and its application shows its grant to the next life of the node.
-    let killed = [Action::Request(ZERO, 0), Action::Kill(ZERO), Action::Miss { node: ONE, peer: ZERO }];
-    let again = [Action::Show(ZERO), Action::Mend(ZERO, ONE), Action::Release(ZERO), Action::Kill(ONE)];
+    let killed = [Action::Request(ZERO, 0), at(&RESTARTS, ZERO), between(&NOTICES, ONE, ZERO)];
+    let again = [Action::Show(ZERO), between(&MENDINGS, ZERO, ONE), Action::Release(ZERO), at(&RESTARTS, ONE)];
     let lines = recorded::<Krl>("krl", deployment, Variant::new(Forwarding::Off), [&killed, &again]);
     let change = |t, up, number| {
         let incarnation = Incarnation(number);
@@ -103,7 +116,7 @@ fn who_is_killed_and_comes_back_is_told_of_and_the_trace_replays() {
     assert_eq!(lines[..3], [change(2, false, 0), change(5, true, 1), change(7, false, 1)]);
     assert!(matches!(lines[3..], [Line::End { .. }]));
     let members = Deployment { nodes: 3, k: 1, members: vec![ZERO, ONE, TWO], ..Deployment::default() };
-    let steps = [Action::Kill(ONE), Action::Back(ONE), Action::Wipe(TWO), Action::Join(TWO)];
+    let steps = [at(&RESTARTS, ONE), at(&REVIVALS, ONE), at(&DISK_LOSSES, TWO), at(&RETURNS, TWO)];
     let lines = recorded::<KlmeFt>("klme-ft", members, klme_ft::Variant::SMALL, [&steps, &[]]);
     let change = |t, member, presence| {
         Line::Member(MemberChange { t: t * SECOND, member, presence, resource: 0, neighbourhood: 0 })

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use driftlock_check::{Bound, DEMANDS_MAX, EVENTS_MAX, Model, Properties, Property, Setup, SetupError, Timing};
+use driftlock_protocol::ideal::{CRASHES, FAILURES, FORMATIONS, JOINS, LEAVES};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Demand, Deployment, NodeId, Repairs, Units};
 
@@ -63,24 +64,24 @@ fn there_is_something_to_ask_for_and_nobody_asks_for_more_than_there_is() {
 
 #[test]
 fn every_bound_fits_or_is_none_at_all() {
-    let fields: [fn(&mut Setup) -> &mut Bound; 11] = [
-        |setup| &mut setup.requests,
-        |setup| &mut setup.requests_in_all,
-        |setup| &mut setup.cancels,
-        |setup| &mut setup.failures,
-        |setup| &mut setup.formations,
-        |setup| &mut setup.joins,
-        |setup| &mut setup.leaves,
-        |setup| &mut setup.crashes,
-        |setup| &mut setup.losses,
-        |setup| &mut setup.overtakes,
-        |setup| &mut setup.lateness,
+    let bounds: [fn(&mut Setup, Bound); 11] = [
+        |setup, bound| setup.requests = bound,
+        |setup, bound| setup.requests_in_all = bound,
+        |setup, bound| setup.cancels = bound,
+        |setup, bound| setup.allow([(&FAILURES, bound)]),
+        |setup, bound| setup.allow([(&FORMATIONS, bound)]),
+        |setup, bound| setup.allow([(&JOINS, bound)]),
+        |setup, bound| setup.allow([(&LEAVES, bound)]),
+        |setup, bound| setup.allow([(&CRASHES, bound)]),
+        |setup, bound| setup.losses = bound,
+        |setup, bound| setup.overtakes = bound,
+        |setup, bound| setup.lateness = bound,
     ];
-    for field in fields {
-        assert_eq!(with(|setup| *field(setup) = Bound::Any), Ok(()));
-        assert_eq!(with(|setup| *field(setup) = Bound::Most(EVENTS_MAX)), Ok(()));
+    for set in bounds {
+        assert_eq!(with(|setup| set(setup, Bound::Any)), Ok(()));
+        assert_eq!(with(|setup| set(setup, Bound::Most(EVENTS_MAX))), Ok(()));
         let above = EVENTS_MAX + 1;
-        assert_eq!(with(|setup| *field(setup) = Bound::Most(above)), Err(SetupError::TooMany(above)));
+        assert_eq!(with(|setup| set(setup, Bound::Most(above))), Err(SetupError::TooMany(above)));
     }
 }
 
@@ -124,11 +125,11 @@ fn heights_are_limited_where_they_could_drift_apart_for_ever() {
         setup.usual_spread()
     };
     assert_eq!(spread(3, |_| {}), u64::MAX);
-    assert_eq!(spread(3, |setup| (setup.joins, setup.leaves) = (Bound::Most(1), Bound::Most(1))), u64::MAX);
-    assert_eq!(spread(4, |setup| setup.failures = Bound::Most(1)), 9, "three for each hop");
-    assert_eq!(spread(4, |setup| setup.formations = Bound::Most(1)), 9);
-    assert_eq!(spread(3, |setup| setup.joins = Bound::Any), 6);
-    assert_eq!(spread(3, |setup| setup.leaves = Bound::Any), 6);
+    assert_eq!(spread(3, |setup| setup.allow([(&JOINS, Bound::Most(1)), (&LEAVES, Bound::Most(1))])), u64::MAX);
+    assert_eq!(spread(4, |setup| setup.allow([(&FAILURES, Bound::Most(1))])), 9, "three for each hop");
+    assert_eq!(spread(4, |setup| setup.allow([(&FORMATIONS, Bound::Most(1))])), 9);
+    assert_eq!(spread(3, |setup| setup.allow([(&JOINS, Bound::Any)])), 6);
+    assert_eq!(spread(3, |setup| setup.allow([(&LEAVES, Bound::Any)])), 6);
     assert_eq!(spread(2, |setup| setup.requests = Bound::Any), 6, "and no less than that");
 }
 

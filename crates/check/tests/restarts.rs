@@ -2,6 +2,7 @@
 //! order of events, and what each stored field is for.
 
 use driftlock_check::{Bound, Effort, Lives, Model, Pace, Report, Setup, Topology, check, explore, topologies};
+use driftlock_protocol::ideal::RESTARTS;
 use driftlock_protocol::krl::{Forwarding, Krl};
 use driftlock_protocol::{Algorithm, Demand, Deployment, Protocol, Repairs, Stored, Units, Visitor, krl};
 use driftlock_spec::Violation;
@@ -21,7 +22,7 @@ impl Visitor for Explore<'_> {
 fn killed(topology: Topology, nodes: u32, k: u32, requests: u8) -> Setup {
     let links = topologies(topology, nodes).remove(0);
     let still = Setup::still(Deployment { nodes, k, links, ..Deployment::default() }, Bound::Most(requests));
-    let mut setup = Setup { restarts: Bound::Most(1), ..still };
+    let mut setup = still.allowing([(&RESTARTS, Bound::Most(1))]);
     setup.spread = setup.usual_spread();
     setup
 }
@@ -52,7 +53,7 @@ fn either_of_two_nodes_may_be_killed_at_any_instant_and_both_are_served() {
 #[test]
 fn two_nodes_may_be_killed_one_after_the_other() {
     for tag in ["krl", "krlf", "hok"] {
-        holds(tag, &Setup { restarts: Bound::Most(2), ..killed(Topology::Line, 2, 1, 1) });
+        holds(tag, &killed(Topology::Line, 2, 1, 1).allowing([(&RESTARTS, Bound::Most(2))]));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Random walks: in each, everybody who asks is served, and the same seed makes the same walks.
 
 use driftlock_check::{Bound, Model, Pace, Setup, Topology, Walked, topologies, walk};
+use driftlock_protocol::ideal::{FAILURES, FORMATIONS};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Deployment, Repairs};
 
@@ -10,7 +11,7 @@ const WALKS: u64 = 200;
 fn walked(seed: u64, repairs: Repairs, pace: &(dyn Fn(u64) -> Pace + Sync)) -> Walked {
     let links = topologies(Topology::Line, 3).remove(0);
     let mut setup = Setup::still(Deployment { nodes: 3, k: 1, links, ..Deployment::default() }, Bound::Most(2));
-    (setup.failures, setup.formations) = (Bound::Most(2), Bound::Most(2));
+    setup.allow([(&FAILURES, Bound::Most(2)), (&FORMATIONS, Bound::Most(2))]);
     let model = Model::<Krl>::new(setup, Variant::new(Forwarding::Off), repairs).unwrap();
     walk(&model, seed, 0..WALKS, pace)
 }

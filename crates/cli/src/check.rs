@@ -19,7 +19,8 @@ use driftlock_check::{
     Counterexample, Effort, Model, Pace, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies,
     walk,
 };
-use driftlock_protocol::{Algorithm, Demand, Layer, Protocol, Repairs, Units, Visitor};
+use driftlock_protocol::ideal::Start;
+use driftlock_protocol::{Algorithm, Demand, Protocol, Repairs, Units, Visitor};
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{Header, Origin, Reader, Writer, transcript};
 pub(crate) use flags::Args;
@@ -43,9 +44,9 @@ enum Found {
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
     output::check(args.trace.iter().chain(&args.chart), [])?;
-    let graphs = match plan.algorithm.layer() {
-        Layer::Links => topologies(plan.networks, plan.setup.deployment.nodes),
-        Layer::Neighbourhood => vec![Vec::new()],
+    let graphs = match plan.algorithm.starts_from() {
+        Start::Links => topologies(plan.networks, plan.setup.deployment.nodes),
+        Start::Members | Start::Nodes => vec![Vec::new()],
     };
     let (count, started) = (graphs.len(), Instant::now());
     for (at, links) in graphs.into_iter().enumerate() {

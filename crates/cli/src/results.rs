@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use driftlock_net::ideal::Fate;
-use driftlock_protocol::Layer;
+use driftlock_protocol::ideal::{Fate, Start};
 use driftlock_sim::afield::Terrain;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
@@ -98,7 +97,7 @@ fn ground(plan: &Plan) -> String {
         Some(Terrain { area, .. }) => return format!("a field of {} m x {} m", area.width, area.height),
         None => {}
     }
-    if plan.algorithm.layer() == Layer::Links {
+    if plan.algorithm.starts_from() == Start::Links {
         let links = match &plan.config.topology {
             Layout::Random => format!("connectivity {connectivity}"),
             Layout::Named(topology) => topology.to_string(),
@@ -122,13 +121,13 @@ fn ground(plan: &Plan) -> String {
 
 /// What becomes of messages on links that fail, where there are links.
 fn fate(plan: &Plan) -> &'static str {
-    match (plan.algorithm.layer(), plan.config.link_failure) {
+    match (plan.algorithm.starts_from(), plan.config.link_failure) {
         _ if plan.config.field.is_some() => "",
-        (Layer::Neighbourhood, _) => "",
-        (Layer::Links, Fate::Drained) => "; messages on failing links drained",
-        (Layer::Links, Fate::Returned) => "; messages on failing links returned",
-        (Layer::Links, Fate::Settled) => "; permits on failing links settled",
-        (Layer::Links, Fate::Lost) => "; messages on failing links lost",
+        (Start::Members | Start::Nodes, _) => "",
+        (Start::Links, Fate::Drained) => "; messages on failing links drained",
+        (Start::Links, Fate::Returned) => "; messages on failing links returned",
+        (Start::Links, Fate::Settled) => "; permits on failing links settled",
+        (Start::Links, Fate::Lost) => "; messages on failing links lost",
     }
 }
 

@@ -502,8 +502,8 @@ fn soak_counts_the_runs_that_do_not_come_to_rest() {
     };
     assert_eq!(restless("soak krl --runs 20"), 0);
     assert_eq!(restless("soak krlf --runs 20"), 20, "its tokens go round");
-    assert_eq!(restless("soak klme-ft --seed 39 --runs 1"), 0);
-    assert_eq!(restless("soak klme-ft --seed 39 --runs 1 --without ghosts"), 1);
+    assert_eq!(restless("soak klme-ft --seed 20 --runs 1"), 0);
+    assert_eq!(restless("soak klme-ft --seed 20 --runs 1 --without ghosts"), 1);
     assert_eq!(at_rest("soak krl --field --runs 1"), None, "nodes on a field say hello for ever");
 }
 

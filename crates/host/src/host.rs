@@ -68,8 +68,8 @@ impl Host {
         }
     }
 
-    /// A node that had stored this of its layers and was killed, in its next life. Its residents are to be taken in anew,
-    /// with what each of them had stored.
+    /// A node that had stored this of its layers and was killed, in its next life. Its residents are to be taken in
+    /// anew, with what each of them had stored.
     pub fn restore(now: Time, me: NodeId, bytes: &[u8], settings: &Settings) -> Result<Self, Unreadable> {
         Ok(Self::new(Stack::restored(now, me, stored::decode(bytes)?, settings)))
     }
@@ -194,8 +194,8 @@ impl Host {
         std::mem::swap(&mut batch.then, &mut self.then);
     }
 
-    /// Takes out only what to do, and tells whether any resident has done anything. For a world that kills nodes between
-    /// batches and nowhere else, and asks its nodes themselves what they would have stored by then.
+    /// Takes out only what to do, and tells whether any resident has done anything. For a world that kills nodes
+    /// between batches and nowhere else, and asks its nodes themselves what they would have stored by then.
     pub fn take_deeds(&mut self, then: &mut Vec<Do>) -> bool {
         then.clear();
         std::mem::swap(then, &mut self.then);

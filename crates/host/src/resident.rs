@@ -6,7 +6,7 @@ use std::time::Duration;
 use driftlock_net::Time;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::{Footing, Stack, Told};
-use driftlock_protocol::{Crossing, Demand, Grant, Indication, Input, InputOf, Protocol, Refusal, Status, View};
+use driftlock_protocol::{Crossing, Demand, Grant, Input, InputOf, Protocol, Refusal, Status, View};
 
 use crate::Do;
 
@@ -41,7 +41,9 @@ impl Cue {
             Self::Release => Input::Release,
             Self::Resume { grant, left } => Input::Resume { grant, left },
             Self::Gone => Input::Gone,
-            Self::Crossing(crossing) => Input::Below(P::View::of(Indication::Crossing(crossing))),
+            Self::Crossing(crossing) => {
+                Input::Below(P::View::of_crossing(crossing).expect("what stands on no neighbourhood crosses no border"))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The node of one resource, with its timers and what it has to have stored.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Charter, Effect, Input, InputOf, Node, NodeId, Out, Protocol, Reach, Refusal, Stored};
+use driftlock_protocol::{Charter, Effect, Input, InputOf, Node, NodeId, Out, Protocol, ReachOf, Refusal, Stored};
 
 use crate::Watch;
 
@@ -15,9 +15,9 @@ struct Armed<T> {
 /// The node of one resource.
 ///
 /// A timer that is due is delivered before any other input, also when the node has paused and its timers have been due
-/// for long; and of several, the one that ends its application's lease comes first, so that a holder whose lease is over
-/// is out before it does anything else. What is to be stored is asked for after the inputs that belong together, and
-/// before any of their effects is carried out.
+/// for long; and of several, the one that ends its application's lease comes first, so that a holder whose lease is
+/// over is out before it does anything else. What is to be stored is asked for after the inputs that belong together,
+/// and before any of their effects is carried out.
 #[derive(Clone, Debug)]
 pub struct Seat<P: Protocol> {
     node: Node<P>,
@@ -39,7 +39,7 @@ impl<P: Protocol> Seat<P> {
     pub fn founder(now: Time, id: NodeId, charter: &Charter<P::Variant>, generation: u32, out: &mut Out<P>) -> Self {
         let mut protocol = P::blank(id, charter);
         protocol.mint(charter.k, generation, out);
-        Self::new(now, Node::new(id, protocol, Reach::links([])), out)
+        Self::new(now, Node::new(id, protocol, ReachOf::<P::View>::default()), out)
     }
 
     /// The node that stored this and was killed, in its next life. Every lease of its earlier life counts as just
@@ -49,7 +49,7 @@ impl<P: Protocol> Seat<P> {
         id: NodeId,
         charter: &Charter<P::Variant>,
         stored: Stored<P::Durable>,
-        reach: Reach,
+        reach: ReachOf<P::View>,
         out: &mut Out<P>,
     ) -> Self {
         let node = Node::restore(id, charter, stored.clone(), reach, out);

@@ -1,14 +1,15 @@
 //! How a node begins to take part in a resource, whatever its algorithm.
 
 use driftlock_net::Time;
+use driftlock_net::stack::Footing;
 use driftlock_protocol::{
-    Algorithm, Charter, Constants, Incarnation, Layer, Node, NodeId, Outbox, Protocol, Reach, Repairs, Terms, View,
+    Algorithm, Charter, Constants, Incarnation, Node, NodeId, Outbox, Protocol, Reach, ReachOf, Repairs, Terms,
     Visitor, WrongConstant,
 };
 use thiserror::Error;
 
 use crate::stored::{self, Unreadable};
-use crate::{Resident, Seat, Tenant};
+use crate::{Resident, Seat, Tenant, tenant};
 
 /// What all nodes of a resource agree on.
 #[derive(Clone, Copy, Debug)]
@@ -71,17 +72,14 @@ impl Visitor for Begin<'_> {
         let Self { now, me, agreed: Agreed { k, constants, .. }, start } = self;
         let variant = Terms { small_scale: false, over_radios: true, constants }.variant::<P>(variant)?;
         let charter = Charter::new(k, variant, Repairs::ALL);
-        let alone = || if P::View::LAYER == Layer::Links { Reach::links([]) } else { Reach::Outside };
         let mut out = Outbox::new();
         let seat = match start {
-            Start::Founder { generation } if P::View::LAYER == Layer::Links => {
+            Start::Founder { generation } if tenant::footing::<P>() == Footing::Links => {
                 Seat::<P>::founder(now, me, &charter, generation, &mut out)
             }
-            Start::Blank | Start::Founder { .. } => {
-                Seat::new(now, Node::new(me, P::blank(me, &charter), alone()), &out)
-            }
+            Start::Blank | Start::Founder { .. } => Seat::new(now, Node::blank(me, &charter), &out),
             Start::Stored { bytes, life } => {
-                let reach = life.map_or_else(alone, |life| Reach::member(Some(life)));
+                let reach = life.map(ReachOf::<P::View>::in_life).unwrap_or_default();
                 Seat::restore(now, me, &charter, stored::decode(bytes)?, reach, &mut out)
             }
         };

@@ -5,9 +5,10 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::parcel::Parcel;
 use driftlock_net::stack::{Footing, Told, Way};
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{
-    Crossing, Effect, Harm, Incarnation, Indication, Input, InputOf, Layer, NodeId, Out, Protocol, Reach, Refusal,
-    Status, View, carries_permits,
+    Crossing, Effect, Harm, Incarnation, Input, InputOf, NodeId, Out, Protocol, Reach, Refusal, Status, View,
+    carries_permits,
 };
 
 use crate::resident::{Cue, Desk, Resident};
@@ -48,11 +49,11 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 
     fn take(&mut self, now: Time, input: InputOf<P>, desk: &mut Desk<'_>) -> Result<(), Refusal> {
         let crossing = match &input {
-            Input::Below(view) => Some(view.clone().into()),
+            Input::Below(view) => view.crossing().cloned(),
             _ => None,
         };
         let taken = self.seat.take(now, input, &mut self.watch, &mut self.out);
-        if let (Ok(()), Some(Indication::Crossing(crossing))) = (&taken, crossing) {
+        if let (Ok(()), Some(crossing)) = (&taken, crossing) {
             if let Crossing::Entered { .. } = crossing {
                 self.say_inside(now, desk);
             }
@@ -64,7 +65,7 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 
     /// Others hear from now on that it is in the neighbourhood, and in which life, if it is.
     fn say_inside(&mut self, now: Time, desk: &mut Desk<'_>) {
-        if let Reach::Inside { life, .. } = *self.seat.node().reach() {
+        if let Some(life) = self.seat.node().reach().life() {
             desk.stack.advertise(now, desk.resource, Some(life), Vec::new());
         }
     }
@@ -101,10 +102,10 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 
     /// The link to a node, or the life in which it is a member, if this node knows of one.
     fn incarnation(&self, of: NodeId, desk: &Desk<'_>) -> Option<Incarnation> {
-        match (P::View::LAYER, &self.decreed) {
-            (Layer::Links, _) => self.seat.node().incarnation(of),
-            (Layer::Neighbourhood, None) => desk.stack.life(desk.resource, of),
-            (Layer::Neighbourhood, Some(decreed)) => {
+        match (footing::<P>(), &self.decreed) {
+            (Footing::Links, _) => self.seat.node().incarnation(of),
+            (Footing::Paths, None) => desk.stack.life(desk.resource, of),
+            (Footing::Paths, Some(decreed)) => {
                 let place = decreed.binary_search_by_key(&of, |member| member.0);
                 place.ok().map(|at| decreed[at].1)
             }
@@ -114,7 +115,8 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
     /// What it hears of another node concerns it while it is in the neighbourhood, and not about to leave, unless it is
     /// told by decree.
     fn concerns(&self) -> bool {
-        self.decreed.is_none() && matches!(self.seat.node().reach(), Reach::Inside { leaving: false, .. })
+        let reach = self.seat.node().reach();
+        self.decreed.is_none() && reach.life().is_some() && !reach.is_leaving()
     }
 
     /// Does what the node wants done. Timers are a matter of its seat.
@@ -154,9 +156,9 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
     /// Hands a message to the stack, once for all its receivers.
     fn post(&mut self, now: Time, message: Option<P::Message>, desk: &mut Desk<'_>) {
         if let Some(message) = message.filter(|_| !self.receivers.is_empty()) {
-            let way = match P::View::LAYER {
-                Layer::Links => Way::Links(&self.receivers),
-                Layer::Neighbourhood => Way::Paths(&self.receivers),
+            let way = match footing::<P>() {
+                Footing::Links => Way::Links(&self.receivers),
+                Footing::Paths => Way::Paths(&self.receivers),
             };
             let parcel = Parcel::new(desk.resource, keeps::<P>(&message), &message);
             desk.stack.send(now, way, parcel).expect("the stack knows its residents, and how much they say");
@@ -193,18 +195,18 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 
 /// What the nodes of an algorithm stand on.
 pub fn footing<P: Protocol>() -> Footing {
-    match P::View::LAYER {
-        Layer::Links => Footing::Links,
-        Layer::Neighbourhood => Footing::Paths,
+    match IdealOf::<P>::STARTS_FROM {
+        Start::Links => Footing::Links,
+        Start::Members | Start::Nodes => Footing::Paths,
     }
 }
 
 /// Whether the layers must neither lose nor double a message. What survives lost messages need not be sent again for
 /// ever.
 pub fn keeps<P: Protocol>(message: &P::Message) -> bool {
-    match P::View::LAYER {
-        Layer::Links => carries_permits::<P>(message),
-        Layer::Neighbourhood => !P::CLAIMS.stand(Harm::Crash),
+    match footing::<P>() {
+        Footing::Links => carries_permits::<P>(message),
+        Footing::Paths => !P::CLAIMS.stand(Harm::Crash),
     }
 }
 
@@ -231,20 +233,18 @@ impl<P: Protocol, W: Watch<P>> Resident for Tenant<P, W> {
         let Ok(told) = told.open::<P::Message>() else { return };
         self.watch.told(self.seat.node(), &told);
         let input = match told {
-            Told::Link(event) => Input::Below(P::View::of(Indication::Link(event))),
-            Told::Message { from, incarnation, message } => Input::Message { from, incarnation, message },
-            Told::Undelivered { to, message } => Input::Undelivered { to, message },
-            Told::Met { peer, life } if self.concerns() => {
-                Input::Below(P::View::of(Indication::Crossing(Crossing::Met { peer, life })))
-            }
-            Told::Parted { peer } if self.concerns() => {
-                Input::Below(P::View::of(Indication::Crossing(Crossing::Parted { peer })))
-            }
+            Told::Link(event) => P::View::of_link(event).map(Input::Below),
+            Told::Message { from, incarnation, message } => Some(Input::Message { from, incarnation, message }),
+            Told::Undelivered { to, message } => Some(Input::Undelivered { to, message }),
+            Told::Met { peer, life } if self.concerns() => P::View::hint(peer, Some(life)).map(Input::Below),
+            Told::Parted { peer } if self.concerns() => P::View::hint(peer, None).map(Input::Below),
             // No algorithm has anything else to say of itself.
-            Told::Met { .. } | Told::Parted { .. } | Told::Said(_) | Told::Dropped { .. } => return,
+            Told::Met { .. } | Told::Parted { .. } | Told::Said(_) | Told::Dropped { .. } => None,
         };
-        // What is refused is of a link, or for a life, that is over.
-        _ = self.take(now, input, desk);
+        if let Some(input) = input {
+            // What is refused is of a link, or for a life, that is over.
+            _ = self.take(now, input, desk);
+        }
     }
 
     fn run_due(&mut self, now: Time, desk: &mut Desk<'_>) {

@@ -1,11 +1,7 @@
-//! The ideal layers: exact, cloneable and hashable.
+//! The ideal layers: exact, cloneable and hashable. The twins are beside the algorithms, which are written against what
+//! they tell (`driftlock_protocol::ideal`).
 
-mod ground;
-mod links;
-mod neighbourhood;
 mod topology;
 
-pub use ground::Ground;
-pub use links::{Fate, LinkFailed, Links, NoLink};
-pub use neighbourhood::Neighbourhood;
+pub use driftlock_protocol::ideal::Fate;
 pub use topology::Topology;

@@ -126,6 +126,7 @@ impl Protocol for Klme {
         "leave_ack",
     ];
     const REPAIRS: &'static [Repair] = repair::LIST;
+    const LENDS: bool = true;
 
     /// *Initialization* and *`GenerateToken()`*: the first member is the leader, and all have received its
     /// `Leader_info`.

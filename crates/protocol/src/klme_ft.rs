@@ -187,6 +187,7 @@ impl Protocol for KlmeFt {
 
     const KINDS: &'static [&'static str] = &["beat", "claim", "grant", "stand", "vote", "ahead", "token", "dismiss"];
     const REPAIRS: &'static [Repair] = &[];
+    const LENDS: bool = true;
     const GUARDS: &'static [Repair] = guard::LIST;
     const CLAIMS: Claims =
         Claims::to_stand(&[Harm::Crash, Harm::Loss, Harm::Overtaking, Harm::Restart, Harm::DiskLoss]);

@@ -5,9 +5,10 @@
 //! - [`vocabulary`]: node ids, units, permits, fences, demands and grants.
 //! - [`protocol`]: the [`Protocol`] trait. Inputs are methods; every effect leaves through one [`Outbox`].
 //! - [`outbox`]: the effects, as data in a reused buffer, so that tests can compare lists of them.
+//! - [`carrier`]: where effects go, for worlds that carry them out.
 //! - [`life`]: how a node begins, what it stores, and how it comes back; what algorithms claim to stand.
-//! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: either of
-//!   them.
+//! - [`link`], [`neighbourhood`]: what the layers below tell the algorithms that stand on them; [`below`]: any of them.
+//! - [`ideal`]: the exact twins of the layers, and what is on its way over any of them.
 //! - [`constants`]: the numbers that an algorithm goes by, and that its users may set.
 //! - [`relative`]: how numbers that only count beside others of their kind are hashed, for the checker's sake.
 //! - [`height`]: the heights of the link-reversal family, and how they are raised and lowered.
@@ -29,10 +30,12 @@
 extern crate alloc;
 
 pub mod below;
+pub mod carrier;
 pub mod constants;
 pub mod dag;
 pub mod height;
 pub mod hok;
+pub mod ideal;
 pub mod klme;
 pub mod klme_ft;
 pub mod krl;
@@ -49,12 +52,13 @@ pub mod status;
 pub mod tenure;
 pub mod vocabulary;
 
-pub use below::{Indication, Layer, View};
+pub use below::{Reach, ReachOf, View};
+pub use carrier::Carrier;
 pub use constants::{Constant, Constants, Terms, WrongConstant};
 pub use life::{Charter, Claims, Harm};
-pub use link::{Incarnation, LinkEvent};
-pub use neighbourhood::{Crossing, Stay};
-pub use node::{Input, InputOf, Node, Reach, Refusal, Stored};
+pub use link::{Incarnation, LinkEvent, Linked};
+pub use neighbourhood::{Crossing, Membership, Stay};
+pub use node::{Input, InputOf, Node, Refusal, Stored};
 pub use outbox::{Effect, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
 pub use registry::{ALGORITHMS, Algorithm, Manner, Tokens, Visitor};

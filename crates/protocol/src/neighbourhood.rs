@@ -20,8 +20,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ideal::Neighbourhood;
 use crate::relative::{Kind, Series};
-use crate::{Incarnation, NodeId};
+use crate::{Incarnation, NodeId, Reach, Refusal, View};
 
 /// Who a member is, from its entering to its departure: no two stays of any nodes are the same.
 ///
@@ -79,4 +80,107 @@ pub enum Crossing {
         /// Who.
         peer: NodeId,
     },
+}
+
+impl View for Crossing {
+    type Ideal = Neighbourhood;
+    type Reach = Membership;
+
+    fn of_crossing(crossing: Crossing) -> Option<Self> {
+        Some(crossing)
+    }
+
+    fn crossing(&self) -> Option<&Crossing> {
+        Some(self)
+    }
+
+    fn hint(peer: NodeId, life: Option<Incarnation>) -> Option<Self> {
+        Some(life.map_or(Self::Parted { peer }, |life| Self::Met { peer, life }))
+    }
+
+    fn hints_at(&self) -> Option<(NodeId, Option<Incarnation>)> {
+        match *self {
+            Self::Met { peer, life } => Some((peer, Some(life))),
+            Self::Parted { peer } => Some((peer, None)),
+            Self::Entered { .. } | Self::Leaving => None,
+        }
+    }
+
+    fn others(&mut self) -> Option<&mut Vec<(NodeId, Incarnation)>> {
+        if let Self::Entered { members, .. } = self { Some(members) } else { None }
+    }
+}
+
+/// Whether a node is in the neighbourhood: then everybody there may speak to it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Membership {
+    /// It is in none.
+    #[default]
+    Outside,
+    /// It is inside.
+    Inside {
+        /// What reaches it is for this life.
+        life: Incarnation,
+        /// Whether it is about to leave.
+        leaving: bool,
+    },
+}
+
+impl Membership {
+    /// In the neighbourhood, or in none.
+    pub fn of(life: Option<Incarnation>) -> Self {
+        life.map_or(Self::Outside, |life| Self::Inside { life, leaving: false })
+    }
+}
+
+impl Reach for Membership {
+    type View = Crossing;
+
+    fn hear(&mut self, _me: NodeId, crossing: &Crossing) -> Result<(), Refusal> {
+        match (&mut *self, crossing) {
+            (outside @ Self::Outside, &Crossing::Entered { life, .. }) => *outside = Self::of(Some(life)),
+            (Self::Outside, _) => return Err(Refusal::Outside),
+            (_, Crossing::Entered { .. }) | (Self::Inside { leaving: true, .. }, Crossing::Leaving) => {
+                return Err(Refusal::AlreadyInside);
+            }
+            (Self::Inside { leaving, .. }, Crossing::Leaving) => *leaving = true,
+            (_, Crossing::Met { .. } | Crossing::Parted { .. }) => {}
+        }
+        Ok(())
+    }
+
+    /// It is in the same life as before, and is not asked to leave any more.
+    fn restarted(&self) -> Self {
+        match *self {
+            Self::Outside => Self::Outside,
+            Self::Inside { life, .. } => Self::of(Some(life)),
+        }
+    }
+
+    fn in_life(life: Incarnation) -> Self {
+        Self::of(Some(life))
+    }
+
+    fn life(&self) -> Option<Incarnation> {
+        match *self {
+            Self::Outside => None,
+            Self::Inside { life, .. } => Some(life),
+        }
+    }
+
+    fn incarnation(&self, _peer: NodeId) -> Option<Incarnation> {
+        self.life()
+    }
+
+    fn admits_late(&self, _me: NodeId, _from: NodeId, _permits: bool) -> Result<(), Refusal> {
+        Err(Refusal::Outside)
+    }
+
+    fn is_anywhere(&self) -> bool {
+        *self != Self::Outside
+    }
+
+    fn is_leaving(&self) -> bool {
+        matches!(self, Self::Inside { leaving: true, .. })
+    }
 }

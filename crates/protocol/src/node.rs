@@ -1,6 +1,5 @@
 //! The shell around a protocol: what an application or the network may get wrong is turned away here.
 
-use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
@@ -8,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    Charter, Crossing, Demand, Effect, Grant, Incarnation, Indication, LinkEvent, NodeId, Out, Protocol, Section,
-    Units, carries_permits,
+    Charter, Demand, Effect, Grant, Incarnation, NodeId, Out, Protocol, Reach, ReachOf, Section, Units, carries_permits,
 };
 
 /// Everything that can happen to a node.
@@ -149,48 +147,18 @@ pub struct Stored<D> {
     pub grant: Option<Grant>,
 }
 
-/// Who may speak to a node, as far as its shell knows.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Reach {
-    /// The other ends of the links that are up, by peer.
-    Links(Vec<(NodeId, Incarnation)>),
-    /// Nobody: the node is in no neighbourhood.
-    Outside,
-    /// Everybody in the neighbourhood.
-    Inside {
-        /// Of this node: what reaches it is for this life.
-        life: Incarnation,
-        /// Whether it is about to leave.
-        leaving: bool,
-    },
-}
-
-impl Reach {
-    /// These links are up.
-    pub fn links(links: impl IntoIterator<Item = (NodeId, Incarnation)>) -> Self {
-        let mut links: Vec<_> = links.into_iter().collect();
-        links.sort_unstable();
-        Self::Links(links)
-    }
-
-    /// In the neighbourhood, or in none.
-    pub fn member(life: Option<Incarnation>) -> Self {
-        life.map_or(Self::Outside, |life| Self::Inside { life, leaving: false })
-    }
-}
-
 /// A protocol behind its shell.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Node<P> {
+pub struct Node<P: Protocol> {
     id: NodeId,
     protocol: P,
     phase: Phase,
-    reach: Reach,
+    reach: ReachOf<P::View>,
 }
 
 impl<P: Protocol> Node<P> {
     /// A node whom these may speak to from the start.
-    pub fn new(id: NodeId, protocol: P, reach: Reach) -> Self {
+    pub fn new(id: NodeId, protocol: P, reach: ReachOf<P::View>) -> Self {
         Self { id, protocol, phase: Phase::Idle, reach }
     }
 
@@ -199,12 +167,17 @@ impl<P: Protocol> Node<P> {
         id: NodeId,
         charter: &Charter<P::Variant>,
         stored: Stored<P::Durable>,
-        reach: Reach,
+        reach: ReachOf<P::View>,
         out: &mut Out<P>,
     ) -> Self {
         let protocol = P::restore(id, charter, stored.protocol, out);
         let left = stored.grant.filter(|_| protocol.section() == Section::Critical);
         Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), reach }
+    }
+
+    /// A node that knows nothing and holds nothing, to whom nobody may speak before it is told anything.
+    pub fn blank(id: NodeId, charter: &Charter<P::Variant>) -> Self {
+        Self::new(id, P::blank(id, charter), ReachOf::<P::View>::default())
     }
 
     /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links
@@ -217,11 +190,7 @@ impl<P: Protocol> Node<P> {
     /// Likewise, where this is what was stored.
     #[must_use]
     pub fn restarted_with(&self, stored: Stored<P::Durable>, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
-        let reach = match self.reach {
-            Reach::Links(_) => Reach::links([]),
-            Reach::Outside => Reach::Outside,
-            Reach::Inside { life, .. } => Reach::member(Some(life)),
-        };
+        let reach = self.reach.restarted();
         Self::restore(self.id, charter, stored, reach, out)
     }
 
@@ -229,8 +198,7 @@ impl<P: Protocol> Node<P> {
     /// where it is.
     #[must_use]
     pub fn wiped(&self, charter: &Charter<P::Variant>) -> Self {
-        let reach = if let Reach::Links(_) = self.reach { Reach::links([]) } else { Reach::Outside };
-        Self::new(self.id, P::blank(self.id, charter), reach)
+        Self::blank(self.id, charter)
     }
 
     /// What it must have when it comes back after it was killed.
@@ -276,15 +244,11 @@ impl<P: Protocol> Node<P> {
 
     /// The incarnation under which messages of `peer` arrive now, if they may.
     pub fn incarnation(&self, peer: NodeId) -> Option<Incarnation> {
-        match &self.reach {
-            Reach::Links(links) => links.binary_search_by_key(&peer, |link| link.0).ok().map(|at| links[at].1),
-            Reach::Outside => None,
-            Reach::Inside { life, .. } => Some(*life),
-        }
+        self.reach.incarnation(peer)
     }
 
     /// Who may speak to it.
-    pub fn reach(&self) -> &Reach {
+    pub fn reach(&self) -> &ReachOf<P::View> {
         &self.reach
     }
 
@@ -320,7 +284,7 @@ impl<P: Protocol> Node<P> {
             Input::Undelivered { to, message } => self.protocol.undelivered(to, message, out),
             Input::Timer(timer) => self.protocol.timer(timer, out),
             Input::Below(view) => {
-                self.reach_changes(view.clone().into())?;
+                self.reach.hear(self.id, &view)?;
                 self.protocol.below(view, out);
             }
         }
@@ -394,50 +358,12 @@ impl<P: Protocol> Node<P> {
     }
 
     /// Whether the layer below could have delivered this. Permits may come late, from who is no neighbour any more.
-    fn admit(&self, from: NodeId, got: Incarnation, permits: bool) -> Result<(), Refusal> {
+    pub fn admit(&self, from: NodeId, got: Incarnation, permits: bool) -> Result<(), Refusal> {
         match self.incarnation(from) {
             Some(now) if now == got => Ok(()),
             Some(now) => Err(Refusal::WrongIncarnation { from, got, now }),
-            None if matches!(self.reach, Reach::Links(_)) && permits && from != self.id => Ok(()),
-            None if matches!(self.reach, Reach::Links(_)) => Err(Refusal::UnknownSender { from }),
-            None => Err(Refusal::Outside),
+            None => self.reach.admits_late(self.id, from, permits),
         }
-    }
-
-    fn reach_changes(&mut self, indication: Indication) -> Result<(), Refusal> {
-        match indication {
-            Indication::Link(event) => self.relink(event),
-            Indication::Crossing(crossing) => self.cross(&crossing),
-        }
-    }
-
-    fn relink(&mut self, event: LinkEvent) -> Result<(), Refusal> {
-        let Reach::Links(links) = &mut self.reach else { unreachable!("a link layer tells of links") };
-        match event {
-            LinkEvent::Up { peer, .. } if peer == self.id => return Err(Refusal::OwnLink),
-            LinkEvent::Up { peer, incarnation } => match links.binary_search_by_key(&peer, |link| link.0) {
-                Ok(_) => return Err(Refusal::LinkAlreadyUp { peer }),
-                Err(at) => links.insert(at, (peer, incarnation)),
-            },
-            LinkEvent::Down { peer, incarnation } => match links.binary_search(&(peer, incarnation)) {
-                Ok(at) => _ = links.remove(at),
-                Err(_) => return Err(Refusal::NoSuchLink { peer }),
-            },
-        }
-        Ok(())
-    }
-
-    fn cross(&mut self, crossing: &Crossing) -> Result<(), Refusal> {
-        match (&mut self.reach, crossing) {
-            (reach @ Reach::Outside, &Crossing::Entered { life, .. }) => *reach = Reach::member(Some(life)),
-            (Reach::Outside, _) => return Err(Refusal::Outside),
-            (_, Crossing::Entered { .. }) | (Reach::Inside { leaving: true, .. }, Crossing::Leaving) => {
-                return Err(Refusal::AlreadyInside);
-            }
-            (Reach::Inside { leaving, .. }, Crossing::Leaving) => *leaving = true,
-            (_, Crossing::Met { .. } | Crossing::Parted { .. } | Crossing::Leaving) => {}
-        }
-        Ok(())
     }
 
     /// Notes what the step may have taken away: the units, or the neighbourhood.
@@ -445,7 +371,7 @@ impl<P: Protocol> Node<P> {
         for effect in &out.effects()[start..] {
             match effect {
                 Effect::Revoke(demand) => self.phase = Phase::Waiting(*demand),
-                Effect::Depart => self.reach = Reach::Outside,
+                Effect::Depart => self.reach.depart(),
                 _ => {}
             }
         }

@@ -45,6 +45,11 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// What it claims to stand beyond what its paper assumes.
     const CLAIMS: Claims = Claims::NONE;
 
+    /// Whether units are lent by the books of a node, and come back to it, instead of being handed on from node to
+    /// node: then the lowest of those that are free is granted next, and what no node uses is free for the one that
+    /// keeps the books.
+    const LENDS: bool = false;
+
     /// All nodes in the paper's initial state.
     fn deploy(deployment: &Deployment, variant: Self::Variant, repairs: Repairs) -> Vec<Self>;
 

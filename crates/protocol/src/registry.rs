@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::hok::{self, Hok, Policy};
+use crate::ideal::{Ideal, Start};
 use crate::klme::Klme;
 use crate::klme_ft::{self, KlmeFt};
 use crate::krl::{self, Forwarding, Krl};
-use crate::{Claims, Layer, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
+use crate::{Claims, Protocol, Repair, Repairs, Terms, Urgency, View, WrongConstant};
 
 /// Where an algorithm comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,16 +95,16 @@ impl Algorithm {
         ALGORITHMS.iter().find(|algorithm| algorithm.tag == tag)
     }
 
-    /// The layer that it stands on.
-    pub fn layer(&self) -> Layer {
-        struct AskLayer;
-        impl Visitor for AskLayer {
-            type Output = Layer;
-            fn visit<P: Protocol>(self, _variant: P::Variant) -> Layer {
-                P::View::LAYER
+    /// From what of a deployment the layer begins that it stands on.
+    pub fn starts_from(&self) -> Start {
+        struct AskStart;
+        impl Visitor for AskStart {
+            type Output = Start;
+            fn visit<P: Protocol>(self, _variant: P::Variant) -> Start {
+                <P::View as View>::Ideal::STARTS_FROM
             }
         }
-        self.visit(AskLayer)
+        self.visit(AskStart)
     }
 
     /// What it claims to stand.
@@ -344,8 +345,8 @@ mod tests {
             assert!(hands_over.iter().all(|kind| brings.contains(kind)));
             assert!(asks.iter().chain(brings).all(|kind| P::KINDS.contains(kind)), "{asks:?} {brings:?}");
             assert!(!asks.is_empty() && !brings.is_empty());
-            let members =
-                if P::View::LAYER == Layer::Neighbourhood { [0, 1, 2, 3].map(NodeId).to_vec() } else { vec![] };
+            let has_members = <P::View as View>::Ideal::STARTS_FROM == Start::Members;
+            let members = if has_members { [0, 1, 2, 3].map(NodeId).to_vec() } else { vec![] };
             let deployment = Deployment { nodes: 4, k: 3, members, ..Deployment::default() };
             let nodes = P::deploy(&deployment, variant, Repairs::ALL);
             let holders = nodes.iter().filter(|node| node.has_token()).count();

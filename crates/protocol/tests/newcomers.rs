@@ -1,11 +1,13 @@
 //! Nodes that were never told that the resource is new: alone or with others like them, whatever they are told and
 //! whatever becomes of their messages, none of them ever makes a unit.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 
+use driftlock_protocol::ideal::{Ideal, Start};
 use driftlock_protocol::{
-    ALGORITHMS, Charter, Crossing, Demand, Effect, Harm, Incarnation, Indication, Input, InputOf, Layer, LinkEvent,
-    Node, NodeId, Out, Outbox, Protocol, Reach, Repairs, Stay, View, Visitor, carries_permits,
+    ALGORITHMS, Charter, Crossing, Demand, Effect, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out,
+    Outbox, Protocol, Reach, Repairs, Stay, View, Visitor, carries_permits,
 };
 
 /// Runs of each algorithm.
@@ -50,8 +52,7 @@ impl<P: Protocol> Newcomers<P> {
         let mut draws = Draws(seed);
         let charter = Charter::new(1 + u32::try_from(draws.below(2)).expect("few"), variant, Repairs::ALL);
         let ids = (0..3).map(NodeId).take(1 + draws.below(3));
-        let blank = |id| Node::new(id, P::blank(id, &charter), blank_reach::<P>());
-        let nodes = ids.map(blank).collect();
+        let nodes = ids.map(|id| Node::blank(id, &charter)).collect();
         Self { charter, nodes, air: Vec::new(), armed: BTreeSet::new(), lives: 0, draws, said: 0 }
     }
 
@@ -120,7 +121,7 @@ impl<P: Protocol> Newcomers<P> {
         let id = Self::id(node);
         self.armed.retain(|(of, _)| *of != id);
         self.air.retain(|flight| flight.to != id);
-        if P::View::LAYER == Layer::Links {
+        if is_linked::<P>() {
             for other in (0..self.nodes.len()).filter(|&other| other != node) {
                 self.cut(node, other);
             }
@@ -138,17 +139,17 @@ impl<P: Protocol> Newcomers<P> {
     /// The layer below says something, true or not.
     fn hint(&mut self, node: usize) {
         let other = self.draws.below(self.nodes.len());
-        match P::View::LAYER {
-            Layer::Links if other == node => {}
-            Layer::Links if self.nodes[node].incarnation(Self::id(other)).is_some() => self.cut(node, other),
-            Layer::Links => {
+        match is_linked::<P>() {
+            true if other == node => {}
+            true if self.nodes[node].incarnation(Self::id(other)).is_some() => self.cut(node, other),
+            true => {
                 let incarnation = self.new_life();
                 for (at, peer) in [(node, other), (other, node)] {
-                    self.tell(at, LinkEvent::Up { peer: Self::id(peer), incarnation }.into());
+                    self.tell(at, LinkEvent::Up { peer: Self::id(peer), incarnation });
                 }
             }
-            Layer::Neighbourhood if is_hardy::<P>() => self.cross_misled(node),
-            Layer::Neighbourhood => self.cross(node),
+            false if is_hardy::<P>() => self.cross_misled(node),
+            false => self.cross(node),
         }
     }
 
@@ -156,30 +157,30 @@ impl<P: Protocol> Newcomers<P> {
         let Some(incarnation) = self.nodes[a].incarnation(Self::id(b)) else { return };
         self.air.retain(|flight| flight.incarnation != incarnation);
         for (at, peer) in [(a, b), (b, a)] {
-            self.tell(at, LinkEvent::Down { peer: Self::id(peer), incarnation }.into());
+            self.tell(at, LinkEvent::Down { peer: Self::id(peer), incarnation });
         }
     }
 
     /// It enters or is about to leave, and all others are told so.
     fn cross(&mut self, node: usize) {
-        if self.nodes[node].reach() != &Reach::Outside {
-            return self.tell(node, Crossing::Leaving.into());
+        if self.nodes[node].reach().is_anywhere() {
+            return self.tell(node, Crossing::Leaving);
         }
         let (stay, life) = (Stay(self.draws.next()), self.new_life());
         let members = self.inside().filter_map(|at| Some((Self::id(at), self.nodes[at].incarnation(NodeId(0))?)));
         let members = members.collect();
-        self.tell(node, Crossing::Entered { stay, life, members, founds: None }.into());
+        self.tell(node, Crossing::Entered { stay, life, members, founds: None });
         self.tell_others(node, &Crossing::Met { peer: Self::id(node), life });
     }
 
     fn inside(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.nodes.len()).filter(|&at| self.nodes[at].reach() != &Reach::Outside)
+        (0..self.nodes.len()).filter(|&at| self.nodes[at].reach().is_anywhere())
     }
 
     fn tell_others(&mut self, node: usize, crossing: &Crossing) {
         let others: Vec<_> = self.inside().filter(|&other| other != node).collect();
         for other in others {
-            self.tell(other, crossing.clone().into());
+            self.tell(other, crossing.clone());
         }
     }
 
@@ -187,21 +188,22 @@ impl<P: Protocol> Newcomers<P> {
     fn cross_misled(&mut self, node: usize) {
         let peer = NodeId(u32::try_from(self.draws.below(5)).expect("few"));
         let life = self.new_life();
-        let crossing = match self.nodes[node].reach() {
-            Reach::Inside { .. } if peer == Self::id(node) => Crossing::Leaving,
-            Reach::Inside { .. } if self.draws.below(2) == 0 => Crossing::Parted { peer },
-            Reach::Inside { .. } => Crossing::Met { peer, life },
-            _ => {
+        let crossing = match self.nodes[node].reach().is_anywhere() {
+            true if peer == Self::id(node) => Crossing::Leaving,
+            true if self.draws.below(2) == 0 => Crossing::Parted { peer },
+            true => Crossing::Met { peer, life },
+            false => {
                 let heard = self.draws.below(3) == 0 && peer != Self::id(node);
                 let members = if heard { vec![(peer, Incarnation(1))] } else { Vec::new() };
                 Crossing::Entered { stay: Stay(self.draws.next()), life, members, founds: None }
             }
         };
-        self.tell(node, crossing.into());
+        self.tell(node, crossing);
     }
 
-    fn tell(&mut self, node: usize, indication: Indication) {
-        self.input(node, Input::Below(P::View::of(indication)));
+    fn tell(&mut self, node: usize, view: impl Any) {
+        let view = (Box::new(view) as Box<dyn Any>).downcast().expect("it stands on the layer that tells this");
+        self.input(node, Input::Below(*view));
     }
 
     fn input(&mut self, node: usize, input: InputOf<P>) {
@@ -250,8 +252,8 @@ fn is_hardy<P: Protocol>() -> bool {
     P::CLAIMS.stand(Harm::Crash)
 }
 
-fn blank_reach<P: Protocol>() -> Reach {
-    if P::View::LAYER == Layer::Links { Reach::links([]) } else { Reach::Outside }
+fn is_linked<P: Protocol>() -> bool {
+    <P::View as View>::Ideal::STARTS_FROM == Start::Links
 }
 
 /// How much was said in all runs.

@@ -4,8 +4,8 @@ use driftlock_protocol::hok::{self, Hok, Policy};
 use driftlock_protocol::klme::Klme;
 use driftlock_protocol::krl::{Forwarding, Krl, Message, Timer, Variant};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Priority,
-    Protocol, Reach, Refusal, Repairs, Section, Stay, Units,
+    Crossing, Demand, Deployment, Effect, Incarnation, Input, InputOf, LinkEvent, Linked, Membership, Node, NodeId,
+    Out, Outbox, Priority, Protocol, Refusal, Repairs, Section, Stay, Units,
 };
 
 type Effects = Vec<Effect<Message, Timer>>;
@@ -20,7 +20,7 @@ fn pair() -> [Node<Krl>; 2] {
     let ids = deployment.ids();
     let nodes: Vec<_> = ids
         .zip(protocols.into_iter().zip(peers))
-        .map(|(id, (krl, peer))| Node::new(id, krl, Reach::links([(peer, FIRST)])))
+        .map(|(id, (krl, peer))| Node::new(id, krl, Linked::from_iter([(peer, FIRST)])))
         .collect();
     nodes.try_into().expect("two nodes")
 }
@@ -117,7 +117,8 @@ fn links_go_up_and_down_one_after_the_other() {
 #[test]
 fn links_are_known_in_whatever_order_they_are_told() {
     let [node, _] = pair();
-    let node = Node::new(NodeId(0), node.protocol().clone(), Reach::links([(NodeId(3), FIRST), (NodeId(1), FIRST)]));
+    let node =
+        Node::new(NodeId(0), node.protocol().clone(), Linked::from_iter([(NodeId(3), FIRST), (NodeId(1), FIRST)]));
     assert_eq!([1, 2, 3].map(|peer| node.incarnation(NodeId(peer))), [Some(FIRST), None, Some(FIRST)]);
 }
 
@@ -125,7 +126,7 @@ fn links_are_known_in_whatever_order_they_are_told() {
 fn a_node_enters_from_outside_and_is_told_to_leave_once() {
     let nowhere = Deployment { nodes: 1, k: 1, ..Deployment::default() };
     let protocol = Klme::deploy(&nowhere, (), Repairs::ALL).remove(0);
-    let mut node = Node::new(NodeId(0), protocol, Reach::member(None));
+    let mut node = Node::new(NodeId(0), protocol, Membership::Outside);
     let entered = || {
         let members = vec![(NodeId(1), Incarnation(0))];
         Crossing::Entered { stay: Stay(7), life: Incarnation(1), members, founds: None }
@@ -192,7 +193,7 @@ fn a_request_after_a_cancel_takes_up_the_one_that_is_still_on_its_way() {
 fn another_demand_has_to_wait_until_the_cancelled_one_is_through() {
     let deployment = Deployment { nodes: 2, k: 2, links: vec![(NodeId(0), NodeId(1))], ..Deployment::default() };
     let protocol = Hok::deploy(&deployment, hok::Variant::new(Policy::Priority), Repairs::ALL).swap_remove(1);
-    let mut node = Node::new(NodeId(1), protocol, Reach::links([(NodeId(0), FIRST)]));
+    let mut node = Node::new(NodeId(1), protocol, Linked::from_iter([(NodeId(0), FIRST)]));
     let demand = |units| Demand { units: Units::new(units).expect("not zero"), ..Demand::ONE };
     let mut ask = |input| node.step(input, &mut Outbox::new()).map(|()| (node.demand(), node.pending()));
     assert_eq!(ask(Input::Request(demand(1))), Ok((Some(demand(1)), Some(demand(1)))));
@@ -222,7 +223,7 @@ fn ignores_what_speaks_of_another_node<P: Protocol<View = LinkEvent> + PartialEq
     let links = vec![(NodeId(0), NodeId(1)), (NodeId(0), NodeId(2))];
     let deployment = Deployment { nodes: 3, k: 1, links, ..Deployment::default() };
     let protocols = P::deploy(&deployment, variant, Repairs::ALL);
-    let reach = |peers: &[u32]| Reach::links(peers.iter().map(|&peer| (NodeId(peer), FIRST)));
+    let reach = |peers: &[u32]| peers.iter().map(|&peer| (NodeId(peer), FIRST)).collect::<Linked>();
     let mut holder = Node::new(NodeId(0), protocols[0].clone(), reach(&[1, 2]));
     let mut asker = Node::new(NodeId(1), protocols[1].clone(), reach(&[0]));
     let mut out: Out<P> = Outbox::new();

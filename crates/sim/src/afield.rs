@@ -1,11 +1,10 @@
 //! Nodes that move about with radios: what a world stands on instead of ideal links.
 //!
-//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it. The
-//! hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes is
-//! handed out one by one, so that the world carries out each before it hears of the next.
+//! Each node is a [`Host`], as it would be on a real network: its stack, and its instance of the algorithm above it.
+//! The hosts are connected by a [`Medium`], and faults befall them. What concerns the applications and lives of nodes
+//! is handed out one by one, so that the world carries out each before it hears of the next.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -14,10 +13,12 @@ use driftlock_field::medium::Medium;
 use driftlock_field::mobility::ModelError;
 use driftlock_field::plane::Point;
 use driftlock_field::radio;
+use driftlock_field::slab::Slab;
 use driftlock_host::{Cue, Declined, Do, Host, Resident, Share};
 use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
+use driftlock_net::queue::Schedule;
 use driftlock_net::stack::{self, Packet, Stack};
 use driftlock_protocol::{Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
@@ -122,9 +123,6 @@ struct Kind {
     is_forgetful: bool,
 }
 
-/// An entry of the queue: when, and where in the slab of what is due.
-type Entry = Reverse<(Time, u64, u32)>;
-
 /// What is known of a node besides its host.
 #[derive(Clone, Copy, Debug)]
 struct Body {
@@ -156,10 +154,10 @@ pub struct Afield {
     medium: Medium<Rc<Packet>>,
     hosts: Vec<Host>,
     layers: stack::Settings,
-    queue: BinaryHeap<Entry>,
-    due: Vec<Option<Due>>,
-    vacant: Vec<u32>,
-    sequence: u64,
+    /// What is due, by its number.
+    queue: Schedule<u32>,
+    /// Nothing where it was dropped, until it would have been due.
+    due: Slab<Option<Due>>,
     /// The resources that nodes share.
     shared: Vec<Shared>,
     /// What is known of each node besides its host.
@@ -190,10 +188,8 @@ impl Afield {
             hosts: (0..nodes).map(host).collect(),
             layers,
             shared: Vec::new(),
-            queue: BinaryHeap::new(),
-            due: Vec::new(),
-            vacant: Vec::new(),
-            sequence: 0,
+            queue: Schedule::default(),
+            due: Slab::default(),
             bodies: vec![body; nodes as usize],
             held: Vec::new(),
             faults,
@@ -266,18 +262,13 @@ impl Afield {
 
     /// When something happens next.
     pub fn wakes(&self) -> Option<Time> {
-        self.queue.peek().map(|Reverse((at, ..))| *at)
+        self.queue.next_time()
     }
 
     /// Lets one thing happen that is due by now, if there is any.
     pub fn step(&mut self, now: Time) -> bool {
-        let Some(&Reverse((at, _, place))) = self.queue.peek() else { return false };
-        if at > now {
-            return false;
-        }
-        self.queue.pop();
-        self.vacant.push(place);
-        match self.due[place as usize].take() {
+        let Some((at, number)) = self.queue.pop_by(now) else { return false };
+        match self.due.remove(number).flatten() {
             Some(Due::Air(event)) => {
                 self.medium.handle(now, event, &mut self.heard);
                 self.carry_out(now);
@@ -471,7 +462,7 @@ impl Afield {
         self.medium.air().set_down(now, node, true);
         self.bodies[node.index()].condition = Condition::Down(memory);
         self.held.retain(|(of, _)| *of != node);
-        for due in &mut self.due {
+        for due in self.due.iter_mut() {
             _ = due.take_if(|due| matches!(due, Due::Transmit(from, ..) if *from == node));
         }
     }
@@ -689,12 +680,6 @@ impl Afield {
     }
 
     fn schedule(&mut self, at: Time, due: Due) {
-        let place = self.vacant.pop().unwrap_or_else(|| {
-            self.due.push(None);
-            u32::try_from(self.due.len() - 1).expect("fewer events than that")
-        });
-        self.due[place as usize] = Some(due);
-        self.queue.push(Reverse((at, self.sequence, place)));
-        self.sequence += 1;
+        self.queue.schedule(at, self.due.insert(Some(due)));
     }
 }

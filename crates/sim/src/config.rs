@@ -6,8 +6,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use driftlock_net::ideal::{Fate, Topology};
+use driftlock_protocol::ideal::Start;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_protocol::{Algorithm, Constants, Harm, K_MAX, Layer, NODES_MAX, Repairs, Terms, Urgency};
+use driftlock_protocol::{Algorithm, Constants, Harm, K_MAX, NODES_MAX, Repairs, Terms, Urgency};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -247,10 +248,11 @@ impl Config {
         let load = self.load_in_other_words()?;
         let this = Self { load, ..self };
         this.check_numbers()?;
-        let links = match algorithm.layer() {
+        let links = match algorithm.starts_from() {
             _ if this.field.is_some() => this.check_field(algorithm).map(|()| 0)?,
-            Layer::Links => this.check_links()?,
-            Layer::Neighbourhood => this.check_neighbourhoods().map(|()| 0)?,
+            Start::Links => this.check_links()?,
+            Start::Members => this.check_neighbourhoods().map(|()| 0)?,
+            Start::Nodes => 0,
         };
         let (repairs, without) = this.repairs_of(algorithm)?;
         // However it was switched off: every output states the rule that was in force.
@@ -341,14 +343,15 @@ impl Config {
 
     /// Whether something is asked for that the layer below the algorithm does not have.
     fn check_layer(&self, algorithm: &'static Algorithm) -> Result<(), ConfigError> {
-        let (other, foreign): (_, &[&'static str]) = match algorithm.layer() {
-            Layer::Links => ("neighbourhoods", &OF_NEIGHBOURHOODS),
-            Layer::Neighbourhood => ("links", &OF_LINKS),
-        };
-        match self.first_changed(foreign) {
-            Some(name) => Err(ConfigError::NotOfThisLayer { algorithm: algorithm.tag, other, name }),
-            None => Ok(()),
+        let starts_from = algorithm.starts_from();
+        for (start, other, foreign) in
+            [(Start::Members, "neighbourhoods", &OF_NEIGHBOURHOODS[..]), (Start::Links, "links", &OF_LINKS)]
+        {
+            if let Some(name) = self.first_changed(foreign).filter(|_| start != starts_from) {
+                return Err(ConfigError::NotOfThisLayer { algorithm: algorithm.tag, other, name });
+            }
         }
+        Ok(())
     }
 
     /// The first of these parameters that is not as usual.

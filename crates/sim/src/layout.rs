@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use driftlock_net::ideal::{Links, Topology};
+use driftlock_net::ideal::Topology;
 use driftlock_protocol::NodeId;
+use driftlock_protocol::ideal::Links;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -48,7 +49,7 @@ impl Layout {
 
 /// Whether these links connect so many nodes, each link once.
 pub(crate) fn check_links(nodes: u32, links: &[(NodeId, NodeId)]) -> Result<(), LayoutError> {
-    let mut graph = Links::<()>::new(nodes);
+    let mut graph = Links::among(nodes);
     for &(a, b) in links {
         if a.0.max(b.0) >= nodes {
             return Err(LayoutError::NoSuchNode(a, b, nodes));

@@ -49,21 +49,10 @@ pub enum Event {
         /// Which node.
         node: NodeId,
     },
-    /// An end of a link notices that the node at the other end was killed.
-    Miss {
-        /// The node that notices.
-        node: NodeId,
-        /// The one that was killed.
-        peer: NodeId,
-        /// Of the link.
-        incarnation: Incarnation,
-    },
-    /// A link forms again that a node had before it was killed.
-    Reform {
-        /// The one that was killed.
-        node: NodeId,
-        /// The other end.
-        peer: NodeId,
+    /// A change of the layer below that follows from an earlier one.
+    Follow {
+        /// Which, by number.
+        number: u32,
     },
     /// An application that has outlived its node shows its grant.
     Resume {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use driftlock_net::Time;
 use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, Layer, NodeId, Protocol, View, Visitor};
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
@@ -91,11 +92,11 @@ pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     if config.field.is_some() {
         // Nobody knows of links beforehand; the neighbourhood is everybody.
         let everybody = || (0..config.nodes).map(NodeId).collect();
-        let members = if plan.algorithm.layer() == Layer::Neighbourhood { everybody() } else { Vec::new() };
+        let members = if plan.algorithm.starts_from() == Start::Members { everybody() } else { Vec::new() };
         let stays = Stays::new(config.seed, replication).draw_all(members.len());
         return Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() };
     }
-    if plan.algorithm.layer() == Layer::Neighbourhood {
+    if plan.algorithm.starts_from() == Start::Members {
         return side_by_side::deployments(config, replication).swap_remove(0);
     }
     let links = match &config.topology {
@@ -169,7 +170,7 @@ impl Visitor for Replicate<'_> {
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
         }
-        if P::View::LAYER == Layer::Neighbourhood && field.is_none() {
+        if IdealOf::<P>::STARTS_FROM == Start::Members && field.is_none() {
             return side_by_side::replicate::<P>(&plan.config, plan.repairs, replication, variant, recorder);
         }
         let mut run = Run::<P>::new(plan, replication, variant, field, recorder);
@@ -375,7 +376,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         let links = self.world.links();
         let mut gone = None;
         if links.count() as f64 - 1.0 >= 0.9 * start || links.count() as u64 >= self.plan.links {
-            let may_go = |a, b| (fate != Fate::Drained || links.is_idle(a, b)) && links.connected_without(Some((a, b)));
+            let may_go =
+                |a, b| (fate != Fate::Drained || self.world.are_drained(a, b)) && links.connected_without(Some((a, b)));
             gone = random_removable(links, may_go, &mut self.mobility);
         }
         if let Some((a, b)) = gone {

@@ -19,10 +19,9 @@ use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::Time;
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{Fate, Ideal, Life, Start};
 use driftlock_protocol::{
-    Algorithm, Constants, Deployment, Harm, Layer, NodeId, Protocol, Repairs, Stored, View, Visitor,
-    registry::UnitsRule,
+    Algorithm, Constants, Deployment, Harm, NodeId, Protocol, Repairs, Stored, Visitor, registry::UnitsRule,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -168,11 +167,11 @@ impl Case {
     pub fn draw(seed: u64, crowd: Crowd, algorithm: &Algorithm) -> Self {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
-        let deployment = match algorithm.layer() {
+        let deployment = match algorithm.starts_from() {
+            Start::Links if !crowd.is_afield() => linked(nodes, k, &mut draw),
+            Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
             // Who hears whom, nobody knows beforehand.
-            Layer::Links if crowd.is_afield() => Deployment { nodes, k, ..Deployment::default() },
-            Layer::Links => linked(nodes, k, &mut draw),
-            Layer::Neighbourhood => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
+            Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
         };
         let case = Self {
             seed,
@@ -578,7 +577,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whether a node has crashed and has not come back.
     fn is_down(&self, node: NodeId) -> bool {
-        P::View::LAYER == Layer::Neighbourhood && self.world.neighbourhood().is_crashed(node)
+        self.world.ideal().life(node) == Life::Crashed
     }
 
     /// Whether a node is up, and its application neither waits nor uses anything: one that came back after a crash may

@@ -3,7 +3,7 @@
 use driftlock_net::Time;
 use std::collections::BTreeMap;
 
-use driftlock_protocol::Layer;
+use driftlock_protocol::ideal::Start;
 use serde::Serialize;
 
 use crate::config::Plan;
@@ -226,7 +226,7 @@ impl Summary {
         let messages = per_entry(&counted, |tally| tally.messages.iter().sum());
         let transmissions = per_entry(&counted, |tally| tally.transmissions);
         let k = f64::from(plan.config.k) * f64::from(plan.config.neighbourhoods);
-        let comes_and_goes = plan.algorithm.layer() == Layer::Neighbourhood && plan.config.field.is_none();
+        let comes_and_goes = plan.algorithm.starts_from() == Start::Members && plan.config.field.is_none();
         let share_of_tokens = |nanos: fn(&Tally) -> u128| {
             mean_of(&counted, |tally| nanos(tally) as f64 / (tally.span.0.max(1) as f64 * k))
         };

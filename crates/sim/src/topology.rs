@@ -1,7 +1,7 @@
 //! The paper's graphs: connected, random, and changing one link at a time.
 
-use driftlock_net::ideal::Links;
 use driftlock_protocol::NodeId;
+use driftlock_protocol::ideal::Links;
 use rand::RngExt;
 
 use crate::random::Stream;
@@ -20,7 +20,7 @@ pub fn links_at(nodes: u32, connectivity: f64) -> u64 {
 
 /// A random connected graph with so many links: a uniformly random spanning tree, filled up with random links.
 pub fn random_connected(nodes: u32, link_count: u64, stream: &mut Stream) -> Vec<(NodeId, NodeId)> {
-    let mut graph = Links::<()>::new(nodes);
+    let mut graph = Links::among(nodes);
     let mut links = random_tree(nodes, stream);
     for &(a, b) in &links {
         graph.form(a, b);
@@ -53,8 +53,8 @@ fn random_tree(nodes: u32, stream: &mut Stream) -> Vec<(NodeId, NodeId)> {
 }
 
 /// A random pair of nodes without a link, other than `except`, if there is one.
-pub fn random_absent<M>(
-    links: &Links<M>,
+pub fn random_absent(
+    links: &Links,
     nodes: u32,
     except: Option<(NodeId, NodeId)>,
     stream: &mut Stream,
@@ -73,8 +73,8 @@ pub fn random_absent<M>(
 }
 
 /// A random link that may go, if there is one.
-pub fn random_removable<M>(
-    links: &Links<M>,
+pub fn random_removable(
+    links: &Links,
     may_go: impl Fn(NodeId, NodeId) -> bool,
     stream: &mut Stream,
 ) -> Option<(NodeId, NodeId)> {
@@ -101,7 +101,7 @@ mod tests {
                 let count = links_at(nodes, connectivity);
                 let links = random_connected(nodes, count, &mut stream);
                 assert_eq!(links.len() as u64, count);
-                let mut graph = Links::<()>::new(nodes);
+                let mut graph = Links::among(nodes);
                 for (a, b) in links {
                     graph.form(a, b);
                 }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_complete_graph_has_no_absent_link() {
-        let mut graph = Links::<()>::new(3);
+        let mut graph = Links::among(3);
         let mut stream = stream(1, 0, Subject::Topology);
         graph.form(NodeId(0), NodeId(1));
         graph.form(NodeId(0), NodeId(2));

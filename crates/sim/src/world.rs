@@ -3,15 +3,17 @@
 use std::mem;
 
 use driftlock_net::Time;
-use driftlock_net::ideal::{Fate, Ground, Links, Neighbourhood};
 use driftlock_net::parcel::Resource;
+use driftlock_protocol::ideal::{
+    CRASHES, Change, Channels, FAILURES, FORMATIONS, Fate, Ideal, IdealOf, JOINS, LEAVES, Links, Neighbourhood, News,
+    Start, Way,
+};
 use driftlock_protocol::{
-    Charter, Constants, Crossing, Demand, Deployment, Effect, Flight, Grant, Incarnation, Indication, Input, InputOf,
-    Layer, LinkEvent, Moment, Node, NodeId, Out, Outbox, Protocol, Reach, Refusal, Repairs, Terms, View,
-    carries_permits,
+    Carrier, Charter, Constants, Demand, Deployment, Flight, Grant, Incarnation, Input, InputOf, Moment, Node, NodeId,
+    Out, Outbox, Protocol, Reach, Refusal, Repairs, Terms,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
-use driftlock_trace::{Presence, Writer};
+use driftlock_trace::Writer;
 use rand::RngExt;
 
 use crate::afield::Afield;
@@ -19,12 +21,14 @@ use crate::meter::{Meter, Waiter};
 use crate::queue::{Event, Queue};
 use crate::random::{Duration, Stays, Stream};
 
+mod changes;
 mod hints;
 mod lives;
 mod log;
 mod outdoors;
 mod travel;
 
+use changes::Following;
 use hints::Hints;
 use lives::Lives;
 pub use lives::Toll;
@@ -33,9 +37,6 @@ pub use travel::Traveller;
 /// What a step gives, unless it ends the run. The violation is boxed because it is rare and large, and every step pays
 /// for the size of what it might return.
 pub type Step<T> = Result<T, Box<Violation>>;
-
-/// A message that has to find another way because its link has failed takes as long as so many others.
-const SETTLING_DELAYS: usize = 10;
 
 /// A message and when it arrives.
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ pub struct Setting<'a, P: Protocol> {
 /// What is counted: of a neighbourhood more than of links.
 fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
     let meter = Meter::new(deployment.nodes, deployment.k, P::KINDS.len());
-    if P::View::LAYER == Layer::Neighbourhood { meter.among_others() } else { meter }
+    if IdealOf::<P>::STARTS_FROM == Start::Members { meter.among_others() } else { meter }
 }
 
 /// A network of nodes that run one algorithm.
@@ -102,8 +103,14 @@ pub struct World<P: Protocol> {
     queue: Queue,
     /// On a field they are there.
     nodes: Vec<Node<P>>,
-    ground: Ground<Timed<P::Message>>,
-    /// What carries the messages instead of the ground. That still says who is in the neighbourhood.
+    /// The layer below, and what is on its way over it.
+    ideal: IdealOf<P>,
+    channels: Channels<Timed<P::Message>>,
+    /// What comes of a change of it: a buffer.
+    news: Vec<News<P::View>>,
+    /// What follows from changes, by the number of its event.
+    following: Following,
+    /// What carries the messages instead of the channels. The twin still says who is in the neighbourhood.
     field: Option<Afield>,
     /// Which of the resources of the field this is the world of.
     resource: Resource,
@@ -112,7 +119,7 @@ pub struct World<P: Protocol> {
     /// When the field is looked at next.
     field_due: Time,
     /// What waits for nodes that have paused.
-    held: Vec<(NodeId, outdoors::Held)>,
+    held: Vec<(NodeId, outdoors::Held<P::View>)>,
     /// The number of the last entry of each node, or of the one that was resumed since.
     entries: Vec<u32>,
     /// How many entries there were: no two have the same number.
@@ -155,18 +162,21 @@ impl<P: Protocol> World<P> {
         if let Some(field) = field.as_mut().filter(|_| recorder.is_some()) {
             field.watch();
         }
-        let ground = Ground::new(P::View::LAYER, deployment);
+        let ideal = IdealOf::<P>::new(deployment);
         let terms = Terms { small_scale: false, over_radios: field.is_some(), constants };
         let variant = terms.variant::<P>(variant).expect("they were checked");
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes: Vec<_> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ground.reach(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.reach(id))).collect();
         let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
             entries: vec![0; nodes.len()],
             nodes,
-            ground,
+            ideal,
+            channels: Channels::new(deployment.nodes),
+            news: Vec::new(),
+            following: Following::default(),
             resource: field.as_ref().map_or(Resource(0), Afield::latest),
             field,
             flights: Vec::new(),
@@ -233,23 +243,29 @@ impl<P: Protocol> World<P> {
         &mut self.meter
     }
 
-    /// The links, to choose from, in a world of links.
-    pub fn links(&self) -> &Links<impl Clone + use<P>> {
-        self.ground.links().expect("a world of links")
+    /// The layer below.
+    pub fn ideal(&self) -> &IdealOf<P> {
+        &self.ideal
     }
 
-    fn links_mut(&mut self) -> &mut Links<Timed<P::Message>> {
-        self.ground.links_mut().expect("a world of links")
+    /// The links, to choose from, in a world of links.
+    pub fn links(&self) -> &Links {
+        self.ideal.links().expect("a world of links")
     }
 
     /// Who is where, in a world of one neighbourhood.
-    pub fn neighbourhood(&self) -> &Neighbourhood<impl Clone + use<P>> {
-        self.ground.neighbourhood().expect("a world of one neighbourhood")
+    pub fn neighbourhood(&self) -> &Neighbourhood {
+        self.ideal.neighbourhood().expect("a world of one neighbourhood")
+    }
+
+    /// Whether nothing is in flight between `a` and `b`.
+    pub fn are_drained(&self, a: NodeId, b: NodeId) -> bool {
+        self.channels.is_idle(a, b)
     }
 
     /// Whether `node` is about to leave the neighbourhood.
     pub fn is_leaving(&self, node: NodeId) -> bool {
-        matches!(self.shell(node).reach(), Reach::Inside { leaving: true, .. })
+        self.shell(node).reach().is_leaving()
     }
 
     /// Whether nothing is in flight and nothing else is to come.
@@ -280,7 +296,7 @@ impl<P: Protocol> World<P> {
         match event {
             Event::Arrival { from, to, .. } if self.arrives_later(from, to) => Ok(()),
             Event::Arrival { from, to, incarnation } => {
-                let Some(Timed { message, arrives }) = self.ground.arrive(from, to, incarnation) else {
+                let Some(Timed { message, arrives }) = self.channels.arrive(from, to, incarnation) else {
                     return self.deliver_late(from, to, self.now);
                 };
                 debug_assert_eq!(arrives, self.now, "each message arrives at its own time");
@@ -295,10 +311,7 @@ impl<P: Protocol> World<P> {
             }
             Event::Field => self.run_field(),
             Event::Back { node } => self.back(node),
-            Event::Miss { node, peer, incarnation } if self.links().loose(node, peer) == Some(incarnation) => {
-                self.miss(node, peer)
-            }
-            Event::Reform { node, peer } => self.reform(node, peer),
+            Event::Follow { number } => self.come_about(number),
             Event::Resume { node, .. } | Event::Gone { node } if self.is_paused(node) && !self.is_down(node) => {
                 self.put_off(node, event);
                 Ok(())
@@ -311,18 +324,15 @@ impl<P: Protocol> World<P> {
             Event::Gone { node } => self.say_gone(node),
             Event::HintMet { node, peer, life } => self.late_hint(node, peer, Some(life)),
             Event::HintParted { node, peer } => self.late_hint(node, peer, None),
-            Event::Miss { .. }
-            | Event::Kill
-            | Event::Change
-            | Event::Request { .. }
-            | Event::Release { .. }
-            | Event::Cancel { .. } => Ok(()),
+            Event::Kill | Event::Change | Event::Request { .. } | Event::Release { .. } | Event::Cancel { .. } => {
+                Ok(())
+            }
         }
     }
 
-    /// Whether what arrives next from one member at another is not due: what was, was lost when that one was killed.
+    /// Whether what arrives next from one node at another is not due: what was, was lost when that one was killed.
     fn arrives_later(&self, from: NodeId, to: NodeId) -> bool {
-        let next = || self.ground.neighbourhood().and_then(|members| members.on_the_way(from, to).next());
+        let next = || self.channels.on_the_way(from, to).next();
         self.lives.has_killed() && next().is_some_and(|next| next.arrives > self.now)
     }
 
@@ -384,132 +394,39 @@ impl<P: Protocol> World<P> {
 
     /// Forms a link between two nodes that have none.
     pub fn form_link(&mut self, a: NodeId, b: NodeId) -> Step<()> {
-        for (from, to) in [(a, b), (b, a)] {
-            self.miss(from, to)?;
-        }
-        for (from, to) in [(a, b), (b, a)] {
-            self.deliver_late(from, to, Time::END)?;
-        }
-        let incarnation = self.links_mut().form(a, b);
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.link(t, (a, b), true, incarnation);
-        }
-        self.tell(a, LinkEvent::Up { peer: b, incarnation })?;
-        self.tell(b, LinkEvent::Up { peer: a, incarnation })?;
-        Ok(())
+        self.change(Change::between(&FORMATIONS, a, b), Fate::Drained)
     }
 
     /// Takes a link down. Both ends are told at once; what was in flight on it meets its `fate`.
     pub fn fail_link(&mut self, a: NodeId, b: NodeId, fate: Fate) -> Step<()> {
-        let links = self.links_mut();
-        debug_assert!(fate != Fate::Drained || links.is_idle(a, b), "the link has to be drained first");
-        let Ok(mut failed) = links.fail(a, b) else { return Ok(()) };
-        let incarnation = failed.incarnation;
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.link(t, (a, b), false, incarnation);
-        }
-        // Until its sender has it back, a message is nowhere: the whole is sound again after the last step only.
-        let checked = mem::replace(&mut self.checked, false);
-        if fate == Fate::Settled {
-            let late = failed.undelivered.extract_if(.., |(_, _, timed)| carries_permits::<P>(&timed.message));
-            for (from, to, Timed { message, .. }) in late.collect::<Vec<_>>() {
-                self.go_on(from, to, incarnation, message);
-            }
-        }
-        for (_, _, timed) in &failed.undelivered {
-            self.meter.landed(P::permits(&timed.message));
-            if fate == Fate::Lost {
-                self.meter.lost(P::permits(&timed.message));
-            }
-        }
-        self.tell(a, LinkEvent::Down { peer: b, incarnation })?;
-        self.tell(b, LinkEvent::Down { peer: a, incarnation })?;
-        if fate == Fate::Returned {
-            for (from, to, Timed { message, .. }) in failed.undelivered {
-                self.input(from, Input::Undelivered { to, message })?;
-            }
-        }
-        self.checked = checked;
-        self.check()?;
-        Ok(())
-    }
-
-    /// A message of a link that has failed finds another way, which takes longer.
-    fn go_on(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation, message: P::Message) {
-        let last =
-            self.ground.links().and_then(|links| links.late(from, to).last()).map_or(self.now, |last| last.arrives);
-        let delays = (0..SETTLING_DELAYS).map(|_| self.delay.sample(&mut self.delays));
-        let arrives = delays.fold(self.now, |arrives, delay| arrives + delay).max(last);
-        self.links_mut().go_on(from, to, incarnation, Timed { message, arrives });
-        self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
-    }
-
-    /// What has found another way and is due by then arrives.
-    fn deliver_late(&mut self, from: NodeId, to: NodeId, by: Time) -> Step<()> {
-        let is_due = |world: &Self| {
-            let next = world.ground.links().and_then(|links| links.late(from, to).next());
-            next.is_some_and(|late| late.arrives <= by)
-        };
-        while is_due(self)
-            && let Some((incarnation, Timed { message, .. })) = self.links_mut().arrive_late(from, to)
-        {
-            self.meter.landed(P::permits(&message));
-            self.input(to, Input::Message { from, incarnation, message })?;
-        }
-        Ok(())
+        debug_assert!(fate != Fate::Drained || self.are_drained(a, b), "the link has to be drained first");
+        self.change(Change::between(&FAILURES, a, b), fate)
     }
 
     /// A node enters the neighbourhood: whoever is there is told, and it is told who is there.
     pub fn enter(&mut self, node: NodeId) -> Step<()> {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
-        let members: Vec<_> = neighbourhood.members().filter(|(member, _)| *member != node).collect();
-        let stay = self.stays.draw();
-        let life = neighbourhood.enter(node, stay);
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
         }
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.member(t, node, Presence::Inside);
-        }
-        let checked = mem::replace(&mut self.checked, false);
-        for peer in self.ground.audience(node) {
-            self.hint(peer, node, Some(life))?;
-        }
-        self.checked = checked;
-        let roll_call = self.roll_call(stay, life, members);
-        self.tell(node, roll_call)
+        self.change(Change::at(&JOINS, node), Fate::Drained)
     }
 
     /// A node is told to leave the neighbourhood, which it does as soon as it has said farewell.
     pub fn leave(&mut self, node: NodeId) -> Step<()> {
         self.put_right_before_leaving(node)?;
         self.meter.leaves(self.shell(node).demand().is_some());
-        self.tell(node, Crossing::Leaving)
+        self.change(Change::at(&LEAVES, node), Fate::Drained)
     }
 
     /// A member stops for good, and its application with it. Nobody is told.
-    pub fn crash(&mut self, node: NodeId) {
+    pub fn crash(&mut self, node: NodeId) -> Step<()> {
         self.crash_afield(node);
-        self.end_applications(node);
-        self.forget(node);
-    }
-
-    /// Everything that a member knows is gone.
-    fn forget(&mut self, node: NodeId) {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
-        for Timed { message, .. } in neighbourhood.crash(node) {
-            self.meter.landed(P::permits(&message));
-        }
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.member(t, node, Presence::Crashed);
-        }
-        self.die(node);
-        self.replace(node, Node::new(node, P::blank(node, &self.charter), Reach::Outside));
+        self.change(Change::at(&CRASHES, node), Fate::Drained)
     }
 
     /// What arrives now from `from` at `to`, if that is still in this incarnation, is lost; whether there was anything.
     pub fn lose(&mut self, from: NodeId, to: NodeId, incarnation: Incarnation) -> bool {
-        let lost = self.ground.arrive(from, to, incarnation);
+        let lost = self.channels.arrive(from, to, incarnation);
         if let Some(Timed { message, .. }) = &lost {
             self.meter.landed(P::permits(message));
             if let Some((t, recorder)) = self.recorder() {
@@ -541,12 +458,12 @@ impl<P: Protocol> World<P> {
     }
 
     /// The layer below tells a node something.
-    fn tell(&mut self, node: NodeId, indication: impl Into<Indication>) -> Step<()> {
+    fn tell(&mut self, node: NodeId, view: P::View) -> Step<()> {
         if self.is_paused(node) {
-            self.tell_later(node, indication.into());
+            self.tell_later(node, view);
             return Ok(());
         }
-        self.input(node, Input::Below(P::View::of(indication.into())))
+        self.input(node, Input::Below(view))
     }
 
     /// One step of one node, with all that follows from it at once.
@@ -554,27 +471,18 @@ impl<P: Protocol> World<P> {
         let mut out = mem::take(&mut self.out);
         let refused = self.take_input(id, input, &mut out);
         debug_assert_eq!(refused, None, "an ideal link layer and this workload give no reason to refuse");
-        self.carry_out(id, out)
+        self.step_taken(id, out)
     }
 
-    /// Does what a node wants done. On a field that is done, and only what followed from it is left.
-    fn carry_out(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
+    /// Does what a node wants done. On a field that is done, and only what followed from it is left. A violation ends
+    /// the run: what is left of the buffer is not needed any more.
+    fn step_taken(&mut self, id: NodeId, mut out: Out<P>) -> Step<()> {
         if self.field.is_some() {
             self.out = out;
             return self.follow();
         }
-        let mut departed = false;
-        for effect in out.drain() {
-            departed |= matches!(effect, Effect::Depart);
-            // A violation ends the run: what is left of the buffer is not needed any more.
-            self.effect(id, effect)?;
-        }
-        self.out = out;
-        if departed {
-            self.departed(id)?;
-        }
-        self.check()?;
-        Ok(())
+        self.carry_out(id, &mut out)?;
+        self.check()
     }
 
     /// A node takes an input, or refuses it.
@@ -595,119 +503,33 @@ impl<P: Protocol> World<P> {
         refused
     }
 
-    fn effect(&mut self, id: NodeId, effect: Effect<P::Message, P::Timer>) -> Step<()> {
-        match effect {
-            Effect::Send { to, message, shared } => self.send(id, to, message, shared)?,
-            Effect::Broadcast { message } => {
-                for (at, to) in self.ground.audience(id).into_iter().enumerate() {
-                    self.send(id, to, message.clone(), at > 0)?;
-                }
-            }
-            Effect::Arm { timer, after } => {
-                let arming = self.armings;
-                self.armings = self.armings.wrapping_add(1);
-                self.armed[id.index()].retain(|armed| armed.timer != timer);
-                #[allow(clippy::cast_possible_truncation)] // 584 years
-                let due = self.now + Time(after.as_nanos() as u64);
-                self.armed[id.index()].push(Armed { timer, arming, due });
-                self.queue.schedule(due, Event::Timer { node: id, arming });
-            }
-            Effect::Disarm { timer } => self.armed[id.index()].retain(|armed| armed.timer != timer),
-            Effect::Revoke(demand) => self.revoked(id, demand),
-            Effect::Grant(grant) => self.granted(id, grant)?,
-            Effect::Depart | Effect::Clause(_) => {}
-        }
-        Ok(())
-    }
-
-    /// The application at `id` is let in.
-    fn granted(&mut self, id: NodeId, grant: Grant) -> Step<()> {
-        self.entry_count = self.entry_count.wrapping_add(1);
-        self.entries[id.index()] = self.entry_count;
-        self.oracle.granted(id, grant)?;
-        self.meter.granted(id, grant.permits);
-        self.granted.push(id);
-        Ok(())
-    }
-
-    /// The application at `id` waits again.
-    fn revoked(&mut self, id: NodeId, demand: Demand) {
-        if let Some(permits) = self.oracle.revoked(id, demand) {
-            self.meter.revoked(id, demand, permits);
-            self.revoked.push(id);
-        }
-    }
-
-    /// A node is no member any more, and the others are told.
-    fn departed(&mut self, node: NodeId) -> Step<()> {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
-        let lost = neighbourhood.depart(node);
-        for Timed { message, .. } in &lost {
-            self.meter.landed(P::permits(message));
-        }
-        for (.., message) in self.flights.extract_if(.., |(_, to, _)| *to == node) {
-            self.meter.landed(P::permits(&message));
-        }
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.member(t, node, Presence::Outside);
-        }
-        self.departed.push(node);
-        let checked = mem::replace(&mut self.checked, false);
-        for peer in self.ground.audience(node) {
-            self.hint(peer, node, None)?;
-        }
-        self.checked = checked;
-        Ok(())
-    }
-
-    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
-        let permits = P::permits(&message);
-        self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
-        if let Some(incarnation) = self.ground.links().and_then(|links| links.loose(from, to)) {
-            self.send_in_vain(from, to, incarnation, message);
-            return Ok(());
-        }
-        let arrives = self.arrival(from, to);
-        match self.ground.send(from, to, Timed { message, arrives }) {
-            Ok(Some(incarnation)) => {
-                self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
-                self.overtake(from, to, arrives);
-                Ok(())
-            }
-            Ok(None) => {
-                self.meter.landed(permits);
-                Ok(())
-            }
-            Err(_) => Err(Violation::NoLink { from, to }.into()),
-        }
-    }
-
     /// What was sent last passes all that arrives later.
     fn overtake(&mut self, from: NodeId, to: NodeId, arrives: Time) {
-        let ground = self.ground.neighbourhood_mut().filter(|_| self.disorder.is_some());
-        let Some(neighbourhood) = ground else { return };
-        let mut latest_first = neighbourhood.on_the_way(from, to).rev();
+        if self.disorder.is_none() {
+            return;
+        }
+        let mut latest_first = self.channels.on_the_way(from, to).rev();
         _ = latest_first.next();
         let past = latest_first.take_while(|other| other.arrives > arrives).count();
         if past > 0 {
-            let place = neighbourhood.on_the_way(from, to).count() - 1;
-            neighbourhood.overtake(from, to, place, past);
+            let place = self.channels.on_the_way(from, to).count() - 1;
+            self.channels.overtake(from, to, place, past);
             self.overtakings += 1;
         }
     }
 
-    /// When a message that is sent now arrives: first in, first out, so never before what is in flight already, unless
-    /// there is disorder.
-    fn arrival(&mut self, from: NodeId, to: NodeId) -> Time {
+    /// When a message that is sent now arrives, unless another one has to arrive before; and whether that has to be
+    /// looked at. First in, first out, unless there is disorder.
+    fn draw_arrival(&mut self) -> (Time, bool) {
         if let Some(Disorder { late, by }) = self.disorder {
             let usual = self.now + self.delay.sample(&mut self.delays);
-            return if self.delays.random_bool(late) { usual + by.sample(&mut self.delays) } else { usual };
+            let is_late = self.delays.random_bool(late);
+            return (if is_late { usual + by.sample(&mut self.delays) } else { usual }, false);
         }
         if let Some(delay) = self.constant_delay {
-            return self.now + delay;
+            return (self.now + delay, false);
         }
-        let last = self.ground.last_sent(from, to).map_or(Time::ZERO, |last| last.arrives);
-        last.max(self.now + self.delay.sample(&mut self.delays))
+        (self.now + self.delay.sample(&mut self.delays), true)
     }
 
     fn check(&self) -> Step<()> {
@@ -715,10 +537,9 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         let moment = self.moment();
-        // The lemmas speak of links that both ends see alike.
-        let is_loose = |links: &Links<_>| links.loose_ends().next().is_some();
-        let is_one_sided = self.field.is_some() || self.ground.links().is_some_and(is_loose);
-        if P::View::LAYER == Layer::Links && is_one_sided {
+        // The lemmas speak of links that both ends see alike, which radios do not promise.
+        let is_one_sided = !self.ideal.is_seen_alike() || (self.field.is_some() && self.ideal.links().is_some());
+        if is_one_sided {
             return Ok(check_permits(self.k, &moment)?);
         }
         Ok(check_moment(self.k, &moment)?)
@@ -728,9 +549,93 @@ impl<P: Protocol> World<P> {
     pub fn moment(&self) -> Moment<'_, P> {
         let nodes = (0..self.node_count()).map(|node| self.shell(NodeId(node)).protocol()).collect();
         let by_radio = self.flights.iter().map(|(from, to, message)| Flight { from: *from, to: *to, message });
-        let by_decree = self.ground.flights();
+        let by_decree = self.channels.flights();
         let by_decree = by_decree.map(|Flight { from, to, message }| Flight { from, to, message: &message.message });
         let flights = by_radio.chain(by_decree).collect();
         Moment { nodes, flights }
+    }
+}
+
+impl<P: Protocol> Carrier<P> for World<P> {
+    type Wrong = Box<Violation>;
+
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, shared: bool) -> Step<()> {
+        let permits = P::permits(&message);
+        self.meter.sent(P::kind(&message), shared, P::is_token(&message), permits);
+        let way = self.ideal.way(from, to);
+        if let Ok(Way::Torn(incarnation)) = way {
+            self.send_in_vain(from, to, incarnation, message);
+            return Ok(());
+        }
+        let (mut arrives, in_order) = self.draw_arrival();
+        match way {
+            Ok(Way::Open(incarnation)) => {
+                self.channels.last_and_send(from, to, incarnation, |last| {
+                    if in_order && let Some(last) = last {
+                        arrives = arrives.max(last.arrives);
+                    }
+                    Timed { message, arrives }
+                });
+                self.queue.schedule(arrives, Event::Arrival { from, to, incarnation });
+                self.overtake(from, to, arrives);
+                Ok(())
+            }
+            Ok(_) => {
+                self.meter.landed(permits);
+                Ok(())
+            }
+            Err(_) => Err(Violation::NoLink { from, to }.into()),
+        }
+    }
+
+    fn audience(&self, from: NodeId) -> Vec<NodeId> {
+        self.ideal.audience(from).collect()
+    }
+
+    fn arm(&mut self, node: NodeId, timer: P::Timer, after: std::time::Duration) {
+        let arming = self.armings;
+        self.armings = self.armings.wrapping_add(1);
+        let armed = &mut self.armed[node.index()];
+        armed.retain(|armed| armed.timer != timer);
+        #[allow(clippy::cast_possible_truncation)] // 584 years
+        let due = self.now + Time(after.as_nanos() as u64);
+        armed.push(Armed { timer, arming, due });
+        self.queue.schedule(due, Event::Timer { node, arming });
+    }
+
+    fn disarm(&mut self, node: NodeId, timer: P::Timer) {
+        self.armed[node.index()].retain(|armed| armed.timer != timer);
+    }
+
+    fn grant(&mut self, node: NodeId, grant: Grant) -> Step<()> {
+        self.entry_count = self.entry_count.wrapping_add(1);
+        self.entries[node.index()] = self.entry_count;
+        self.oracle.granted(node, grant)?;
+        self.meter.granted(node, grant.permits);
+        self.granted.push(node);
+        Ok(())
+    }
+
+    /// Its application waits again.
+    fn revoke(&mut self, node: NodeId, demand: Demand) {
+        if let Some(permits) = self.oracle.revoked(node, demand) {
+            self.meter.revoked(node, demand, permits);
+            self.revoked.push(node);
+        }
+    }
+
+    fn finish_step(&mut self, buffer: &mut Out<P>) {
+        mem::swap(&mut self.out, buffer);
+    }
+
+    /// A node is no member any more, and the others are told.
+    fn depart(&mut self, node: NodeId) -> Step<()> {
+        for (.., message) in self.flights.extract_if(.., |(_, to, _)| *to == node) {
+            self.meter.landed(P::permits(&message));
+        }
+        self.departed.push(node);
+        let mut news = mem::take(&mut self.news);
+        self.ideal.depart(node, &mut news);
+        self.take_place(news, Fate::Drained)
     }
 }

@@ -15,9 +15,10 @@ pub mod replay;
 pub mod transcript;
 mod write;
 
+pub use driftlock_protocol::ideal::Presence;
 pub use read::{ReadError, Reader};
 pub use record::{
-    End, FORMAT, Header, Join, Line, LinkChange, Loss, MemberChange, Members, Origin, Plane, Presence, RESTART,
-    Resource, Scene, Step, VERSION,
+    End, FORMAT, Header, Join, Line, LinkChange, Loss, MemberChange, Members, Origin, Plane, RESTART, Resource, Scene,
+    Step, VERSION,
 };
 pub use write::Writer;

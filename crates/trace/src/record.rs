@@ -1,7 +1,8 @@
 //! The lines of a trace.
 
+use driftlock_protocol::ideal::{Presence, Start};
 use driftlock_protocol::{
-    Algorithm, Constants, Deployment, Incarnation, InputOf, Layer, NodeId, Permits, Protocol, Refusal, Repairs, Status,
+    Algorithm, Constants, Deployment, Incarnation, InputOf, NodeId, Permits, Protocol, Refusal, Repairs, Status,
     StatusChange, Stay, Tokens, Visitor,
 };
 use serde::{Deserialize, Serialize};
@@ -127,8 +128,8 @@ impl Header {
 impl Resource {
     /// One that is shared from now on, and starts so: once for each neighbourhood, if the algorithm stands on them.
     pub fn new(algorithm: &'static Algorithm, without: Vec<String>, deployments: &[Deployment]) -> Self {
-        struct Start<'a>(&'a [Deployment]);
-        impl Visitor for Start<'_> {
+        struct Deploy<'a>(&'a [Deployment]);
+        impl Visitor for Deploy<'_> {
             type Output = Vec<Status>;
             fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
                 deployed::<P>(self.0, variant, Repairs::ALL).iter().map(P::status).collect()
@@ -137,7 +138,7 @@ impl Resource {
         let all = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let manner = &algorithm.manner;
         let members = |start: &Deployment| Members { members: start.members.clone(), stays: start.stays.clone() };
-        let is_on_links = algorithm.layer() == Layer::Links;
+        let has_members = algorithm.starts_from() == Start::Members;
         Self {
             algorithm: algorithm.tag.into(),
             k: deployments.first().map_or(0, |deployment| deployment.k),
@@ -148,8 +149,8 @@ impl Resource {
             brings: all(manner.brings),
             hands_over: all(manner.hands_over),
             pages: all(manner.pages),
-            neighbourhoods: if is_on_links { Vec::new() } else { deployments.iter().map(members).collect() },
-            start: algorithm.visit(Start(deployments)),
+            neighbourhoods: if has_members { deployments.iter().map(members).collect() } else { Vec::new() },
+            start: algorithm.visit(Deploy(deployments)),
         }
     }
 }
@@ -251,20 +252,6 @@ pub struct Join {
     pub t: u64,
     /// Its id, which nobody had before.
     pub join: NodeId,
-}
-
-/// Where a node is now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Presence {
-    /// It has entered the neighbourhood.
-    Inside,
-    /// It has departed.
-    Outside,
-    /// It has crashed inside, and forgotten everything; nobody is told.
-    Crashed,
-    /// It was killed inside, and will be back with what it had stored; nobody is told.
-    Down,
 }
 
 /// A node has entered the neighbourhood, departed or crashed.

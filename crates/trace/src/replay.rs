@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::ideal::Ground;
+use driftlock_protocol::ideal::{Ideal, IdealOf};
 use driftlock_protocol::{
-    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, Reach, Repairs,
-    Terms, View, Visitor, WrongConstant,
+    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, ReachOf,
+    Repairs, Terms, Visitor, WrongConstant,
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -110,11 +110,22 @@ pub enum ReplayError {
 }
 
 /// Replays a whole trace.
-pub fn replay(mut reader: Reader) -> Result<Outcome, ReplayError> {
+pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
     check_start(reader.header())?;
     let header = reader.header();
-    let players: Result<Vec<_>, _> = header.resources.iter().map(|resource| begin(header, resource)).collect();
-    let mut players = players?;
+    let players: Result<_, _> = header.resources.iter().map(|resource| begin(header, resource)).collect();
+    play(reader, players?)
+}
+
+/// Likewise, with a protocol that need not be registered and shares the only resource.
+pub fn replay_with<P: Protocol>(reader: Reader, variant: P::Variant, repairs: Repairs) -> Result<Outcome, ReplayError> {
+    check_start(reader.header())?;
+    let header = reader.header();
+    let player = Begin { header, resource: &header.resources[0], repairs }.visit::<P>(variant)?;
+    play(reader, vec![player])
+}
+
+fn play(mut reader: Reader, mut players: Vec<Box<dyn Player>>) -> Result<Outcome, ReplayError> {
     let mut steps = 0;
     while let Some(line) = reader.next_line()? {
         let number = reader.line();
@@ -211,13 +222,12 @@ fn begin(header: &Header, resource: &Resource) -> Result<Box<dyn Player>, Replay
     let algorithm = Algorithm::named(tag).ok_or_else(|| ReplayError::UnknownAlgorithm(tag.clone()))?;
     let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: tag.clone(), repair: repair.into() };
     let repairs = algorithm.rules_without(resource.without.iter().map(String::as_str)).map_err(unknown)?;
-    algorithm.visit(Begin { header, resource, tag: algorithm.tag, repairs })
+    algorithm.visit(Begin { header, resource, repairs })
 }
 
 struct Begin<'a> {
     header: &'a Header,
     resource: &'a Resource,
-    tag: &'static str,
     repairs: Repairs,
 }
 
@@ -225,7 +235,7 @@ impl Visitor for Begin<'_> {
     type Output = Result<Box<dyn Player>, ReplayError>;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-        let Self { header, resource, tag, repairs } = self;
+        let Self { header, resource, repairs } = self;
         let small = matches!(header.world, Origin::Check { small_scale: true, .. });
         let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
         let terms = Terms { small_scale: small, over_radios: radios, constants: &resource.constants };
@@ -236,50 +246,42 @@ impl Visitor for Begin<'_> {
         let reaches = reaches::<P>(&deployments);
         let nodes = (0..).map(NodeId).zip(protocols).zip(reaches);
         let nodes = nodes.map(|((id, protocol), reach)| (id, Node::new(id, protocol, reach))).collect();
-        Ok(Box::new(Instances::<P> { tag, charter, nodes }))
+        Ok(Box::new(Instances::<P> { tag: resource.algorithm.clone(), charter, nodes }))
     }
 }
 
 /// Whom each node reaches at the start, in its own neighbourhood or on the links that there are.
-fn reaches<P: Protocol>(deployments: &[Deployment]) -> Vec<Reach> {
-    let on = |start| Ground::<()>::new(P::View::LAYER, start);
-    let first = on(&deployments[0]);
+fn reaches<P: Protocol>(deployments: &[Deployment]) -> Vec<ReachOf<P::View>> {
+    let first = IdealOf::<P>::new(&deployments[0]);
     let mut reaches: Vec<_> = deployments[0].ids().map(|id| first.reach(id)).collect();
     for start in &deployments[1..] {
-        let there = on(start);
+        let there = IdealOf::<P>::new(start);
         start.members.iter().for_each(|&member| reaches[member.index()] = there.reach(member));
     }
     reaches
 }
 
-/// Whom a node reaches that has just joined.
-fn alone<P: Protocol>() -> Reach {
-    Ground::<()>::new(P::View::LAYER, &Deployment { nodes: 1, ..Deployment::default() }).reach(NodeId(0))
-}
-
 struct Instances<P: Protocol> {
     /// The algorithm's.
-    tag: &'static str,
+    tag: String,
     charter: Charter<P::Variant>,
     nodes: BTreeMap<NodeId, Node<P>>,
 }
 
-impl<P: Protocol> Instances<P> {
-    fn node(&mut self, node: NodeId, line: u64) -> Result<&mut Node<P>, ReplayError> {
-        let nodes = self.nodes.len();
-        self.nodes.get_mut(&node).ok_or(ReplayError::UnknownNode { line, node: node.0, nodes })
-    }
+fn named<N>(nodes: &mut BTreeMap<NodeId, N>, node: NodeId, line: u64) -> Result<&mut N, ReplayError> {
+    let count = nodes.len();
+    nodes.get_mut(&node).ok_or(ReplayError::UnknownNode { line, node: node.0, nodes: count })
 }
 
 impl<P: Protocol> Player for Instances<P> {
     fn forget(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError> {
-        let blank = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
-        *self.node(node, line)? = blank;
+        let blank = Node::blank(node, &self.charter);
+        *named(&mut self.nodes, node, line)? = blank;
         Ok(())
     }
 
     fn join(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError> {
-        let blank = Node::new(node, P::blank(node, &self.charter), alone::<P>());
+        let blank = Node::blank(node, &self.charter);
         match self.nodes.insert(node, blank) {
             None => Ok(()),
             Some(_) => Err(ReplayError::JoinsTwice { line, node: node.0 }),
@@ -287,16 +289,16 @@ impl<P: Protocol> Player for Instances<P> {
     }
 
     fn repeat(&mut self, recorded: &Step<Value, Value>, line: u64) -> Result<Step<Value, Value>, ReplayError> {
-        let (tag, charter) = (self.tag, self.charter);
-        let node = self.node(recorded.node, line)?;
+        let Self { tag, charter, nodes } = self;
+        let node = named(nodes, recorded.node, line)?;
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();
         let refused = if recorded.input == RESTART {
-            *node = node.restarted(&charter, &mut out);
+            *node = node.restarted(charter, &mut out);
             None
         } else {
             let input: InputOf<P> = serde_json::from_value(recorded.input.clone())
-                .map_err(|error| ReplayError::BadInput { line, algorithm: tag.into(), error })?;
+                .map_err(|error| ReplayError::BadInput { line, algorithm: tag.clone(), error })?;
             node.step(input, &mut out).err()
         };
         let out = serde_json::to_value(out.effects()).unwrap_or(Value::Null);

@@ -6,11 +6,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::rc::Rc;
 
+use driftlock_protocol::ideal::{Presence, Sight};
 use driftlock_protocol::{Effect, Incarnation, InputOf, NodeId, Protocol, Refusal, StatusChange};
 use serde::Serialize;
 
 use crate::record::{LiveStep, RESTART, Step};
-use crate::{End, Header, Join, LinkChange, Loss, MemberChange, Presence, Scene};
+use crate::{End, Header, Join, LinkChange, Loss, MemberChange, Scene};
 
 /// Writes the lines of a trace, for one resource in one neighbourhood. Others write into the same trace: see
 /// [`Writer::of_neighbourhood`] and [`Writer::of_resource`].
@@ -91,6 +92,14 @@ impl Writer {
     /// A node takes part from now on, and knows nothing.
     pub fn join(&mut self, t: u64, node: NodeId) {
         self.line(&Join { t, join: node });
+    }
+
+    /// Something below the nodes has changed.
+    pub fn sight(&mut self, t: u64, sight: Sight) {
+        match sight {
+            Sight::Link { ends, up, incarnation } => self.link(t, ends, up, incarnation),
+            Sight::Member(member, presence) => self.member(t, member, presence),
+        }
     }
 
     /// A link has formed or failed.

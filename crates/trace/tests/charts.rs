@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, Effect, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol, Reach, Repairs,
+    Algorithm, Demand, Deployment, Effect, Incarnation, Input, InputOf, Linked, Node, NodeId, Outbox, Protocol, Repairs,
 };
 use driftlock_trace::chart::Chart;
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, VERSION, Writer};
@@ -488,8 +488,8 @@ fn the_words_fit_the_messages_of_krl() {
     let [a, b] = [NodeId(0), NodeId(1)];
     let deployment = Deployment { nodes: 2, k: 1, links: vec![(a, b)], ..Deployment::default() };
     let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
-    let mut holder = Node::new(a, protocols[0].clone(), Reach::links([(b, Incarnation(0))]));
-    let mut asker = Node::new(b, protocols[1].clone(), Reach::links([(a, Incarnation(0))]));
+    let mut holder = Node::new(a, protocols[0].clone(), Linked::from_iter([(b, Incarnation(0))]));
+    let mut asker = Node::new(b, protocols[1].clone(), Linked::from_iter([(a, Incarnation(0))]));
     let origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
     let header = Header::new(Algorithm::named("krl").expect("registered"), Vec::new(), deployment, origin);
     let path = std::env::temp_dir().join(format!("driftlock-chart-{}.jsonl", std::process::id()));

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use driftlock_protocol::hok::{self, Hok, Policy};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{
-    Algorithm, Demand, Deployment, Incarnation, Input, Node, NodeId, Outbox, Protocol, Reach, Repairs, Stay,
+    Algorithm, Demand, Deployment, Incarnation, Input, Linked, Node, NodeId, Outbox, Protocol, Repairs, Stay,
 };
 use driftlock_trace::replay::{Outcome, ReplayError, replay};
 use driftlock_trace::{FORMAT, Header, Origin, ReadError, Reader, Resource, Writer};
@@ -19,7 +19,7 @@ fn header() -> Header {
 fn write(writer: &mut Writer) {
     let protocols =
         Krl::deploy(&header().deployments(&header().resources[0])[0], Variant::new(Forwarding::Off), Repairs::ALL);
-    let mut node = Node::new(NodeId(0), protocols[0].clone(), Reach::links([(NodeId(1), Incarnation(0))]));
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), Linked::from_iter([(NodeId(1), Incarnation(0))]));
     for (t, input) in [(5, Input::Request(Demand::ONE)), (9, Input::Release)] {
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();
@@ -186,7 +186,7 @@ fn steps_of_several_resources_are_those_of_their_own_algorithms() {
     write(&mut writer);
     let protocols =
         Hok::deploy(&both.deployments(&both.resources[1])[0], hok::Variant::new(Policy::Priority), Repairs::ALL);
-    let mut node = Node::new(NodeId(0), protocols[0].clone(), Reach::links([(NodeId(1), Incarnation(0))]));
+    let mut node = Node::new(NodeId(0), protocols[0].clone(), Linked::from_iter([(NodeId(1), Incarnation(0))]));
     let (mut out, before) = (Outbox::with_clauses(), node.protocol().status());
     node.step(Input::Request(Demand::ONE), &mut out).expect("legal");
     let change = node.protocol().status().change_since(&before);

@@ -6,7 +6,8 @@ mod tests;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-use driftlock_protocol::{Layer, NodeId, Protocol, View};
+use driftlock_protocol::ideal::Ideal;
+use driftlock_protocol::{NodeId, Protocol};
 use rustc_hash::FxHasher;
 
 use super::Model;
@@ -15,19 +16,21 @@ use crate::parts::EMPTY;
 use crate::state::{Common, State};
 
 impl<P: Protocol> Model<P> {
-    /// The fingerprint, and how far relative numbers lie apart. While links may still form, all count from the lowest
-    /// of all; afterwards each part of the network is for itself.
+    /// The fingerprint, and how far relative numbers lie apart. While nodes that are apart may still meet, all count
+    /// from the lowest of all; afterwards each part of the network is for itself.
     pub(super) fn fingerprint(&self, state: &State) -> (u64, u64) {
         let (layout, parts) = (self.layout, &self.parts);
         let ledger = parts.ledgers.get(layout.ledger(state));
-        let on_links = P::View::LAYER == Layer::Links;
-        let mut fingerprint = Fingerprint::new(&ledger.fences, on_links);
-        for word in layout.plain(state) {
+        let twin = self.twin(state);
+        let mut fingerprint = Fingerprint::new(&ledger.fences, !P::LENDS);
+        for &word in layout.plain(state) {
             fingerprint.word(u64::from(word));
         }
+        fingerprint.word(twin.sketch);
         fingerprint.word(self.kind_of_fault(state));
-        fingerprint.word(self.setup.stays.turn(ledger.next()));
-        let whole = !on_links || layout.common(state, Common::Formations) > 0 || layout.has_cuts(state);
+        fingerprint.word(self.setup.stays.turn(twin.twin.next()));
+        let may_meet = |&kind: &usize| layout.common(state, Common::Change(kind)) > 0;
+        let whole = twin.will_meet || twin.meetings.iter().any(may_meet);
         let everybody = u8::MAX >> (8 - layout.seats(state).len());
         let (mut left, mut spread) = (everybody, 0);
         while left != 0 {

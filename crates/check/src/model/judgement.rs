@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use driftlock_protocol::{Flight, Layer, Moment, NodeId, Permits, Protocol, Units, View};
+use driftlock_protocol::{Flight, Moment, NodeId, Permits, Protocol, Units};
 use driftlock_spec::{Violation, check_moment, check_permits};
 
 use super::{ALL_IN_USE, Model, QUIET};
 use crate::Property;
 use crate::parts::{EMPTY, PartId};
-use crate::state::{AWAKE, Own, State, WIPED};
+use crate::state::{AWAKE, Own, State};
 
 impl<P: Protocol> Model<P> {
     /// The nodes that wait and must be served in time, as a set of bits.
@@ -34,11 +34,9 @@ impl<P: Protocol> Model<P> {
     /// Who waits and is here to stay.
     pub(crate) fn waiters(&self, state: &State) -> impl Iterator<Item = NodeId> {
         let layout = self.layout;
-        let is_here = move |node: NodeId| P::View::LAYER == Layer::Links || layout.inside(state) >> node.0 & 1 == 1;
-        layout.ids().filter(move |&node| {
-            let seat = self.parts.seats.get(layout.seat(state, node));
-            seat.waits && !seat.leaving && is_here(node)
-        })
+        let staying = self.twin(state).staying;
+        let waits = move |node| self.parts.seats.get(layout.seat(state, node)).waits;
+        layout.ids().filter(move |&node| waits(node) && staying >> node.0 & 1 == 1)
     }
 
     /// Whether these nodes, and what is on its way between them, have a token and the units for each of their requests.
@@ -60,7 +58,7 @@ impl<P: Protocol> Model<P> {
                 }
             }
         }
-        if P::View::LAYER == Layer::Neighbourhood {
+        if P::LENDS {
             // What was used and is on its way back is free for whoever keeps the books.
             let kept = inside().map(|node| parts.seats.get(layout.seat(state, node)).in_use());
             let kept = kept.filter(|_| !all_leave).fold(Permits::NONE, Permits::union);
@@ -126,7 +124,7 @@ impl<P: Protocol> Model<P> {
         let seats = self.layout.seats(state).iter();
         let nodes = seats.map(|&seat| self.parts.seats.get(seat).seat.node.protocol()).collect();
         let moment = Moment::<P> { nodes, flights: self.flights(state).collect() };
-        if self.has_loose_end(state) {
+        if !self.twin(state).is_seen_alike {
             // The lemmas speak of links that both ends see alike.
             return check_permits(self.setup.deployment.k, &moment);
         }
@@ -149,13 +147,12 @@ impl<P: Protocol> Model<P> {
         let layout = self.layout;
         let at_rest = |node| {
             let timers = &self.parts.seats.get(layout.seat(state, node)).seat.timers;
-            timers.is_empty() && [AWAKE, WIPED].contains(&layout.own(state, node, Own::Absence))
+            timers.is_empty() && layout.own(state, node, Own::Absence) == AWAKE
         };
-        let is_torn = P::View::LAYER == Layer::Links && layout.has_cuts(state);
         layout.channels(state).iter().all(|&channel| channel == EMPTY)
             && self.grants(state).count_ones() <= u32::from(self.setup.stay)
             && layout.ids().all(at_rest)
-            && !is_torn
+            && !self.twin(state).is_torn
     }
 
     /// Whether the thing of this number is the case: a node is granted, nothing goes on, all units are in use.

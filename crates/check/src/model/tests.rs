@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{CRASHES, Change, FAILURES, FORMATIONS, Fate, JOINS, LEAVES};
 use driftlock_protocol::{Crossing, Demand, LinkEvent, NodeId, Permits, Units, View};
 
 use crate::puppet::{Puppet, Scene, unit};
@@ -70,16 +70,19 @@ fn every_request_chooses_among_the_demands() {
 
 #[test]
 fn links_fail_and_form_as_often_as_they_may() {
-    let mut scene = silent::<LinkEvent>(|setup| (setup.failures, setup.formations) = (ONCE, ONCE));
+    let mut scene = silent::<LinkEvent>(|setup| setup.allow([(&FAILURES, ONCE), (&FORMATIONS, ONCE)]));
     assert_eq!(scene.may(), "down 0-1");
-    assert_eq!(scene.after(Action::Fail(ZERO, ONE)), "up 0-1");
-    assert_eq!(scene.after(Action::Form(ZERO, ONE)), "");
+    assert_eq!(scene.after(Action::Change(Change::between(&FAILURES, ZERO, ONE))), "up 0-1");
+    assert_eq!(scene.after(Action::Change(Change::between(&FORMATIONS, ZERO, ONE))), "");
 }
 
 #[test]
 fn a_link_fails_only_when_it_is_drained_where_that_is_asked_for() {
     for (from, to) in [(0, 1), (1, 0)] {
-        let mut scene = silent::<LinkEvent>(|setup| (setup.failures, setup.fate) = (ONCE, Fate::Drained));
+        let mut scene = silent::<LinkEvent>(|setup| {
+            setup.allow([(&FAILURES, ONCE)]);
+            setup.fate = Fate::Drained;
+        });
         assert_eq!(scene.may(), "down 0-1");
         scene.word(from, to, Permits::NONE);
         assert_eq!(scene.may(), format!("msg {from}>{to}"));
@@ -89,54 +92,65 @@ fn a_link_fails_only_when_it_is_drained_where_that_is_asked_for() {
 #[test]
 fn what_outlived_a_link_arrives_before_there_is_another() {
     let mut scene = silent::<LinkEvent>(|setup| {
-        (setup.failures, setup.formations, setup.fate) = (ONCE, ONCE, Fate::Settled);
+        setup.allow([(&FAILURES, ONCE), (&FORMATIONS, ONCE)]);
+        setup.fate = Fate::Settled;
     });
     scene.word(0, 1, Permits::NONE);
     scene.word(1, 0, unit(0));
-    assert_eq!(scene.after(Action::Fail(ZERO, ONE)), "msg 1>0", "what carries nothing is gone");
+    assert_eq!(
+        scene.after(Action::Change(Change::between(&FAILURES, ZERO, ONE))),
+        "msg 1>0",
+        "what carries nothing is gone"
+    );
     assert_eq!(scene.after(Action::Deliver { from: ONE, to: ZERO }), "up 0-1");
 }
 
 #[test]
 fn a_network_that_stays_connected_loses_no_link_that_it_needs() {
     let mut scene = Scene::<LinkEvent>::with(3, 1, |setup| {
-        (setup.requests, setup.failures, setup.connected) = (NONE, Bound::Any, true);
+        setup.allow([(&FAILURES, Bound::Any)]);
+        (setup.requests, setup.connected) = (NONE, true);
     });
     assert_eq!(scene.may(), "down 0-1; down 0-2; down 1-2");
-    assert_eq!(scene.after(Action::Fail(ZERO, ONE)), "");
+    assert_eq!(scene.after(Action::Change(Change::between(&FAILURES, ZERO, ONE))), "");
 }
 
 #[test]
 fn members_leave_and_crash_as_often_as_they_may() {
-    let mut scene = silent::<Crossing>(|setup| setup.leaves = Bound::Any);
+    let mut scene = silent::<Crossing>(|setup| setup.allow([(&LEAVES, Bound::Any)]));
     assert_eq!(scene.may(), "leave 0; leave 1");
-    assert_eq!(scene.after(Action::Leave(ZERO)), "leave 1", "it is told once");
-    let mut scene = silent::<Crossing>(|setup| setup.leaves = ONCE);
-    assert_eq!(scene.after(Action::Leave(ONE)), "");
+    assert_eq!(scene.after(Action::Change(Change::at(&LEAVES, ZERO))), "leave 1", "it is told once");
+    let mut scene = silent::<Crossing>(|setup| setup.allow([(&LEAVES, ONCE)]));
+    assert_eq!(scene.after(Action::Change(Change::at(&LEAVES, ONE))), "");
     let mut scene = silent::<Crossing>(|setup| {
-        (setup.requests, setup.crashes, setup.joins) = (ONCE, ONCE, Bound::Any);
+        setup.allow([(&CRASHES, ONCE), (&JOINS, Bound::Any)]);
+        setup.requests = ONCE;
     });
     assert_eq!(scene.may(), "req 0; req 1; crash 0; crash 1");
-    assert_eq!(scene.after(Action::Crash(ZERO)), "req 1", "it does not ask, nor does it come back");
+    assert_eq!(
+        scene.after(Action::Change(Change::at(&CRASHES, ZERO))),
+        "req 1",
+        "it does not ask, nor does it come back"
+    );
 }
 
 #[test]
 fn nodes_outside_enter_as_often_as_they_may() {
-    let mut scene = silent::<Crossing>(|setup| setup.joins = ONCE);
+    let mut scene = silent::<Crossing>(|setup| setup.allow([(&JOINS, ONCE)]));
     assert_eq!(scene.may(), "");
-    for node in [ZERO, ONE] {
-        scene.model.layout.set_inside(&mut scene.state, node, false);
+    for node in [0, 1] {
+        scene.has_departed(node);
     }
     assert_eq!(scene.may(), "join 0; join 1");
-    assert_eq!(scene.after(Action::Join(ONE)), "");
+    assert_eq!(scene.after(Action::Change(Change::at(&JOINS, ONE))), "");
 }
 
 #[test]
 fn a_message_to_who_has_crashed_reaches_nobody_and_one_from_it_arrives() {
-    let mut scene = silent::<Crossing>(|setup| setup.crashes = ONCE);
+    let mut scene = silent::<Crossing>(|setup| setup.allow([(&CRASHES, ONCE)]));
     scene.word(0, 1, Permits::NONE);
     scene.word(1, 0, Permits::NONE);
-    assert_eq!(scene.after(Action::Crash(ZERO)), "msg 0>1");
+    assert_eq!(scene.after(Action::Change(Change::at(&CRASHES, ZERO))), "msg 0>1");
 }
 
 #[test]
@@ -198,7 +212,8 @@ fn without_a_clock_any_timer_may_fire_and_with_one_when_it_is_due() {
 fn a_timer_that_is_due_comes_before_anything_else_at_its_node() {
     let mut scene = Scene::<Crossing>::with(2, 2, |setup| {
         setup.timing = Timing::Timed { tick: Duration::from_secs(1), drift: 0, pauses: 0 };
-        (setup.leaves, setup.requests) = (ONCE, ONCE);
+        setup.allow([(&LEAVES, ONCE)]);
+        setup.requests = ONCE;
     });
     scene.word(1, 0, Permits::NONE);
     scene.word(0, 1, Permits::NONE);
@@ -211,12 +226,16 @@ fn a_timer_that_is_due_comes_before_anything_else_at_its_node() {
 #[test]
 fn nobody_enters_while_a_timer_is_due_and_no_link_changes_at_its_node() {
     let clock = Timing::Timed { tick: Duration::from_secs(1), drift: 0, pauses: 1 };
-    let mut scene = silent::<Crossing>(|setup| (setup.timing, setup.joins) = (clock, ONCE));
-    scene.model.layout.set_inside(&mut scene.state, ONE, false);
+    let mut scene = silent::<Crossing>(|setup| {
+        setup.allow([(&JOINS, ONCE)]);
+        setup.timing = clock;
+    });
+    scene.has_departed(1);
     scene.arm(0, 0);
     assert_eq!(scene.may(), "timer 0; pause 0; pause 1");
     let mut scene = Scene::<LinkEvent>::with(3, 1, |setup| {
-        (setup.requests, setup.timing, setup.failures) = (NONE, clock, ONCE);
+        setup.allow([(&FAILURES, ONCE)]);
+        (setup.requests, setup.timing) = (NONE, clock);
     });
     scene.arm(0, 0);
     assert_eq!(scene.may(), "timer 0; pause 0; pause 1; pause 2; down 1-2");

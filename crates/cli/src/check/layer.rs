@@ -1,8 +1,8 @@
 //! The flags that say what the layer below an algorithm may do, and what they mean.
 
 use driftlock_check::{Bound, Networks, Setup, StayOrder, Topology};
-use driftlock_net::ideal::Fate;
-use driftlock_protocol::{ALGORITHMS, Algorithm, Harm, Layer, NodeId};
+use driftlock_protocol::ideal::{CRASHES, DISK_LOSSES, FAILURES, FORMATIONS, Fate, JOINS, LEAVES, RESTARTS, Start};
+use driftlock_protocol::{ALGORITHMS, Algorithm, Harm, NodeId};
 
 use super::flags::bound;
 use crate::failure::Failure;
@@ -125,8 +125,8 @@ impl LinkFlags {
     }
 
     fn apply(&self, setup: &mut Setup) {
-        setup.failures = self.failures();
-        setup.formations = self.formations.or(self.link_changes).unwrap_or(ONCE);
+        let formations = self.formations.or(self.link_changes).unwrap_or(ONCE);
+        setup.allow([(&FAILURES, self.failures()), (&FORMATIONS, formations)]);
         setup.fate = self.link_failure.map_or(Fate::Returned, Fate::from);
         setup.connected = self.connected;
     }
@@ -157,9 +157,8 @@ impl NeighbourhoodFlags {
         setup.deployment.members = (0..inside.min(driftlock_check::NODES_MAX)).map(NodeId).collect();
         setup.set_stays(self.stays.unwrap_or_default());
         let both = self.crossings.unwrap_or(ONCE);
-        setup.leaves = self.leaves.unwrap_or(both);
-        setup.joins = self.joins.unwrap_or(both);
-        setup.crashes = self.crashes.unwrap_or(NEVER);
+        setup.allow([(&LEAVES, self.leaves.unwrap_or(both)), (&JOINS, self.joins.unwrap_or(both))]);
+        setup.allow([(&CRASHES, self.crashes.unwrap_or(NEVER))]);
         setup.losses = self.losses.unwrap_or(NEVER);
         setup.overtakes = self.overtakes.unwrap_or(NEVER);
         setup.lateness = self.lateness.unwrap_or(Bound::Any);
@@ -169,20 +168,19 @@ impl NeighbourhoodFlags {
 
 impl LifeFlags {
     fn apply(&self, algorithm: &Algorithm, setup: &mut Setup) -> Result<(), Failure> {
-        for (flag, bound, harm) in
-            [("restarts", self.restarts, Harm::Restart), ("disk-losses", self.disk_losses, Harm::DiskLoss)]
+        for (kind, bound, harm) in
+            [(&RESTARTS, self.restarts, Harm::Restart), (&DISK_LOSSES, self.disk_losses, Harm::DiskLoss)]
         {
             if bound.is_some() && !algorithm.claims().stand(harm) {
                 let others = ALGORITHMS.iter().filter(|other| other.claims().stand(harm)).map(|other| other.tag);
                 let others = others.collect::<Vec<_>>().join(", ");
                 return Err(Failure::Other(format!(
-                    "{} claims nothing of what --{flag} does to its nodes: leave it away, or check one of {others}",
-                    algorithm.tag
+                    "{} claims nothing of what --{} does to its nodes: leave it away, or check one of {others}",
+                    algorithm.tag, kind.name
                 )));
             }
+            setup.allow([(kind, bound.unwrap_or(NEVER))]);
         }
-        setup.restarts = self.restarts.unwrap_or(NEVER);
-        setup.disk_losses = self.disk_losses.unwrap_or(NEVER);
         Ok(())
     }
 }
@@ -197,23 +195,24 @@ pub(super) fn apply(
 ) -> Result<(), Failure> {
     let tag = algorithm.tag;
     lives.apply(algorithm, setup)?;
-    match algorithm.layer() {
-        Layer::Links if neighbourhood.is_given() => Err(Failure::Other(format!(
+    match algorithm.starts_from() {
+        Start::Links if neighbourhood.is_given() => Err(Failure::Other(format!(
             "{tag} stands on links, not on a neighbourhood: take --link-changes and the like instead"
         ))),
-        Layer::Neighbourhood if links.is_given() => Err(Failure::Other(format!(
+        Start::Members if links.is_given() => Err(Failure::Other(format!(
             "{tag} stands on a neighbourhood, not on links: take --crossings and the like instead"
         ))),
-        Layer::Links => {
+        Start::Links => {
             links.apply(setup);
             Ok(())
         }
-        Layer::Neighbourhood if neighbourhood.overtakes.is_some() && !algorithm.claims().stand(Harm::Overtaking) => {
+        Start::Members if neighbourhood.overtakes.is_some() && !algorithm.claims().stand(Harm::Overtaking) => {
             Err(Failure::Other(format!(
                 "{tag} assumes that messages arrive in the order in which they were sent: leave --overtakes away, or check \
                  klme-ft"
             )))
         }
-        Layer::Neighbourhood => neighbourhood.apply(setup),
+        Start::Members => neighbourhood.apply(setup),
+        Start::Nodes => Ok(()),
     }
 }

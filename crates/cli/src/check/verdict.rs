@@ -5,8 +5,10 @@ use std::time::Duration;
 use driftlock_check::{
     Action, Bound, Counterexample, Lives, Networks, Property, Report, Setup, StayOrder, Timing, Walked,
 };
-use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Deployment, Layer};
+use driftlock_protocol::Deployment;
+use driftlock_protocol::ideal::{
+    CRASHES, DISK_LOSSES, FAILURES, FORMATIONS, Fate, JOINS, Kind, LEAVES, RESTARTS, Start,
+};
 use serde_json::{Value, json};
 
 use super::Found;
@@ -64,10 +66,10 @@ impl Told<'_> {
     fn subject(&self) -> String {
         let deployment = &self.setup.deployment;
         let links: Vec<_> = deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-        let links = match self.plan.algorithm.layer() {
-            Layer::Neighbourhood => self.place(),
-            Layer::Links if links.is_empty() => "no links".into(),
-            Layer::Links => format!("links {}", links.join(" ")),
+        let links = match self.plan.algorithm.starts_from() {
+            Start::Members => self.place(),
+            Start::Links | Start::Nodes if links.is_empty() => "no links".into(),
+            Start::Links | Start::Nodes => format!("links {}", links.join(" ")),
         };
         let nodes = counted(Bound::Most(u8::try_from(deployment.nodes).unwrap_or(u8::MAX)), "node");
         let network = format!("{nodes}, k = {}, {links}", deployment.k);
@@ -102,17 +104,17 @@ impl Told<'_> {
         if setup.cancels != Bound::Most(0) {
             bounds.push(format!("{} a node", counted(setup.cancels, "cancellation")));
         }
-        if self.plan.algorithm.layer() == Layer::Links {
-            bounds.push(counted(setup.failures, "link failure"));
-            bounds.push(counted(setup.formations, "link formation"));
+        if self.plan.algorithm.starts_from() == Start::Links {
+            bounds.push(of_kind(setup, &FAILURES));
+            bounds.push(of_kind(setup, &FORMATIONS));
             bounds.extend(setup.connected.then(|| "always connected".to_owned()));
         } else {
-            bounds.push(counted(setup.leaves, "leaving"));
-            bounds.push(counted(setup.joins, "entering"));
+            bounds.push(of_kind(setup, &LEAVES));
+            bounds.push(of_kind(setup, &JOINS));
             bounds.extend((setup.stays != StayOrder::Growing).then(|| format!("stays {}", setup.stays)));
         }
         bounds.extend(faults(setup).map(|(_, bound, what)| counted(bound, what)));
-        if setup.failures != Bound::Most(0) {
+        if setup.changes.of(&FAILURES) != Bound::Most(0) {
             bounds.push(format!("messages on a failing link are {}", fate(setup.fate)));
         }
         bounds.extend(setup.over_radios.then(|| "as over radios".to_owned()));
@@ -228,7 +230,7 @@ impl Told<'_> {
         };
         flag("nodes", &setup.deployment.nodes.to_string());
         flag("k", &setup.deployment.k.to_string());
-        if plan.algorithm.layer() == Layer::Links {
+        if plan.algorithm.starts_from() == Start::Links {
             flag("topology", &plan.networks.to_string());
         }
         flag("requests", &number(setup.requests));
@@ -287,23 +289,25 @@ impl Told<'_> {
     /// What the layer below may do, as flags.
     fn layer_flags(&self) -> Vec<(&'static str, String)> {
         let setup = self.setup;
-        let pair = |both, one: (&'static str, Bound), other: (&'static str, Bound)| {
-            if one.1 == other.1 { vec![(both, one.1)] } else { vec![one, other] }
+        let pair = |both, one: &Kind, other: &Kind| {
+            let bounds = [one, other].map(|kind| (kind.name, setup.changes.of(kind)));
+            if bounds[0].1 == bounds[1].1 { vec![(both, bounds[0].1)] } else { bounds.to_vec() }
         };
-        let (mut flags, bounds) = match self.plan.algorithm.layer() {
-            Layer::Links => {
+        let (mut flags, bounds) = match self.plan.algorithm.starts_from() {
+            Start::Links => {
                 let lost = (setup.fate != Fate::Returned).then(|| ("link-failure", fate(setup.fate).to_owned()));
-                let bounds = pair("link-changes", ("failures", setup.failures), ("formations", setup.formations));
+                let bounds = pair("link-changes", &FAILURES, &FORMATIONS);
                 let connected = setup.connected.then(|| ("connected", String::new()));
                 (lost.into_iter().chain(connected).collect(), bounds)
             }
-            Layer::Neighbourhood => {
+            Start::Members => {
                 let outside = setup.deployment.nodes as usize - setup.deployment.members.len();
                 let outside = (outside > 0).then(|| ("outside", outside.to_string()));
                 let stays = (setup.stays != StayOrder::Growing).then(|| ("stays", setup.stays.to_string()));
-                let bounds = pair("crossings", ("leaves", setup.leaves), ("joins", setup.joins));
+                let bounds = pair("crossings", &LEAVES, &JOINS);
                 (outside.into_iter().chain(stays).collect::<Vec<_>>(), bounds)
             }
+            Start::Nodes => (Vec::new(), Vec::new()),
         };
         let faults = faults(setup).map(|(name, bound, _)| (name, bound));
         flags.splice(0..0, bounds.into_iter().chain(faults).map(|(name, bound)| (name, number(bound))));
@@ -354,10 +358,10 @@ impl Told<'_> {
     fn start(&self) -> String {
         let setup = self.setup;
         let links: Vec<_> = setup.deployment.links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-        let mut start = vec![match self.plan.algorithm.layer() {
-            Layer::Neighbourhood => self.place(),
-            Layer::Links if self.plan.networks == Networks::All => links.join(" "),
-            Layer::Links => self.plan.networks.to_string(),
+        let mut start = vec![match self.plan.algorithm.starts_from() {
+            Start::Members => self.place(),
+            Start::Links if self.plan.networks == Networks::All => links.join(" "),
+            Start::Links | Start::Nodes => self.plan.networks.to_string(),
         }];
         start.extend(setup.connected.then(|| "always connected".to_owned()));
         start.extend(setup.over_radios.then(|| "as over radios".to_owned()));
@@ -407,8 +411,8 @@ impl Told<'_> {
                     .iter()
                     .map(|(name, numbers)| format!(", {name} {numbers}"))
                     .collect::<String>(),
-            number(setup.failures.max(setup.leaves)),
-            number(setup.formations.max(setup.joins)),
+            number(setup.changes.of(&FAILURES).max(setup.changes.of(&LEAVES))),
+            number(setup.changes.of(&FORMATIONS).max(setup.changes.of(&JOINS))),
         );
         let (size, depth, verdict) = match self.found {
             Found::Searched(report) => {
@@ -509,13 +513,18 @@ fn number(bound: Bound) -> String {
 /// What may befall nodes and messages in this setup: as a flag, how often, and what one of them is called.
 fn faults(setup: &Setup) -> impl Iterator<Item = (&'static str, Bound, &'static str)> {
     let faults = [
-        ("crashes", setup.crashes, "crash"),
+        (CRASHES.name, setup.changes.of(&CRASHES), CRASHES.one),
         ("losses", setup.losses, "lost message"),
         ("overtakes", setup.overtakes, "overtaking"),
-        ("restarts", setup.restarts, "restart"),
-        ("disk-losses", setup.disk_losses, "lost disk"),
+        (RESTARTS.name, setup.changes.of(&RESTARTS), RESTARTS.one),
+        (DISK_LOSSES.name, setup.changes.of(&DISK_LOSSES), DISK_LOSSES.one),
     ];
     faults.into_iter().filter(|fault| fault.1 != Bound::Most(0))
+}
+
+/// How often changes of this kind may happen.
+fn of_kind(setup: &Setup, kind: &Kind) -> String {
+    counted(setup.changes.of(kind), kind.one)
 }
 
 fn counted(bound: Bound, what: &str) -> String {

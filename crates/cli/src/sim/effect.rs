@@ -1,6 +1,6 @@
 //! Flags that would change nothing are refused: a user who gives one believes that it does something.
 
-use driftlock_protocol::Layer;
+use driftlock_protocol::ideal::Start;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{ConfigError, LinkInfoRule, Plan};
 
@@ -37,9 +37,10 @@ fn of_the_layer(flags: &Parameters, plan: &Plan) -> Result<(), ConfigError> {
         let decreed = [&links[..], &neighbourhoods, &[("delay", flags.delay.is_some())]].concat();
         return first(&decreed).map_or(Ok(()), |name| Err(ConfigError::NotOnTheField { name }));
     }
-    let (other, foreign) = match plan.algorithm.layer() {
-        Layer::Links => ("neighbourhoods", first(&neighbourhoods)),
-        Layer::Neighbourhood => ("links", first(&links)),
+    let (other, foreign) = match plan.algorithm.starts_from() {
+        Start::Links => ("neighbourhoods", first(&neighbourhoods)),
+        Start::Members => ("links", first(&links)),
+        Start::Nodes => ("links or neighbourhoods", first(&[&links[..], &neighbourhoods].concat())),
     };
     let algorithm = plan.algorithm.tag;
     foreign.map_or(Ok(()), |name| Err(ConfigError::NotOfThisLayer { algorithm, other, name }))

@@ -93,6 +93,8 @@ pub struct Proximity {
     bodies: Vec<Body>,
     crossings: Agenda<Crossing>,
     prospects: Agenda<Prospect>,
+    /// When the first of all these is due: asked for at every event of the radios, and seldom another.
+    wakes: Option<Time>,
     /// The nodes that have set out, and on which course, if it is watched.
     set_out: Option<Vec<(NodeId, Course)>>,
     /// The nodes that have come or gone, and when, until they are asked for.
@@ -122,12 +124,14 @@ impl Proximity {
         let bodies = vec![Body::default(); movement.len()];
         let (crossings, prospects) = (Queue::default(), Queue::default());
         let (set_out, presences) = (None, Vec::new());
-        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, set_out, presences };
+        let wakes = None;
+        let mut proximity = Self { movement, range, cells, bodies, crossings, prospects, wakes, set_out, presences };
         let start = proximity.start();
         for node in proximity.movement.nodes() {
             proximity.set_out(node, start);
         }
         proximity.presences.clear();
+        proximity.wakes = proximity.first_due();
         proximity
     }
 
@@ -174,6 +178,10 @@ impl Proximity {
 
     /// When [`Proximity::next`] has something to do: at that time or later there may be a change.
     pub fn wakes(&self) -> Option<Time> {
+        self.wakes
+    }
+
+    fn first_due(&self) -> Option<Time> {
         let turn = self.movement.next_turn().map(|(at, _)| at);
         [turn, self.crossings.next_time(), self.prospects.next_time()].into_iter().flatten().min()
     }
@@ -182,27 +190,33 @@ impl Proximity {
     /// to that time.
     pub fn next(&mut self, until: Time) -> Option<Change> {
         loop {
-            let due = self.wakes().filter(|due| *due <= until)?;
-            // Whatever happens at one time, pairs come last: by then every node is on the right leg.
-            if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == due) {
-                self.movement.turn(node);
-                self.set_out(node, due);
-            } else if self.crossings.next_time() == Some(due)
-                && let Some(crossing) = self.crossings.pop()
-            {
-                self.cross(crossing);
-            } else if let Some(prospect) = self.prospects.pop()
-                && let Some(change) = self.come_true(prospect)
-            {
-                return Some(change);
+            let due = self.wakes.filter(|due| *due <= until)?;
+            let change = self.pass(due);
+            self.wakes = self.first_due();
+            if change.is_some() {
+                return change;
             }
         }
+    }
+
+    /// What is due now happens. Whatever happens at one time, pairs come last: by then every node is on the right leg.
+    fn pass(&mut self, now: Time) -> Option<Change> {
+        if let Some((_, node)) = self.movement.next_turn().filter(|(at, _)| *at == now) {
+            self.movement.turn(node);
+            self.set_out(node, now);
+        } else if let Some(crossing) = self.crossings.pop_by(now) {
+            self.cross(crossing);
+        } else if let Some(prospect) = self.prospects.pop() {
+            return self.come_true(prospect);
+        }
+        None
     }
 
     /// Puts a node somewhere, as [`Movement::place`] does. All changes up to that time have been taken.
     pub fn place(&mut self, node: NodeId, at: Time, point: Point) {
         self.movement.place(node, at, point);
         self.set_out(node, at);
+        self.wakes = self.first_due();
     }
 
     /// All others whose distance from a node is at most this, with the distance, in the order of their numbers. All

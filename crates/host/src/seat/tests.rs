@@ -2,7 +2,9 @@ use std::time::Duration;
 
 use driftlock_protocol::klme_ft::{KlmeFt, Timer, Variant as Leased};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
-use driftlock_protocol::{Crossing, Demand, Grant, Incarnation, LinkEvent, Outbox, Repairs, Section, Stay};
+use driftlock_protocol::{
+    Crossing, Demand, Grant, Incarnation, LinkEvent, Linked, Membership, Outbox, Repairs, Section, Stay,
+};
 
 use super::*;
 
@@ -44,7 +46,7 @@ const LEASE: u64 = 30;
 /// A leader of itself alone, which is granted the only unit; and when.
 fn with_a_lease() -> (Seat<KlmeFt>, Time, Grant) {
     let mut seat =
-        Seat::<KlmeFt>::new(START, Node::new(ME, KlmeFt::blank(ME, &LEASED), Reach::Outside), &Outbox::new());
+        Seat::<KlmeFt>::new(START, Node::new(ME, KlmeFt::blank(ME, &LEASED), Membership::Outside), &Outbox::new());
     let enters = Crossing::Entered { stay: Stay(7), life: Incarnation(0), members: Vec::new(), founds: Some(0) };
     give(&mut seat, START, Input::Below(enters)).0.expect("it is outside");
     let (taken, mut effects) = give(&mut seat, START, Input::Request(Demand::ONE));
@@ -104,7 +106,7 @@ fn a_restored_node_is_quiet_for_a_lease_and_its_application_shows_its_grant_with
     assert_eq!(stored.grant, None, "a lease ends by itself");
     let restored = |now| {
         let mut out = Outbox::new();
-        let reach = Reach::member(Some(Incarnation(1)));
+        let reach = Membership::of(Some(Incarnation(1)));
         let mut seat = Seat::<KlmeFt>::restore(now, ME, &LEASED, stored.clone(), reach, &mut out);
         assert_eq!(seat.unstored(), None, "it has just been read");
         seat
@@ -149,7 +151,8 @@ fn what_an_application_of_an_earlier_life_uses_is_its_own_again_or_gone() {
     let mut seat = holder();
     give(&mut seat, START, Input::Request(Demand::ONE)).0.expect("it is idle");
     let stored = seat.unstored().expect("it was never stored").clone();
-    let back = || Seat::<Krl>::restore(seconds(9), ME, &UNLEASED, stored.clone(), Reach::links([]), &mut Outbox::new());
+    let back =
+        || Seat::<Krl>::restore(seconds(9), ME, &UNLEASED, stored.clone(), Linked::default(), &mut Outbox::new());
     let grant = seat.node().grant().expect("it was granted");
     let mut resumed = back();
     assert_eq!(give(&mut resumed, seconds(9), Input::Request(Demand::ONE)).0, Err(Refusal::LeftInUse));

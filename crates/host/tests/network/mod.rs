@@ -9,7 +9,7 @@ use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::{Packet, Settings, Stack};
-use driftlock_protocol::{Algorithm, Constants, Crossing, Demand, Grant, Incarnation, Layer, NodeId, Refusal, Stay};
+use driftlock_protocol::{Algorithm, Constants, Crossing, Demand, Grant, Incarnation, NodeId, Refusal, Stay, ideal};
 
 /// How long a frame takes.
 const FLIGHT: Time = Time(1_000_000);
@@ -130,7 +130,7 @@ impl Network {
             let share = self.share(agreed);
             let host = self.hosts[node.index()].as_mut().expect("it is up");
             host.take_in(self.now, resource, share, resident).expect("few units and nodes");
-            if agreed.algorithm.layer() == Layer::Neighbourhood {
+            if agreed.algorithm.starts_from() == ideal::Start::Members {
                 let (stay, life) = (Stay(0xABCD_0000 + u64::from(node.0)), Incarnation(0));
                 let founds = (node.0 == 0).then_some(0);
                 let entered = Crossing::Entered { stay, life, members: Vec::new(), founds };
@@ -281,7 +281,7 @@ impl Network {
         let layers = disk.get(&Part::Stack).expect("its first batch stored them");
         let mut host = Host::restore(self.now, node, layers, &self.settings).expect("it was stored so");
         for (resource, agreed) in self.resources.clone() {
-            let life = (agreed.algorithm.layer() == Layer::Neighbourhood).then_some(Incarnation(0));
+            let life = (agreed.algorithm.starts_from() == ideal::Start::Members).then_some(Incarnation(0));
             let start = match disk.get(&Part::Resident(resource)) {
                 Some(bytes) => Start::Stored { bytes, life },
                 None => Start::Blank,

@@ -15,7 +15,7 @@ const LIFE: Incarnation = Incarnation(1);
 const RESOURCE: Resource = Resource(0);
 
 struct Stacks {
-    stacks: Vec<Stack>,
+    nodes: Vec<Stack>,
     off: Option<usize>,
     now: Time,
     air: BTreeMap<(Time, u64), (usize, usize, Packet)>,
@@ -32,40 +32,40 @@ impl Stacks {
             stack.host(Time::ZERO, RESOURCE, resident).expect("its messages are short");
             stack
         };
-        let stacks = (0..4).map(stack).collect();
-        Self { stacks, off: None, now: Time::ZERO, air: BTreeMap::new(), count: 0, delivered: Vec::new() }
+        let nodes = (0..4).map(stack).collect();
+        Self { nodes, off: None, now: Time::ZERO, air: BTreeMap::new(), count: 0, delivered: Vec::new() }
     }
 
     fn send(&mut self, from: usize, to: usize, message: u64) {
         let mut out = Vec::new();
         let parcel = Parcel::new(RESOURCE, false, &message);
-        self.stacks[from].send(self.now, Way::Paths(&[(id(to), LIFE)]), parcel).expect("it is short");
-        self.stacks[from].drain(self.now, &mut out);
+        self.nodes[from].send(self.now, Way::Paths(&[(id(to), LIFE)]), parcel).expect("it is short");
+        self.nodes[from].drain(self.now, &mut out);
         self.carry_out(from, out);
     }
 
     fn next_hop(&self, from: usize, to: usize) -> Option<usize> {
-        let mut routes = self.stacks[from].routes(self.now);
+        let mut routes = self.nodes[from].routes(self.now);
         routes.find(|(destination, _)| *destination == id(to)).map(|(_, next_hop)| next_hop.index())
     }
 
     fn run_for(&mut self, millis: u64) {
         let end = self.now + Time(millis * MS);
         loop {
-            let on = (0..self.stacks.len()).filter(|&index| Some(index) != self.off);
-            let wake = on.filter_map(|index| Some((self.stacks[index].wakes()?, index))).min();
+            let on = (0..self.nodes.len()).filter(|&index| Some(index) != self.off);
+            let wake = on.filter_map(|index| Some((self.nodes[index].wakes()?, index))).min();
             let arrival = self.air.first_key_value().map(|(key, _)| key.0);
             let next = wake.map(|wake| wake.0).into_iter().chain(arrival).min();
             let Some(next) = next.filter(|&next| next <= end) else { break };
             self.now = self.now.max(next);
             let mut out = Vec::new();
             if let Some((_, index)) = wake.filter(|wake| wake.0 == next) {
-                self.stacks[index].woken(self.now, &mut out);
+                self.nodes[index].woken(self.now, &mut out);
                 self.carry_out(index, out);
             } else if let Some((_, (from, to, packet))) = self.air.pop_first()
                 && self.off != Some(to)
             {
-                self.stacks[to].received(self.now, id(from), &packet, &mut out);
+                self.nodes[to].received(self.now, id(from), &packet, &mut out);
                 self.carry_out(to, out);
             }
         }

@@ -123,17 +123,14 @@ impl World {
         };
         self.now = self.now.max(next);
         let (mut told, mut routed) = (Vec::new(), Vec::new());
-        let at = match wake.filter(|wake| wake.0 == next) {
-            Some((_, index)) => {
-                self.nodes[index].link.woken(self.now, &mut told);
-                self.nodes[index].router.woken(self.now, &mut routed);
-                index
-            }
-            None => {
-                let (from, to, packet) = self.air.pop_first().unwrap().1;
-                self.arrives(from, to, packet, &mut told, &mut routed);
-                to
-            }
+        let at = if let Some((_, index)) = wake.filter(|wake| wake.0 == next) {
+            self.nodes[index].link.woken(self.now, &mut told);
+            self.nodes[index].router.woken(self.now, &mut routed);
+            index
+        } else {
+            let (from, to, packet) = self.air.pop_first().unwrap().1;
+            self.arrives(from, to, packet, &mut told, &mut routed);
+            to
         };
         self.of_link(at, told);
         self.of_router(at, routed);

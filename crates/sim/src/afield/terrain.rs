@@ -15,7 +15,8 @@ use driftlock_field::radio::{self, SettingsError};
 use driftlock_host::{Share, tenant};
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_net::{Time, aodv};
-use driftlock_protocol::{Algorithm, Claims, Harm, Layer, Permits, Protocol};
+use driftlock_protocol::ideal::Start;
+use driftlock_protocol::{Algorithm, Claims, Harm, Permits, Protocol};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
@@ -236,7 +237,7 @@ impl Terrain {
     /// Refuses what makes no sense, or not to this algorithm.
     pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
         self.check_ground(nodes)?;
-        let footing = if algorithm.layer() == Layer::Links { Footing::Links } else { Footing::Paths };
+        let footing = if algorithm.starts_from() == Start::Links { Footing::Links } else { Footing::Paths };
         self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         if self.layers.aodv.hello != aodv::Hello::Off {
             return Err(TerrainError::Layers(
@@ -246,7 +247,7 @@ impl Terrain {
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
-        if algorithm.layer() == Layer::Neighbourhood && self.membership == Some(Membership::Heard) {
+        if algorithm.starts_from() == Start::Members && self.membership == Some(Membership::Heard) {
             return Err(TerrainError::Hearsay { algorithm: algorithm.tag });
         }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);

@@ -1,6 +1,6 @@
 //! Which parameters had a say in a run, and which did not: results tell the two apart.
 
-use driftlock_protocol::Layer;
+use driftlock_protocol::ideal::Start;
 use serde_json::{Map, Value};
 
 use super::{Config, LINK_INFO, OF_LINKS, OF_NEIGHBOURHOODS, Plan};
@@ -16,9 +16,9 @@ impl Plan {
         }
         if let Some(terrain) = &self.config.field {
             // Floods and suspicions are there for algorithms to come.
-            let (idle_layers, membership): (&[_], _) = match self.algorithm.layer() {
-                Layer::Links => (&["session", "flood", "suspicion", "adverts"], Value::Null),
-                Layer::Neighbourhood => {
+            let (idle_layers, membership): (&[_], _) = match self.algorithm.starts_from() {
+                Start::Links => (&["session", "flood", "suspicion", "adverts"], Value::Null),
+                Start::Members | Start::Nodes => {
                     let membership = terrain.membership_of(self.algorithm.claims());
                     (&["flood", "suspicion"], serde_json::to_value(membership).unwrap_or_default())
                 }
@@ -32,10 +32,11 @@ impl Plan {
 
     /// The parameters that had no say.
     fn idle(&self) -> Vec<&'static str> {
-        let mut idle = match (&self.config.field, self.algorithm.layer()) {
+        let mut idle = match (&self.config.field, self.algorithm.starts_from()) {
             (Some(_), _) => [&OF_LINKS[..], &OF_NEIGHBOURHOODS, &["delay"]].concat(),
-            (None, Layer::Links) => OF_NEIGHBOURHOODS.to_vec(),
-            (None, Layer::Neighbourhood) => OF_LINKS.to_vec(),
+            (None, Start::Links) => OF_NEIGHBOURHOODS.to_vec(),
+            (None, Start::Members) => OF_LINKS.to_vec(),
+            (None, Start::Nodes) => [&OF_LINKS[..], &OF_NEIGHBOURHOODS].concat(),
         };
         let &Config { mobility, churn, speed, nodes, ref topology, ref load_of, ref priority_of, .. } = &self.config;
         let of_all = |own: usize| own == nodes as usize;

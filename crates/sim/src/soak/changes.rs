@@ -1,8 +1,8 @@
 //! What changes below the nodes of a fault-and-heal run, and how it is made whole again.
 
 use driftlock_net::Time;
-use driftlock_net::ideal::Fate;
-use driftlock_protocol::{Harm, Layer, NodeId, Protocol, View};
+use driftlock_protocol::ideal::{Fate, Ideal};
+use driftlock_protocol::{Harm, NodeId, Protocol};
 use rand::RngExt;
 
 use super::{FAREWELL_UNITS, SERVICE_UNITS_MAX, Soak};
@@ -17,12 +17,15 @@ impl<P: Protocol> Soak<'_, P> {
     /// Something changes, whatever it may be. Nothing keeps the graph connected, or a neighbourhood inhabited.
     pub(super) fn change(&mut self) -> Step<()> {
         self.injected.changes += 1;
-        match P::View::LAYER {
-            // Links change by themselves there.
-            Layer::Links if self.case.terrain.is_some() => {}
-            Layer::Links => self.change_link()?,
-            Layer::Neighbourhood if self.case.seclusion && self.mobility.random_bool(0.5) => self.seclude(),
-            Layer::Neighbourhood => self.cross_border()?,
+        if self.world.ideal().links().is_some() {
+            // On the field they change by themselves.
+            if self.case.terrain.is_none() {
+                self.change_link()?;
+            }
+        } else if self.case.seclusion && self.mobility.random_bool(0.5) {
+            self.seclude();
+        } else {
+            self.cross_border()?;
         }
         self.welcome();
         self.schedule_change();
@@ -39,23 +42,19 @@ impl<P: Protocol> Soak<'_, P> {
             // Messages may still overtake one another, but none is late for long any more.
             self.world.disorder(Disorder { late: 0.0, ..disorder });
         }
-        match P::View::LAYER {
-            Layer::Links if self.case.terrain.is_some() => Ok(()),
-            Layer::Links => self.connect(),
-            Layer::Neighbourhood => {
-                self.gather()?;
-                self.world.tell_the_truth()
-            }
+        if self.world.ideal().links().is_some() {
+            return if self.case.terrain.is_some() { Ok(()) } else { self.connect() };
         }
+        self.gather()?;
+        self.world.tell_the_truth()
     }
 
     /// A link fails, or one forms, as often as not.
     fn change_link(&mut self) -> Step<()> {
         let fate = self.case.fate;
         if self.mobility.random_bool(0.5) {
-            let links = self.world.links();
-            let may_go = |a, b| fate != Fate::Drained || links.is_idle(a, b);
-            if let Some((a, b)) = random_removable(links, may_go, &mut self.mobility) {
+            let may_go = |a, b| fate != Fate::Drained || self.world.are_drained(a, b);
+            if let Some((a, b)) = random_removable(self.world.links(), may_go, &mut self.mobility) {
                 self.world.fail_link(a, b, fate)?;
             }
         } else {
@@ -90,7 +89,7 @@ impl<P: Protocol> Soak<'_, P> {
         let (members, outside) = self.whereabouts();
         if self.case.crashes && P::is_ready_for_crash(&self.world.moment()) && self.mobility.random_bool(0.2) {
             if let Some(node) = pick(&members, &mut self.mobility) {
-                self.crash(node);
+                self.crash(node)?;
             }
         } else if self.mobility.random_bool(0.5) {
             let staying: Vec<_> = members.into_iter().filter(|&node| !self.world.is_leaving(node)).collect();
@@ -103,14 +102,14 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    fn crash(&mut self, node: NodeId) {
+    fn crash(&mut self, node: NodeId) -> Step<()> {
         self.injected.crashes += 1;
         self.injected.further_crashes += u64::from(self.is_anyone_down());
         let are_killed = self.case.kill_rate > 0.0 || self.case.terrain.is_some();
         if are_killed && P::CLAIMS.stand(Harm::DiskLoss) && self.lives.random_bool(OUTLIVES) {
-            self.world.lose_disk(node);
+            self.world.lose_disk(node)
         } else {
-            self.world.crash(node);
+            self.world.crash(node)
         }
     }
 
@@ -153,7 +152,7 @@ impl<P: Protocol> Soak<'_, P> {
         let returns = self.case.terrain.is_none();
         let is_out = |node: NodeId| self.world.is_paused(node) || (neighbourhood.is_crashed(node) && !returns);
         let others = self.case.deployment.ids().filter(|&node| !is_out(node));
-        others.partition(|&node| neighbourhood.life(node).is_some())
+        others.partition(|&node| neighbourhood.life_of(node).is_some())
     }
 
     /// Whoever is about to leave does so; then everybody comes in.
@@ -167,7 +166,7 @@ impl<P: Protocol> Soak<'_, P> {
             self.handle(event, false)?;
         }
         for node in self.case.deployment.ids() {
-            if self.world.neighbourhood().life(node).is_none() {
+            if self.world.neighbourhood().life_of(node).is_none() {
                 self.world.enter(node)?;
                 self.welcome();
             }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Add;
 
-use driftlock_protocol::{Algorithm, Harm, Layer};
+use driftlock_protocol::ideal::Start;
+use driftlock_protocol::{Algorithm, Harm};
 
 use super::Crowd;
 
@@ -62,7 +63,7 @@ impl Injected {
         let claims = algorithm.claims();
         let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_afield();
         let is_drawn = |what: &str| match what {
-            "changes" => !crowd.is_afield() || algorithm.layer() == Layer::Neighbourhood,
+            "changes" => !crowd.is_afield() || algorithm.starts_from() == Start::Members,
             "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             "restarts" => claims.stand(Harm::Restart),

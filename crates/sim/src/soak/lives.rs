@@ -1,7 +1,8 @@
 //! Nodes that are killed while things change, and come back.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Algorithm, Harm, Layer, NodeId, Protocol, View};
+use driftlock_protocol::ideal::{Ideal, Start};
+use driftlock_protocol::{Algorithm, Harm, NodeId, Protocol};
 use rand::RngExt;
 
 use super::changes::pick;
@@ -29,7 +30,7 @@ impl Case {
         let claims = algorithm.claims();
         let is_drawn = self.terrain.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
         let kill_rate = if is_drawn && draw.random_bool(0.5) { log_uniform(0.01, 0.3, &mut draw) } else { 0.0 };
-        let is_misled = claims.stand(Harm::Crash) && algorithm.layer() == Layer::Neighbourhood && draw.random_bool(0.5);
+        let is_misled = claims.stand(Harm::Crash) && algorithm.starts_from() == Start::Members && draw.random_bool(0.5);
         let wrong_hints = if is_misled { draw.random_range(0.0..0.5) } else { 0.0 };
         Self { kill_rate, wrong_hints, ..self }
     }
@@ -68,7 +69,7 @@ impl<P: Protocol> Soak<'_, P> {
         let among = if self.lives.random_bool(AT_STAKE) && !precious.is_empty() { &precious } else { &up };
         if let Some(node) = pick(among, &mut self.lives) {
             self.kill_node(node)?;
-            while P::View::LAYER == Layer::Links && self.lives.random_bool(AGAIN) {
+            while self.world.ideal().links().is_some() && self.lives.random_bool(AGAIN) {
                 self.kill_node(node)?;
             }
         }
@@ -78,11 +79,15 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// It is back with what it had stored, or without, if as many as that can be survived.
     fn kill_node(&mut self, node: NodeId) -> Step<()> {
-        match P::View::LAYER {
-            Layer::Links => return self.world.restart(node),
-            Layer::Neighbourhood if self.may_lose_disk() => self.world.lose_disk(node),
-            Layer::Neighbourhood if P::CLAIMS.stand(Harm::Restart) => self.world.kill(node),
-            Layer::Neighbourhood => return Ok(()),
+        if self.world.ideal().links().is_some() {
+            return self.world.restart(node);
+        }
+        if self.may_lose_disk() {
+            self.world.lose_disk(node)?;
+        } else if P::CLAIMS.stand(Harm::Restart) {
+            self.world.kill(node)?;
+        } else {
+            return Ok(());
         }
         let down = Time::from_units(log_uniform(0.1, 100.0, &mut self.lives));
         self.world.schedule(down, Event::Back { node });
@@ -100,8 +105,8 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whether there is a node to kill.
     fn is_up(&self, node: NodeId) -> bool {
-        let is_there = P::View::LAYER == Layer::Links || self.world.neighbourhood().life(node).is_some();
-        is_there && !self.world.is_down(node)
+        let inside = self.world.ideal().neighbourhood();
+        inside.is_none_or(|inside| inside.life_of(node).is_some()) && !self.world.is_down(node)
     }
 
     /// Those that are down are back.

@@ -2,8 +2,8 @@
 //! certain.
 
 use driftlock_net::Time;
-use driftlock_net::ideal::Neighbourhood;
-use driftlock_protocol::{Crossing, Incarnation, NodeId, Protocol, Reach, Stay};
+use driftlock_protocol::ideal::Ideal;
+use driftlock_protocol::{Incarnation, NodeId, Protocol, Reach, View};
 use rand::RngExt;
 
 use super::{Step, World};
@@ -57,7 +57,7 @@ impl<P: Protocol> World<P> {
 
     /// A member learns of each node whether it is there.
     fn put_right(&mut self, node: NodeId) -> Step<()> {
-        let members: Vec<_> = self.neighbourhood().members().collect();
+        let members: Vec<_> = self.ideal.listed().collect();
         for peer in (0..self.node_count()).map(NodeId) {
             let life = members.iter().find(|(member, _)| *member == peer).map(|(_, life)| *life);
             self.tell_hint(node, peer, life)?;
@@ -77,17 +77,13 @@ impl<P: Protocol> World<P> {
     }
 
     /// What a node is told that comes in: who is there, or not all of them.
-    pub(super) fn roll_call(
-        &mut self,
-        stay: Stay,
-        life: Incarnation,
-        mut members: Vec<(NodeId, Incarnation)>,
-    ) -> Crossing {
-        let is_first = members.is_empty();
-        if !self.hears_of_members() {
-            members.retain(|_| !self.hints.is_wrong());
+    pub(super) fn as_heard(&mut self, mut view: P::View) -> P::View {
+        if !self.hears_of_members()
+            && let Some(others) = view.others()
+        {
+            others.retain(|_| !self.hints.is_wrong());
         }
-        Crossing::Entered { stay, life, members, founds: is_first.then_some(life.0) }
+        view
     }
 
     /// A member hears that another one has come, or departed; perhaps later, perhaps never. Perhaps it hears of yet
@@ -114,7 +110,7 @@ impl<P: Protocol> World<P> {
 
     /// A node that is back in its stay hears of the members.
     pub(super) fn hear_of_members(&mut self, node: NodeId) -> Step<()> {
-        let members: Vec<_> = self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect();
+        let members: Vec<_> = self.ideal.listed().collect();
         members.into_iter().try_for_each(|(peer, life)| self.hint(node, peer, Some(life)))
     }
 
@@ -125,10 +121,10 @@ impl<P: Protocol> World<P> {
 
     /// A node is told this of another one, if it is inside and up.
     fn tell_hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        if node == peer || *self.shell(node).reach() == Reach::Outside || self.is_down(node) {
+        if node == peer || !self.shell(node).reach().is_anywhere() || self.is_down(node) {
             return Ok(());
         }
-        self.tell(node, life.map_or(Crossing::Parted { peer }, |life| Crossing::Met { peer, life }))
+        P::View::hint(peer, life).map_or(Ok(()), |view| self.tell(node, view))
     }
 }
 

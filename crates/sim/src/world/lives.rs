@@ -8,24 +8,18 @@ use std::mem;
 use std::time::Duration;
 
 use driftlock_net::Time;
-use driftlock_protocol::{
-    Demand, Flight, Grant, Incarnation, Input, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, Stored,
-    View, carries_permits,
-};
-use driftlock_trace::Presence;
+use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, REVIVALS};
+use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
 
 use super::outdoors::{Held, Outdoor};
-use super::{Step, Timed, World};
+use super::{Step, World};
 use crate::meter::Waiter;
 use crate::queue::Event;
 use crate::random::{Stream, exponential};
 
-/// How many delays of a message it takes on average until the other end of a link notices that a node was killed, ...
-const NOTICE_DELAYS: f64 = 5.0;
-/// ... until a link forms again that it had, ...
-const REFORM_DELAYS: f64 = 10.0;
-/// ... and until its next life hears of an application, or that there is none.
+/// How many delays of a message it takes on average until the next life of a node hears of an application, or that
+/// there is none.
 const HEARSAY_DELAYS: f64 = 2.0;
 /// The share of applications that show their grant when their node is back.
 const RESUMES: f64 = 0.5;
@@ -79,6 +73,11 @@ impl<P: Protocol> Lives<P> {
     /// Whether a node was killed and is not back.
     pub(super) fn is_down(&self, node: NodeId) -> bool {
         self.down.iter().any(|(down, _)| *down == node)
+    }
+
+    /// A node was killed, and will not find what it had stored.
+    pub(super) fn count_disk_loss(&mut self) {
+        self.toll.disk_losses += 1;
     }
 
     /// Whether any node was.
@@ -136,23 +135,29 @@ impl<P: Protocol> World<P> {
 
     /// A node is killed and started again.
     pub fn restart(&mut self, node: NodeId) -> Step<()> {
-        self.kill(node);
+        self.kill(node)?;
         self.back(node)
     }
 
-    /// A node is killed. Nobody is told; the other ends of its links notice by themselves, each in its time.
-    pub fn kill(&mut self, node: NodeId) {
+    /// A node is killed. Nobody is told; over links the other ends notice by themselves, each in its time, and the node
+    /// is back at once.
+    pub fn kill(&mut self, node: NodeId) -> Step<()> {
         if self.is_down(node) {
-            return;
+            return Ok(());
         }
+        if self.field.is_some() {
+            self.cut_off_afield(node);
+            self.killed(node);
+            return Ok(());
+        }
+        self.change(Change::at(&RESTARTS, node), Fate::Drained)
+    }
+
+    /// What being killed means to a node and its application.
+    pub(super) fn killed(&mut self, node: NodeId) {
         self.lives.toll.restarts += 1;
         let waits = self.shell(node).demand().map(|demand| (node, demand, self.meter.waiter(node)));
         self.outlive(node);
-        match P::View::LAYER {
-            _ if self.field.is_some() => self.cut_off_afield(node),
-            Layer::Links => self.cut_off(node),
-            Layer::Neighbourhood => self.silence(node),
-        }
         self.die(node);
         if waits.is_some() {
             // When it is back, its application wants the same again, and has wanted it since before.
@@ -172,41 +177,48 @@ impl<P: Protocol> World<P> {
         self.schedule(FULL_PAUSE, Event::Request { node });
     }
 
-    /// A node that was killed is back, and has what it had stored.
+    /// A node that was killed is back, and has what it had stored, if it is not back yet.
     pub fn back(&mut self, node: NodeId) -> Step<()> {
+        if !self.is_down(node) {
+            return Ok(());
+        }
+        if self.field.is_some() {
+            self.come_back(node)?;
+            return self.resumed(node);
+        }
+        self.change(Change::at(&REVIVALS, node), Fate::Drained)
+    }
+
+    /// A node begins its next life, and hears of applications and members.
+    pub(super) fn come_back(&mut self, node: NodeId) -> Step<()> {
         let Some(at) = self.lives.down.iter().position(|(down, _)| *down == node) else { return Ok(()) };
         let (_, killed) = self.lives.down.swap_remove(at);
-        if let Some(neighbourhood) = self.ground.neighbourhood_mut() {
-            neighbourhood.back(node);
-        }
         let mut out = mem::take(&mut self.out);
         let restored = self.next_life(node, &killed, &mut out);
         let change = restored.protocol().status().change_since(&killed.protocol().status());
-        let is_told_of = matches!(restored.reach(), Reach::Inside { .. }) && self.field.is_none();
         if let Some((t, recorder)) = self.recorder() {
-            if is_told_of {
-                recorder.member(t, node, Presence::Inside);
-            }
             recorder.restart::<P>(t, node, out.effects(), change);
         }
         let out = self.move_in(node, restored, out);
-        self.carry_out(node, out)?;
+        self.step_taken(node, out)?;
         self.hear_of_applications(node);
-        self.hear_of_members(node)?;
-        self.resumed(node)
+        self.hear_of_members(node)
     }
 
     /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
     /// application goes on if it is inside.
-    pub fn lose_disk(&mut self, node: NodeId) {
+    pub fn lose_disk(&mut self, node: NodeId) -> Step<()> {
         self.crash_afield(node);
-        self.lost_disk(node);
+        self.lost_disk(node)
     }
 
-    pub(super) fn lost_disk(&mut self, node: NodeId) {
-        self.lives.toll.disk_losses += 1;
-        self.outlive(node);
-        self.forget(node);
+    /// It goes on being taken for a member, like one that has crashed; but its application goes on.
+    pub(super) fn lost_disk(&mut self, node: NodeId) -> Step<()> {
+        let mut news = self.apply(Change::at(&CRASHES, node));
+        for news in news.iter_mut().filter(|news| **news == News::Crashed(node)) {
+            *news = News::Wiped(node);
+        }
+        self.take_place(news, Fate::Drained)
     }
 
     /// What a node was about to do, and whether it will be back, is gone with it. What its application is about to do
@@ -241,7 +253,7 @@ impl<P: Protocol> World<P> {
         if let Some(forget) = self.lives.forget {
             forget(&mut stored);
         }
-        Node::restore(id, &self.charter, stored, self.ground.reach(id), out)
+        Node::restore(id, &self.charter, stored, self.ideal.reach(id), out)
     }
 
     /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any
@@ -273,33 +285,7 @@ impl<P: Protocol> World<P> {
         self.armed[node.index()].iter().find(|armed| armed.timer == lease).map(|armed| armed.due)
     }
 
-    /// No link of a node is up any more. What is on its way to it is lost, but for permits, which it will get late.
-    fn cut_off(&mut self, node: NodeId) {
-        let former: Vec<_> = self.links().of(node).collect();
-        for Timed { message, .. } in self.links_mut().kill(node, |timed| carries_permits::<P>(&timed.message)) {
-            self.meter.landed(P::permits(&message));
-        }
-        for (peer, incarnation) in former {
-            if let Some((t, recorder)) = self.recorder() {
-                recorder.link(t, (node.min(peer), node.max(peer)), false, incarnation);
-            }
-            self.schedule_drawn(NOTICE_DELAYS, Event::Miss { node: peer, peer: node, incarnation });
-            self.schedule_drawn(REFORM_DELAYS, Event::Reform { node, peer });
-        }
-    }
-
-    /// What is on its way to a member that was killed is lost. Nobody is told.
-    fn silence(&mut self, node: NodeId) {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a world of one neighbourhood");
-        for Timed { message, .. } in neighbourhood.kill(node) {
-            self.meter.landed(P::permits(&message));
-        }
-        if let Some((t, recorder)) = self.recorder() {
-            recorder.member(t, node, Presence::Down);
-        }
-    }
-
-    fn schedule_drawn(&mut self, delays: f64, event: Event) {
+    pub(super) fn schedule_drawn(&mut self, delays: f64, event: Event) {
         let after = Time::from_units(exponential(delays * self.delay.mean(), &mut self.lives.draws));
         self.schedule(after, event);
     }
@@ -352,7 +338,7 @@ impl<P: Protocol> World<P> {
             self.entries[node.index()] = entry;
             self.oracle.resumed(node, outlived.grant.permits)?;
         }
-        self.carry_out(node, out)
+        self.step_taken(node, out)
     }
 
     /// An application that has outlived its node ends; whether there is such a one.
@@ -371,33 +357,6 @@ impl<P: Protocol> World<P> {
         let of_this = |outlived: &&Outlived| (outlived.node, outlived.entry) == (node, entry);
         if self.lives.outlived.iter().find(of_this).is_some_and(is_over) {
             self.end_outlived(node, entry);
-        }
-    }
-
-    /// An end of a link notices that the node at the other end was killed, unless it has before.
-    pub(super) fn miss(&mut self, node: NodeId, peer: NodeId) -> Step<()> {
-        let missed = self.links_mut().miss(node, peer, |timed| carries_permits::<P>(&timed.message));
-        let Some((incarnation, dropped)) = missed else { return Ok(()) };
-        for Timed { message, .. } in dropped {
-            self.meter.landed(P::permits(&message));
-        }
-        self.tell(node, LinkEvent::Down { peer, incarnation })
-    }
-
-    /// A link forms again that a node had before it was killed, unless there is one.
-    pub(super) fn reform(&mut self, node: NodeId, peer: NodeId) -> Step<()> {
-        if self.links().is_up(node, peer) { Ok(()) } else { self.form_link(node, peer) }
-    }
-
-    /// What a node sends over a link whose other end is gone: it is lost, but for permits, which arrive late.
-    pub(super) fn send_in_vain(&mut self, from: NodeId, to: NodeId, of: Incarnation, message: P::Message) {
-        if carries_permits::<P>(&message) {
-            self.go_on(from, to, of, message);
-        } else {
-            self.meter.landed(P::permits(&message));
-            if let Some((t, recorder)) = self.recorder() {
-                recorder.loss(t, from, to, &message);
-            }
         }
     }
 }

@@ -4,12 +4,12 @@ use std::mem;
 
 use driftlock_host::{Cue, Declined, Do, Seat, Tenant, tenant};
 use driftlock_net::Time;
-use driftlock_net::ideal::Neighbourhood;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::Told;
+use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Crossing, Harm, Incarnation, Indication, Input, InputOf, Layer, LinkEvent, Node, NodeId, Out, Outbox, Protocol,
-    Reach, Refusal, Status, View,
+    Carrier, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, ReachOf,
+    Refusal, Status, View,
 };
 use driftlock_spec::Violation;
 use driftlock_trace::Scene;
@@ -25,9 +25,9 @@ pub(super) type Outdoor<P> = Tenant<P, Log<P>>;
 
 /// What waits for a node that has paused.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum Held<V> {
     Event(Event),
-    Indication(Indication),
+    Told(V),
 }
 
 /// A node on a field is given an input, or refuses it. What the layers below tell, and timers, come from there.
@@ -43,10 +43,10 @@ pub(super) fn give<P: Protocol>(
         Input::Release => Cue::Release,
         Input::Resume { grant, left } => Cue::Resume { grant, left },
         Input::Gone => Cue::Gone,
-        Input::Below(view) => match view.into() {
-            Indication::Crossing(crossing) => Cue::Crossing(crossing),
-            Indication::Link(_) => unreachable!("a node hears of its links from its own layers"),
-        },
+        Input::Below(view) => {
+            let crossing = view.crossing().expect("a node hears of all but borders from its own layers");
+            Cue::Crossing(crossing.clone())
+        }
         Input::Message { .. } | Input::Undelivered { .. } | Input::Timer(_) => unreachable!("likewise of messages"),
     };
     match field.cue(now, resource, node, cue) {
@@ -112,7 +112,7 @@ impl<P: Protocol> World<P> {
 
     /// Who is in the neighbourhood, if there is one.
     fn members(&self) -> Vec<(NodeId, Incarnation)> {
-        self.ground.neighbourhood().into_iter().flat_map(Neighbourhood::members).collect()
+        self.ideal.listed().collect()
     }
 
     /// A node is told of all members for certain.
@@ -177,7 +177,7 @@ impl<P: Protocol> World<P> {
 
     /// What became of links until now, on a field, if the algorithm stands on links.
     pub fn bonds(&self) -> Option<Bonds> {
-        self.field.as_ref().filter(|_| P::View::LAYER == Layer::Links).map(|field| field.bonds(self.now))
+        self.field.as_ref().filter(|_| self.ideal.links().is_some()).map(|field| field.bonds(self.now))
     }
 
     /// Whether a node has lost its memory since it was granted this entry, and with it what it held.
@@ -236,14 +236,13 @@ impl<P: Protocol> World<P> {
     }
 
     /// Likewise what it should be told.
-    pub(super) fn tell_later(&mut self, node: NodeId, indication: Indication) {
-        self.held.push((node, Held::Indication(indication)));
+    pub(super) fn tell_later(&mut self, node: NodeId, view: P::View) {
+        self.held.push((node, Held::Told(view)));
     }
 
     /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
     pub(super) fn cut_off_afield(&mut self, node: NodeId) {
-        let Reach::Links(links) = self.shell(node).reach().clone() else { return };
-        for (peer, incarnation) in links {
+        for (peer, incarnation) in self.shell(node).reach().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
         }
     }
@@ -284,11 +283,11 @@ impl<P: Protocol> World<P> {
         for held in held {
             match held {
                 Held::Event(event) => self.queue.schedule(self.now, event),
-                Held::Indication(indication) => {
+                Held::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
-                    let enters = matches!(indication, Indication::Crossing(Crossing::Entered { .. }));
-                    if enters || *self.shell(node).reach() != Reach::Outside {
-                        self.tell(node, indication)?;
+                    let enters = ReachOf::<P::View>::default().hear(node, &view).is_ok();
+                    if enters || self.shell(node).reach().is_anywhere() {
+                        self.tell(node, view)?;
                     }
                 }
             }
@@ -371,11 +370,13 @@ impl<P: Protocol> World<P> {
             }
             Seen::Sent { to, is_known, message, shared } => {
                 self.meter.sent(P::kind(&message), shared, P::is_token(&message), P::permits(&message));
-                match P::View::LAYER {
-                    _ if is_known => self.flights.push((node, to, message)),
-                    Layer::Links => return Err(Violation::NoLink { from: node, to }.into()),
+                if is_known {
+                    self.flights.push((node, to, message));
+                } else if self.ideal.links().is_some() {
+                    return Err(Violation::NoLink { from: node, to }.into());
+                } else {
                     // To a node that has left, or that the sender has not heard of.
-                    Layer::Neighbourhood => self.meter.landed(P::permits(&message)),
+                    self.meter.landed(P::permits(&message));
                 }
             }
         }
@@ -397,12 +398,12 @@ impl<P: Protocol> World<P> {
 
     fn hear(&mut self, node: NodeId, news: News) -> Step<()> {
         match news {
-            News::Deed(Do::Granted { grant, .. }) => self.granted(node, grant),
+            News::Deed(Do::Granted { grant, .. }) => self.grant(node, grant),
             News::Deed(Do::Revoked { demand, .. }) => {
-                self.revoked(node, demand);
+                self.revoke(node, demand);
                 Ok(())
             }
-            News::Deed(Do::Departed(_)) => self.departed(node),
+            News::Deed(Do::Departed(_)) => self.depart(node),
             News::Deed(Do::Renewed { .. } | Do::Transmit { .. }) => Ok(()),
             News::Paused => {
                 self.expect_lapse(node);
@@ -411,10 +412,7 @@ impl<P: Protocol> World<P> {
             News::Resumed => self.resumed(node),
             News::Killed => {
                 self.lose_flights(node);
-                if P::CLAIMS.stand(Harm::Restart) {
-                    self.kill(node);
-                }
-                Ok(())
+                if P::CLAIMS.stand(Harm::Restart) { self.kill(node) } else { Ok(()) }
             }
             News::Restored if self.is_down(node) => self.back(node),
             // Its algorithm does not claim to stand restarts: it has all that it had.
@@ -422,7 +420,7 @@ impl<P: Protocol> World<P> {
             News::Crashed => {
                 let waits = self.shell(node).demand().is_some();
                 self.flights.retain(|(from, to, _)| *from != node && *to != node);
-                self.lost_disk(node);
+                self.lost_disk(node)?;
                 if waits {
                     // When it is back, it wants the same again.
                     self.put_off(node, Event::Request { node });

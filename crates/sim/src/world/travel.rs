@@ -11,14 +11,14 @@ use super::World;
 use crate::meter::Waiter;
 
 /// A node on its way from one world to another, with its instance of the algorithm.
-pub struct Traveller<P> {
+pub struct Traveller<P: Protocol> {
     /// The instance.
     node: Node<P>,
     /// Since when its application waits, if it does.
     waiter: Option<Waiter>,
 }
 
-impl<P> Traveller<P> {
+impl<P: Protocol> Traveller<P> {
     /// Since when its application waits, if it does.
     pub fn waiter(&self) -> Option<Waiter> {
         self.waiter
@@ -59,10 +59,10 @@ impl<P: Protocol> World<P> {
     /// Takes a node out that is outside of the neighbourhood: it goes elsewhere, with what its application waits for.
     pub fn take(&mut self, node: NodeId) -> Traveller<P> {
         let at = node.index();
-        debug_assert!(matches!(self.nodes[at].reach(), Reach::Outside) && self.armed[at].is_empty());
+        debug_assert!(!self.nodes[at].reach().is_anywhere() && self.armed[at].is_empty());
         let waiter = self.nodes[at].demand().map(|_| self.meter.departed(node));
         self.oracle.vanished(node);
-        let blank = Node::new(node, P::blank(node, &self.charter), Reach::Outside);
+        let blank = Node::blank(node, &self.charter);
         Traveller { node: mem::replace(&mut self.nodes[at], blank), waiter }
     }
 

@@ -2,11 +2,12 @@
 //! connections, crash and pause nodes. What the applications get is judged all the time.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use driftlock_protocol::{
-    Charter, Crossing, Demand, Deployment, Effect, Grant, Incarnation, Input, InputOf, Node, NodeId, Outbox, Protocol,
-    Reach, Repairs, Section, Stay,
+    Carrier, Charter, Crossing, Demand, Deployment, Grant, Incarnation, Input, InputOf, Membership, Node, NodeId,
+    Outbox, Protocol, Repairs, Section, Stay,
 };
 use driftlock_spec::Oracle;
 
@@ -77,7 +78,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         let life_of = |id| deployment.lives().find(|(member, _)| *member == id).map(|(_, life)| life);
         let lives: Vec<_> = deployment.ids().map(life_of).collect();
         let protocols = P::deploy(&deployment, variant, rules).into_iter();
-        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Reach::member(life_of(id))));
+        let shells = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, Membership::of(life_of(id))));
         Self {
             nodes: shells.collect(),
             charter: Charter::new(k, variant, rules),
@@ -146,7 +147,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         let members = (0..).map(NodeId).zip(&self.listed);
         let members = members.filter(|(id, _)| id.0 != node).filter_map(|(id, life)| Some((id, (*life)?))).collect();
         (self.lives[node as usize], self.listed[node as usize]) = (Some(life), Some(life));
-        for peer in self.audience(node) {
+        for peer in self.others(node) {
             self.input(peer, Input::Below(Crossing::Met { peer: NodeId(node), life }));
         }
         self.input(node, Input::Below(Crossing::decreed(stay(life.0), life, members)));
@@ -156,7 +157,7 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     pub(crate) fn crash(&mut self, node: u32) {
         self.oracle.vanished(NodeId(node));
         self.lives[node as usize] = None;
-        self.nodes[node as usize] = Node::new(NodeId(node), P::blank(NodeId(node), &self.charter), Reach::Outside);
+        self.nodes[node as usize] = Node::blank(NodeId(node), &self.charter);
         self.forget_timers(node);
     }
 
@@ -168,10 +169,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         self.forget_timers(node);
         let mut out = Outbox::new();
         self.nodes[id.index()] = self.nodes[id.index()].restarted(&self.charter, &mut out);
-        for effect in out.drain() {
-            self.carry_out(id, effect);
-        }
-        for peer in self.audience(node) {
+        let Ok(()) = self.carry_out(id, &mut out);
+        for peer in self.others(node) {
             let life = self.lives[peer as usize].expect("it is inside");
             self.input(node, Input::Below(Crossing::Met { peer: NodeId(peer), life }));
         }
@@ -293,7 +292,8 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         }
     }
 
-    fn audience(&self, of: u32) -> Vec<u32> {
+    /// Who is inside and lives, but for this one.
+    fn others(&self, of: u32) -> Vec<u32> {
         (0..).zip(&self.lives).filter(|(id, life)| *id != of && life.is_some()).map(|(id, _)| id).collect()
     }
 
@@ -301,51 +301,37 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
     fn input(&mut self, node: u32, input: InputOf<P>) {
         let mut out = Outbox::new();
         self.nodes[node as usize].step(input, &mut out).expect("the test asks for what is possible");
-        for effect in out.drain() {
-            self.carry_out(NodeId(node), effect);
-        }
-    }
-
-    fn carry_out(&mut self, node: NodeId, effect: Effect<P::Message, P::Timer>) {
-        match effect {
-            Effect::Send { to, message, .. } => self.send(node, to.0, message),
-            Effect::Broadcast { message } => {
-                for to in self.audience(node.0) {
-                    self.send(node, to, message.clone());
-                }
-            }
-            Effect::Arm { timer, after } => {
-                self.disarm(node, timer);
-                let at = self.later(after, false);
-                self.armed.insert((node, timer), at);
-                self.events.insert(at, Event::Timer { node, timer });
-            }
-            Effect::Disarm { timer } => self.disarm(node, timer),
-            Effect::Grant(grant) => {
-                self.oracle.granted(node, grant).expect("safety");
-                let is_free = |left: &Left| left.grant.permits.common(grant.permits).is_empty();
-                assert!(self.left.values().all(is_free), "safety: an application of an earlier life is inside");
-            }
-            Effect::Revoke(demand) => {
-                self.revoked.push(node.0);
-                match self.left.remove(&node) {
-                    Some(_) => self.oracle.requested(node, demand),
-                    None => _ = self.oracle.revoked(node, demand),
-                }
-            }
-            Effect::Depart => {
-                (self.lives[node.index()], self.listed[node.index()]) = (None, None);
-                for peer in self.audience(node.0) {
-                    self.input(peer, Input::Below(Crossing::Parted { peer: node }));
-                }
-            }
-            Effect::Clause(_) => {}
-        }
+        let Ok(()) = self.carry_out(NodeId(node), &mut out);
     }
 
     fn later(&mut self, after: Duration, is_message: bool) -> (u64, bool, u64) {
         self.order += 1;
         (self.now + u64::try_from(after.as_millis()).unwrap(), is_message, self.order)
+    }
+}
+
+impl<P: Protocol<View = Crossing>> Carrier<P> for Clocked<P> {
+    type Wrong = Infallible;
+
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, _shared: bool) -> Result<(), Infallible> {
+        self.sent += 1;
+        if let Some(life) = self.lives[to.index()] {
+            let at = self.later(Duration::from_millis(DELAY), true);
+            let restarts = self.restarts[to.index()];
+            self.events.insert(at, Event::Arrival { from, to, life, restarts, message });
+        }
+        Ok(())
+    }
+
+    fn audience(&self, from: NodeId) -> Vec<NodeId> {
+        self.others(from.0).into_iter().map(NodeId).collect()
+    }
+
+    fn arm(&mut self, node: NodeId, timer: P::Timer, after: Duration) {
+        self.disarm(node, timer);
+        let at = self.later(after, false);
+        self.armed.insert((node, timer), at);
+        self.events.insert(at, Event::Timer { node, timer });
     }
 
     fn disarm(&mut self, node: NodeId, timer: P::Timer) {
@@ -354,12 +340,26 @@ impl<P: Protocol<View = Crossing>> Clocked<P> {
         }
     }
 
-    fn send(&mut self, from: NodeId, to: u32, message: P::Message) {
-        self.sent += 1;
-        if let Some(life) = self.lives[to as usize] {
-            let at = self.later(Duration::from_millis(DELAY), true);
-            let restarts = self.restarts[to as usize];
-            self.events.insert(at, Event::Arrival { from, to: NodeId(to), life, restarts, message });
+    fn grant(&mut self, node: NodeId, grant: Grant) -> Result<(), Infallible> {
+        self.oracle.granted(node, grant).expect("safety");
+        let is_free = |left: &Left| left.grant.permits.common(grant.permits).is_empty();
+        assert!(self.left.values().all(is_free), "safety: an application of an earlier life is inside");
+        Ok(())
+    }
+
+    fn revoke(&mut self, node: NodeId, demand: Demand) {
+        self.revoked.push(node.0);
+        match self.left.remove(&node) {
+            Some(_) => self.oracle.requested(node, demand),
+            None => _ = self.oracle.revoked(node, demand),
         }
+    }
+
+    fn depart(&mut self, node: NodeId) -> Result<(), Infallible> {
+        (self.lives[node.index()], self.listed[node.index()]) = (None, None);
+        for peer in self.others(node.0) {
+            self.input(peer, Input::Below(Crossing::Parted { peer: node }));
+        }
+        Ok(())
     }
 }

@@ -3,10 +3,13 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use driftlock_net::ideal::Ground;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use driftlock_protocol::ideal::{Change, Channels, Cut, Ideal, IdealOf, News, Way};
 use driftlock_protocol::{
-    Crossing, Demand, Deployment, Effect, Flight, Indication, Input, InputOf, LinkEvent, Moment, Node, NodeId, Outbox,
-    Protocol, Repairs, Section, Status, Stay, View,
+    Carrier, Demand, Deployment, Flight, Grant, Input, InputOf, Moment, Node, NodeId, Outbox, Protocol, Repairs,
+    Section, Status, Stay,
 };
 use driftlock_spec::{Oracle, Violation, check_moment};
 
@@ -18,7 +21,8 @@ pub(crate) fn id(number: u32) -> NodeId {
 pub(crate) struct Stage<P: Protocol> {
     k: u32,
     nodes: Vec<Node<P>>,
-    ground: Ground<P::Message>,
+    ideal: IdealOf<P>,
+    channels: Channels<P::Message>,
     /// The timers of each node that are armed, in order.
     armed: Vec<Vec<P::Timer>>,
     oracle: Oracle,
@@ -43,14 +47,15 @@ impl<P: Protocol> Stage<P> {
     }
 
     fn deployed(deployment: &Deployment, variant: P::Variant, repairs: Repairs) -> Self {
-        let ground = Ground::new(P::View::LAYER, deployment);
+        let ideal = IdealOf::<P>::new(deployment);
         let protocols = P::deploy(deployment, variant, repairs);
-        let nodes = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, ground.reach(id))).collect();
+        let nodes = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, ideal.reach(id))).collect();
         Self {
             k: deployment.k,
             nodes,
             armed: deployment.ids().map(|_| Vec::new()).collect(),
-            ground,
+            ideal,
+            channels: Channels::new(deployment.nodes),
             oracle: Oracle::new(deployment.nodes, deployment.k),
             demands: vec![Demand::ONE],
             clauses: Vec::new(),
@@ -67,43 +72,45 @@ impl<P: Protocol> Stage<P> {
             _ => {}
         }
         self.nodes[node as usize].step(input, &mut out).expect("the test asks for what is possible");
-        let mut departed = false;
-        for effect in out.drain() {
-            match effect {
-                Effect::Send { to, message, .. } => {
-                    self.ground.send(id(node), to, message).map(|_| ()).expect("there is a link");
-                }
-                Effect::Broadcast { message } => {
-                    for to in self.ground.audience(id(node)) {
-                        self.ground.send(id(node), to, message.clone()).map(|_| ()).expect("it is there");
-                    }
-                }
-                Effect::Revoke(demand) => _ = self.oracle.revoked(id(node), demand),
-                Effect::Depart => departed = true,
-                Effect::Grant(grant) => {
-                    let verdict = self.oracle.granted(id(node), grant);
-                    self.note(verdict);
-                }
-                Effect::Clause(clause) => self.clauses.push(clause),
-                Effect::Arm { timer, .. } => {
-                    let armed = &mut self.armed[node as usize];
-                    armed.retain(|other| *other != timer);
-                    armed.push(timer);
-                    armed.sort_unstable();
-                }
-                Effect::Disarm { timer } => self.armed[node as usize].retain(|other| *other != timer),
-            }
-        }
-        if departed {
-            self.ground.neighbourhood_mut().expect("a neighbourhood").depart(id(node));
-            for peer in self.ground.audience(id(node)) {
-                self.tell(peer.0, Crossing::Parted { peer: id(node) });
-            }
-        }
+        let Ok(()) = self.carry_out(id(node), &mut out);
     }
 
-    fn tell(&mut self, node: u32, indication: impl Into<Indication>) {
-        self.input(node, Input::Below(P::View::of(indication.into())));
+    /// The layer below changes, which befalls one node or two; scripts have this word for it. What is in flight on a
+    /// link that fails goes back to its sender.
+    fn change(&mut self, word: &str, node: u32, peer: u32) {
+        self.change_while(word, node, peer, |_| {});
+    }
+
+    /// Likewise, and something else happens before it is back.
+    fn change_while(&mut self, word: &str, node: u32, peer: u32, meanwhile: impl FnOnce(&mut Self)) {
+        let kind = IdealOf::<P>::KINDS.iter().find(|kind| kind.word == word);
+        let kind = kind.unwrap_or_else(|| panic!("no such action: {word}"));
+        let mut news = Vec::new();
+        self.ideal.apply(Change::between(kind, id(node), id(peer)), &mut |life| Stay(life.0.into()), &mut news);
+        let returned = self.take_place(news);
+        meanwhile(self);
+        for (from, to, message) in returned {
+            self.input(from.0, Input::Undelivered { to, message });
+        }
+        self.check();
+    }
+
+    /// What comes of a change, but for what was in flight on a link that fails: that is handed out.
+    fn take_place(&mut self, news: Vec<News<P::View>>) -> Vec<(NodeId, NodeId, P::Message)> {
+        let mut returned = Vec::new();
+        for news in news {
+            match news {
+                News::Tells(node, view) => self.input(node.0, Input::Below(view)),
+                News::Cut(from, to, Cut::Failed(_)) => {
+                    let in_flight = self.channels.close(from, to, |_| false);
+                    returned.extend(in_flight.into_iter().map(|message| (from, to, message)));
+                }
+                News::Silenced(node) => drop(self.channels.silence(node)),
+                News::Settles(..) | News::Shows(_) => {}
+                other => unreachable!("nobody is killed on this stage: {other:?}"),
+            }
+        }
+        returned
     }
 
     fn note(&mut self, verdict: Result<(), Violation>) {
@@ -115,7 +122,7 @@ impl<P: Protocol> Stage<P> {
     pub(crate) fn check(&mut self) {
         let moment = Moment::<P> {
             nodes: self.nodes.iter().map(Node::protocol).collect(),
-            flights: self.ground.flights().collect(),
+            flights: self.channels.flights().collect(),
         };
         let verdict = check_moment(self.k, &moment);
         self.note(verdict);
@@ -146,7 +153,7 @@ impl<P: Protocol> Stage<P> {
     pub(crate) fn deliver(&mut self, from: u32, to: u32) {
         let (from, to) = (id(from), id(to));
         let incarnation = self.nodes[to.index()].incarnation(from).expect("there is a link");
-        let message = self.ground.arrive(from, to, incarnation).expect("there is a message");
+        let message = self.channels.arrive(from, to, incarnation).expect("there is a message");
         self.input(to.0, Input::Message { from, incarnation, message });
         self.check();
     }
@@ -154,7 +161,7 @@ impl<P: Protocol> Stage<P> {
     /// Delivers everything, the lowest sender first, until nothing is in flight; at most so many messages.
     pub(crate) fn drive(&mut self, messages_max: usize) -> usize {
         for count in 0..messages_max {
-            let Some((from, to)) = self.ground.flights().next().map(|flight| (flight.from.0, flight.to.0)) else {
+            let Some((from, to)) = self.channels.flights().next().map(|flight| (flight.from.0, flight.to.0)) else {
                 return count;
             };
             self.deliver(from, to);
@@ -163,11 +170,7 @@ impl<P: Protocol> Stage<P> {
     }
 
     pub(crate) fn link_up(&mut self, a: u32, b: u32) {
-        let incarnation = self.ground.links_mut().expect("links").form(id(a), id(b));
-        for (node, peer) in [(a, b), (b, a)] {
-            self.tell(node, LinkEvent::Up { peer: id(peer), incarnation });
-        }
-        self.check();
+        self.change("up", a, b);
     }
 
     /// The link fails; what was in flight on it goes back to its sender.
@@ -177,40 +180,22 @@ impl<P: Protocol> Stage<P> {
 
     /// Likewise, and something else happens before it is back.
     pub(crate) fn link_down_while(&mut self, a: u32, b: u32, meanwhile: impl FnOnce(&mut Self)) {
-        let failed = self.ground.links_mut().expect("links").fail(id(a), id(b)).expect("there is a link");
-        for (node, peer) in [(a, b), (b, a)] {
-            self.tell(node, LinkEvent::Down { peer: id(peer), incarnation: failed.incarnation });
-        }
-        meanwhile(self);
-        for (from, to, message) in failed.undelivered {
-            self.input(from.0, Input::Undelivered { to, message });
-        }
-        self.check();
+        self.change_while("down", a, b, meanwhile);
     }
 
     /// A node enters the neighbourhood.
     pub(crate) fn join(&mut self, node: u32) {
-        let neighbourhood = self.ground.neighbourhood_mut().expect("a neighbourhood");
-        let members = neighbourhood.members().collect();
-        let life = neighbourhood.next_life();
-        let stay = Stay(u64::from(life.0));
-        neighbourhood.enter(id(node), stay);
-        for peer in self.ground.audience(id(node)) {
-            self.tell(peer.0, Crossing::Met { peer: id(node), life });
-        }
-        self.tell(node, Crossing::decreed(stay, life, members));
-        self.check();
+        self.change("join", node, node);
     }
 
     /// A node is told to leave the neighbourhood.
     pub(crate) fn leave(&mut self, node: u32) {
-        self.tell(node, Crossing::Leaving);
-        self.check();
+        self.change("leave", node, node);
     }
 
     /// Whether a node is in the neighbourhood.
     pub(crate) fn is_inside(&self, node: u32) -> bool {
-        self.ground.neighbourhood().is_some_and(|neighbourhood| neighbourhood.stay(id(node)).is_some())
+        self.ideal.listed().any(|(member, _)| member == id(node))
     }
 
     /// The protocol of a node, to look at.
@@ -219,8 +204,8 @@ impl<P: Protocol> Stage<P> {
     }
 
     /// Plays a script: `req 2`, `req 2.1` and `rel 2` are the application's, `msg 1>2` delivers what is next from 1 to
-    /// 2, `up 0-2` and `down 0-2` are the link's, `join 3` and `leave 3` cross the border, and `timer 1` is the first
-    /// timer of node 1.
+    /// 2, `timer 1` is the first timer of node 1, and all else is a change of the layer below: `up 0-2` and `down 0-2`
+    /// are the link's, `join 3` and `leave 3` cross the border.
     pub(crate) fn play(&mut self, script: &str) {
         for action in script.split(';').map(str::trim).filter(|action| !action.is_empty()) {
             let (verb, object) = action.split_once(' ').expect("a verb and an object");
@@ -231,12 +216,10 @@ impl<P: Protocol> Stage<P> {
                 ("req", &[node, demand]) => self.ask(node, self.demands[demand as usize]),
                 ("rel", &[node]) => self.release(node),
                 ("msg", &[from, to]) => self.deliver(from, to),
-                ("up", &[a, b]) => self.link_up(a, b),
-                ("down", &[a, b]) => self.link_down(a, b),
-                ("join", &[node]) => self.join(node),
-                ("leave", &[node]) => self.leave(node),
                 ("timer", &[node]) => self.fire(node, 0),
                 ("timer", &[node, timer]) => self.fire(node, timer as usize),
+                (word, &[node]) => self.change(word, node, node),
+                (word, &[node, peer]) => self.change(word, node, peer),
                 _ => panic!("no such action: {action}"),
             }
         }
@@ -251,7 +234,7 @@ impl<P: Protocol> Stage<P> {
     /// The nodes that wait although nothing is in flight and nobody is in its CS: they wait for ever.
     pub(crate) fn stuck(&self) -> Vec<u32> {
         let ids = 0..u32::try_from(self.nodes.len()).expect("a small stage");
-        let quiet = self.ground.flights().next().is_none() && ids.clone().all(|node| !self.is_critical(node));
+        let quiet = self.channels.flights().next().is_none() && ids.clone().all(|node| !self.is_critical(node));
         ids.filter(|&node| quiet && self.status(node).section == Section::Waiting).collect()
     }
 
@@ -288,6 +271,55 @@ impl<P: Protocol> Stage<P> {
     /// The kinds of the messages in flight from one node to another.
     pub(crate) fn in_flight(&self, from: u32, to: u32) -> Vec<&'static str> {
         let between = |flight: &Flight<'_, P::Message>| flight.from == id(from) && flight.to == id(to);
-        self.ground.flights().filter(between).map(|flight| P::KINDS[P::kind(flight.message)]).collect()
+        self.channels.flights().filter(between).map(|flight| P::KINDS[P::kind(flight.message)]).collect()
+    }
+}
+
+impl<P: Protocol> Carrier<P> for Stage<P> {
+    type Wrong = Infallible;
+
+    fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, _shared: bool) -> Result<(), Infallible> {
+        match self.ideal.way(from, to).expect("there is a link") {
+            Way::Open(incarnation) => self.channels.send(from, to, incarnation, message),
+            Way::Nowhere => {}
+            Way::Torn(_) => unreachable!("nobody is killed on this stage"),
+        }
+        Ok(())
+    }
+
+    fn audience(&self, from: NodeId) -> Vec<NodeId> {
+        self.ideal.audience(from).collect()
+    }
+
+    fn arm(&mut self, node: NodeId, timer: P::Timer, _after: Duration) {
+        self.disarm(node, timer);
+        let armed = &mut self.armed[node.index()];
+        armed.push(timer);
+        armed.sort_unstable();
+    }
+
+    fn disarm(&mut self, node: NodeId, timer: P::Timer) {
+        self.armed[node.index()].retain(|other| *other != timer);
+    }
+
+    fn grant(&mut self, node: NodeId, grant: Grant) -> Result<(), Infallible> {
+        let verdict = self.oracle.granted(node, grant);
+        self.note(verdict);
+        Ok(())
+    }
+
+    fn revoke(&mut self, node: NodeId, demand: Demand) {
+        _ = self.oracle.revoked(node, demand);
+    }
+
+    fn clause(&mut self, name: &'static str) {
+        self.clauses.push(name);
+    }
+
+    fn depart(&mut self, node: NodeId) -> Result<(), Infallible> {
+        let mut news = Vec::new();
+        self.ideal.depart(node, &mut news);
+        self.take_place(news);
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::{CRASHES, FAILURES, FORMATIONS, Fate, JOINS, LEAVES};
 use driftlock_protocol::klme::Klme;
 use driftlock_protocol::klme::repair::NO_COPY;
 use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Protocol, Repairs, Units, Visitor};
@@ -142,7 +142,8 @@ const TWICE: Bound = Bound::Most(2);
 fn changing(nodes: u32, k: u32, fate: Fate) -> Setup {
     let links = topologies(Topology::Line, nodes).remove(0);
     let still = Setup::still(Deployment { nodes, k, links, ..Deployment::default() }, TWICE);
-    let mut setup = Setup { failures: ONCE, formations: ONCE, cancels: ONCE, fate, ..still };
+    let still = still.allowing([(&FAILURES, ONCE), (&FORMATIONS, ONCE)]);
+    let mut setup = Setup { cancels: ONCE, fate, ..still };
     setup.spread = setup.usual_spread();
     setup
 }
@@ -182,10 +183,14 @@ fn near(nodes: u32, k: u32, requests: Bound) -> Setup {
 fn where_nodes_come_and_go() {
     for repairs in [Repairs::ALL, Repairs::NONE] {
         for k in [1, 2] {
-            counts_as_one("klme", &Setup { leaves: TWICE, joins: TWICE, ..near(2, k, ONCE) }, repairs);
-            counts_as_one("klme", &Setup { leaves: ONCE, joins: ONCE, cancels: ONCE, ..near(2, k, TWICE) }, repairs);
+            counts_as_one("klme", &near(2, k, ONCE).allowing([(&LEAVES, TWICE), (&JOINS, TWICE)]), repairs);
+            counts_as_one(
+                "klme",
+                &Setup { cancels: ONCE, ..near(2, k, TWICE).allowing([(&LEAVES, ONCE), (&JOINS, ONCE)]) },
+                repairs,
+            );
         }
-        let stale = Setup { requests_in_all: Bound::Most(4), leaves: ONCE, ..near(3, 2, TWICE) };
+        let stale = Setup { requests_in_all: Bound::Most(4), ..near(3, 2, TWICE).allowing([(&LEAVES, ONCE)]) };
         counts_as_one("klme", &stale, repairs);
     }
 }
@@ -194,10 +199,10 @@ fn where_nodes_come_and_go() {
 #[test]
 fn without_any_one_of_the_repairs() {
     for &repair in Klme::REPAIRS {
-        let setup = Setup { leaves: ONCE, joins: ONCE, ..near(2, 2, TWICE) };
+        let setup = near(2, 2, TWICE).allowing([(&LEAVES, ONCE), (&JOINS, ONCE)]);
         counts_as_one("klme", &setup, Repairs::ALL.without(repair));
     }
-    let setup = Setup { leaves: ONCE, joins: ONCE, ..near(3, 1, ONCE) };
+    let setup = near(3, 1, ONCE).allowing([(&LEAVES, ONCE), (&JOINS, ONCE)]);
     counts_as_one("klme", &setup, Repairs::ALL.without(NO_COPY));
 }
 
@@ -206,11 +211,11 @@ fn where_nodes_crash_and_messages_are_lost_and_late() {
     let timed = Timing::Timed { tick: Duration::from_secs(10), drift: 0, pauses: 1 };
     for timing in [Timing::Untimed, timed] {
         for setup in [
-            Setup { crashes: ONCE, losses: ONCE, overtakes: ONCE, ..near(2, 2, TWICE) },
-            Setup { crashes: ONCE, overtakes: ONCE, ..near(2, 1, ONCE) },
-            Setup { leaves: ONCE, joins: ONCE, ..near(2, 1, ONCE) },
-            Setup { leaves: ONCE, ..near(2, 1, Bound::Most(0)) },
-            Setup { crashes: ONCE, losses: ONCE, ..near(3, 1, ONCE) },
+            Setup { losses: ONCE, overtakes: ONCE, ..near(2, 2, TWICE).allowing([(&CRASHES, ONCE)]) },
+            Setup { overtakes: ONCE, ..near(2, 1, ONCE).allowing([(&CRASHES, ONCE)]) },
+            near(2, 1, ONCE).allowing([(&LEAVES, ONCE), (&JOINS, ONCE)]),
+            near(2, 1, Bound::Most(0)).allowing([(&LEAVES, ONCE)]),
+            Setup { losses: ONCE, ..near(3, 1, ONCE).allowing([(&CRASHES, ONCE)]) },
         ] {
             counts_as_one("klme-ft", &Setup { timing, lateness: Bound::Most(3), ..setup }, Repairs::ALL);
         }
@@ -220,11 +225,12 @@ fn where_nodes_crash_and_messages_are_lost_and_late() {
 #[test]
 fn whichever_way_stays_lie() {
     for stays in StayOrder::ALL {
-        let mut setup = Setup { leaves: TWICE, joins: Bound::Any, lateness: Bound::Most(3), ..near(2, 1, ONCE) };
+        let mut setup =
+            Setup { lateness: Bound::Most(3), ..near(2, 1, ONCE).allowing([(&LEAVES, TWICE), (&JOINS, Bound::Any)]) };
         setup.spread = 6;
         setup.set_stays(stays);
         counts_as_one("klme-ft", &setup, Repairs::ALL);
-        setup.crashes = ONCE;
+        setup.allow([(&CRASHES, ONCE)]);
         counts_as_one("klme-ft", &setup, Repairs::ALL);
     }
 }

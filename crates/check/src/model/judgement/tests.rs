@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use driftlock_protocol::ideal::{Change, LEAVES};
 use driftlock_protocol::{Crossing, LinkEvent, NodeId, Permits, View};
 use driftlock_spec::Violation;
 
@@ -151,10 +152,9 @@ fn who_leaves_or_is_outside_is_owed_nothing_there() {
     scene.seat(1, Puppet::bare(), 1);
     scene.seat(2, Puppet::bare(), 1);
     assert_eq!(scene.owed().0, [1, 2]);
-    let leaving = scene.model.parts.told(Crossing::Leaving);
-    scene.step(1, leaving);
+    scene.has_made(Change::at(&LEAVES, NodeId(1)));
     assert_eq!(scene.owed().0, [2]);
-    scene.model.layout.set_inside(&mut scene.state, NodeId(2), false);
+    scene.has_departed(2);
     assert_eq!(scene.owed().0, [0; 0]);
 }
 
