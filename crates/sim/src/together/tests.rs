@@ -77,3 +77,20 @@ fn the_same_seeds_give_the_same_trace_and_recording_changes_nothing() {
     assert_eq!(recorded(&plans), (outcomes.clone(), trace));
     assert_eq!(replicate(&plans, 0, [None, None]).expect("nothing is written"), outcomes);
 }
+
+#[test]
+fn each_resource_is_judged_and_one_that_is_broken_ends_the_run_of_all() {
+    let terrain: Terrain = toml::from_str(FAULTS).expect("a field");
+    for broken in [0, 1] {
+        let mut algorithms = [("krl", 2), ("krl", 2)];
+        algorithms[broken] = ("hok", 3);
+        let mut plans = plans(&algorithms, &terrain);
+        let config = Config { without: vec!["reclaim".into()], entries: 10_000, ..plans[broken].config.clone() };
+        plans[broken] = config.plan().expect("it makes sense");
+        let (outcomes, trace) = recorded(&plans);
+        let violated: Vec<_> = outcomes.iter().map(|outcome| outcome.violation.is_some()).collect();
+        assert_eq!(violated, [broken == 0, broken == 1]);
+        let end = String::from_utf8(trace).expect("text").lines().last().expect("it ends").to_owned();
+        assert!(end.contains("\"violation\"") && end.contains("\"resource\":1") == (broken == 1), "{end}");
+    }
+}
