@@ -109,7 +109,7 @@ impl World {
                 let late = if self.loss > 0 { self.rng.below(1_000_000) } else { 0 };
                 let arrives = self.now + delay + Time(100_000 + late);
                 self.queue.push(Reverse((arrives, self.arrivals.len())));
-                self.arrivals.push(Some((at, from, Rc::clone(packet))));
+                self.arrivals.push(Some((at, from, Rc::clone(&packet))));
             }
         }
     }
