@@ -312,16 +312,6 @@ enum Whose {
     Others,
 }
 
-/// What a node hears of another one whose life was the former.
-fn compare(key: Key, former: Option<Incarnation>, life: Option<Incarnation>, out: &mut Vec<Effect>) {
-    let (resource, peer) = key;
-    out.extend(match life {
-        Some(life) if former != Some(life) => Some(Effect::Met { resource, peer, life }),
-        None if former.is_some() => Some(Effect::Parted { resource, peer }),
-        _ => None,
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
