@@ -130,11 +130,11 @@ fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
 #[test]
 fn it_is_simulated_and_every_step_is_repeated() {
     let page = Page::default();
-    let (entries, swaps) = simulated(1, 3_000, &page);
+    let (entries, swaps) = simulated(1, 4_000, &page);
     assert!(entries > 100 && swaps > 100, "{entries} entries, {swaps} swaps");
     assert!(page.replayed(Sight::Keen) > 2_000);
     let again = Page::default();
-    simulated(1, 3_000, &again);
+    simulated(1, 4_000, &again);
     assert!(*page.0.lock().unwrap() == *again.0.lock().unwrap(), "the same seed gives the same trace");
 }
 
