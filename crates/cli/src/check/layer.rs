@@ -216,3 +216,34 @@ pub(super) fn apply(
         Start::Nodes => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command};
+    use driftlock_protocol::ideal::{Course, Ideal, IdealOf, Kind};
+    use driftlock_protocol::{Protocol, Visitor};
+
+    use super::*;
+
+    struct Kinds;
+
+    impl Visitor for Kinds {
+        type Output = &'static [&'static Kind];
+
+        fn visit<P: Protocol>(self, _variant: P::Variant) -> Self::Output {
+            IdealOf::<P>::KINDS
+        }
+    }
+
+    #[test]
+    fn each_kind_of_change_that_is_bounded_has_a_flag_of_its_name() {
+        let flags = [LinkFlags::augment_args, NeighbourhoodFlags::augment_args, LifeFlags::augment_args];
+        let command = flags.into_iter().fold(Command::new("check"), |command, augment| augment(command));
+        let has_flag = |kind: &Kind| command.get_arguments().any(|flag| flag.get_long() == Some(kind.name));
+        for algorithm in ALGORITHMS {
+            let kinds = algorithm.visit(Kinds).iter().filter(|kind| kind.course == Course::Bounded);
+            let missing: Vec<_> = kinds.filter(|kind| !has_flag(kind)).map(|kind| kind.name).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", algorithm.tag);
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, check, record};
-use driftlock_protocol::ideal::{Change, Fate};
+use driftlock_protocol::ideal::{Change, Fate, Ideal};
 use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs, Tokens};
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Stays, Subject, stream};
@@ -79,7 +79,8 @@ fn circle(nodes: u32) -> Deployment {
     Deployment { nodes, k: 1, ..Deployment::default() }
 }
 
-/// Runs so many events; between them applications ask, and any two nodes change places, so often.
+/// Runs so many events; between them applications ask, and two nodes change places where nothing is in the way. Tells
+/// how often an application entered, and nodes changed places.
 fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
     const NODES: u32 = 5;
     let deployment = circle(NODES);
@@ -104,8 +105,12 @@ fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
         }
         if count % 10 == 0 {
             let peer = NodeId((node.0 + 1 + count / 10 % (NODES - 1)) % NODES);
-            world.change(Change::between(&SWAPS, node, peer), Fate::Lost).expect("it holds");
-            swaps += 1;
+            let swap = Change::between(&SWAPS, node, peer);
+            let needs = world.ideal().needs(swap);
+            if needs.drained.iter().all(|&(from, to)| world.are_drained(from, to)) {
+                world.change(swap, Fate::Lost).expect("it holds");
+                swaps += 1;
+            }
         }
         match world.next_event() {
             Some(Event::Release { node, entry }) => _ = world.release(node, entry).expect("it holds"),
@@ -125,11 +130,11 @@ fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
 #[test]
 fn it_is_simulated_and_every_step_is_repeated() {
     let page = Page::default();
-    let (entries, swaps) = simulated(1, 3_000, &page);
-    assert!(entries > 100 && swaps == 300, "{entries} entries, {swaps} swaps");
+    let (entries, swaps) = simulated(1, 4_000, &page);
+    assert!(entries > 100 && swaps > 100, "{entries} entries, {swaps} swaps");
     assert!(page.replayed(Sight::Keen) > 2_000);
     let again = Page::default();
-    simulated(1, 3_000, &again);
+    simulated(1, 4_000, &again);
     assert!(*page.0.lock().unwrap() == *again.0.lock().unwrap(), "the same seed gives the same trace");
 }
 
@@ -159,7 +164,7 @@ fn a_counterexample_is_recorded_and_repeated() {
     let counterexample = searched(&setup, Sight::Blind).violation.expect("they send to who is next no more");
     assert!(matches!(counterexample.violation, Violation::NoLink { .. }), "{counterexample:?}");
     let words: Vec<_> = counterexample.actions.iter().map(ToString::to_string).collect();
-    assert_eq!(words, ["swap 0-1", "req 1"], "a wrong way is the shortest one");
+    assert_eq!(words, ["req 1", "swap 0-1"], "it asks once more, and the wrong one");
     let page = Page::default();
     let model = Model::<Baton>::new(setup.clone(), Sight::Blind, Repairs::ALL).unwrap();
     record(&model, &counterexample, page.writer(&setup.deployment)).unwrap();
