@@ -55,7 +55,7 @@ pub use life::{Charter, Claims, Harm};
 pub use link::{Incarnation, LinkEvent};
 pub use neighbourhood::{Crossing, Stay};
 pub use node::{Input, InputOf, Node, Reach, Refusal, Stored};
-pub use outbox::{Effect, Outbox};
+pub use outbox::{Effect, Never, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
 pub use registry::{ALGORITHMS, Algorithm, Manner, Tokens, Visitor};
 pub use repairs::{Repair, Repairs};
