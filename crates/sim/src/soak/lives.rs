@@ -1,7 +1,7 @@
 //! Nodes that are killed while things change, and come back.
 
 use driftlock_net::Time;
-use driftlock_protocol::{Algorithm, Harm, Layer, NodeId, Protocol, View};
+use driftlock_protocol::{Harm, Layer, NodeId, Protocol, View};
 use rand::RngExt;
 
 use super::changes::pick;
@@ -24,12 +24,12 @@ const AT_STAKE: f64 = 0.5;
 
 impl Case {
     /// The same run, perhaps with nodes that are killed, if the algorithm claims to stand that, and with wrong hints.
-    pub(super) fn with_lives(self, algorithm: &Algorithm) -> Self {
+    pub(super) fn with_lives<P: Protocol>(self) -> Self {
         let mut draw = stream(self.seed, WHETHER, Subject::Life);
-        let claims = algorithm.claims();
+        let claims = P::CLAIMS;
         let is_drawn = self.terrain.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
         let kill_rate = if is_drawn && draw.random_bool(0.5) { log_uniform(0.01, 0.3, &mut draw) } else { 0.0 };
-        let is_misled = claims.stand(Harm::Crash) && algorithm.layer() == Layer::Neighbourhood && draw.random_bool(0.5);
+        let is_misled = claims.stand(Harm::Crash) && P::View::LAYER == Layer::Neighbourhood && draw.random_bool(0.5);
         let wrong_hints = if is_misled { draw.random_range(0.0..0.5) } else { 0.0 };
         Self { kill_rate, wrong_hints, ..self }
     }
