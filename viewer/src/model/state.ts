@@ -146,7 +146,7 @@ export class State {
     return this.resource.neighbourhoods.length > 0;
   }
 
-  /** Whether a node leads there and lends the units, so that a token is handed over when another node begins to lead. */
+  /** Whether a node leads there and lends the units: a token is handed over when another node begins to lead. */
   get hasLeader(): boolean {
     return this.isNeighbourhood && this.resource.handsOver.length > 0;
   }
