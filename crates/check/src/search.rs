@@ -80,8 +80,8 @@ pub struct Report {
     pub cut: u64,
     /// Of service and calm, from so many states it could not be decided: it depends on what was not followed.
     pub undecided: u64,
-    /// Of so many nodes that wait, counted in each state by itself, service says nothing: no node has a token there, and
-    /// none is on its way. Without the graph they are not counted.
+    /// Of so many nodes that wait, counted in each state by itself, service says nothing: no node has a token there,
+    /// and none is on its way. Without the graph they are not counted.
     pub uncounted: u64,
     /// What was the case in some state, so that the verdict is not about nothing.
     pub witnessed: Witnessed,

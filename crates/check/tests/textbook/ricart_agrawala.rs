@@ -225,7 +225,7 @@ impl Protocol for RicartAgrawala {
         let members = || moment.nodes.iter().filter_map(|node| node.place.as_ref().map(|place| (*node, place)));
         let is_known = members().any(|(_, place)| place.generation.is_some());
         let is_told = |flight: &Flight<'_, Message>| matches!(flight.message, Message::Welcome { .. });
-        // Without this lemma the loss of the number goes unnoticed: service counts no node that waits where none has it.
+        // Without this lemma its loss goes unnoticed: service counts no node that waits where none knows it.
         if members().next().is_some() && !is_known && !moment.flights.iter().any(is_told) {
             return Err("no member knows the greatest number, and none is about to".into());
         }
