@@ -38,7 +38,7 @@ function modules(row, head) {
 function page(text) {
   const about = text.split("\n").slice(2).join("\n").split("\n\n")[0].replaceAll("\n", " ");
   // What follows the year is about the page, not about the paper.
-  const paper = /^.*?\b20\d\d\./.exec(about)?.[0] ?? `${about.split(" (")[0]}.`;
+  const paper = /^.*?\b(?:19|20)\d\d\./.exec(about)?.[0] ?? `${about.split(" (")[0]}.`;
   const clauses = {};
   const repairs = {};
   for (const { head, rows } of tables(text)) {

@@ -28,12 +28,13 @@ export function readLines(...lines: readonly (object | string)[]): Trace {
   return readBytes(new TextEncoder().encode(text));
 }
 
-/** What the header says of the algorithms that the tests speak of. */
+/** What the header says of the algorithms that the tests speak of, and of one in which each node asks all others. */
 const MANNERS: Readonly<Record<string, object>> = {
   krl: { tokens: "each", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["krl"] },
   hok: { tokens: "one", asks: ["request"], brings: ["token"], hands_over: ["token"], pages: ["hok"] },
   klme: { tokens: "one", asks: ["req_cs"], brings: ["token", "per_grant"], hands_over: ["token"], pages: ["klme"] },
   "klme-ft": { tokens: "none", asks: ["claim"], brings: ["token", "grant"], hands_over: ["token"], pages: ["klme-ft", "klme"] },
+  permission: { tokens: "none", asks: ["request"], brings: ["reply"], hands_over: [], pages: [] },
 };
 
 export function resource(algorithm: string, more: object = {}): object {

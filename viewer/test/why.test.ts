@@ -49,6 +49,19 @@ test("somebody in its critical section", () => {
   assert.match(why.sentences.at(-1)!, /is served when it releases/);
 });
 
+test("where no node leads, a node waits for the leave of others, and nothing is lost", () => {
+  const inside = { neighbourhoods: [{ members: [0, 1, 2] }] };
+  const begin = header(3, { links: [] }, "permission", inside);
+  const grant = { out: [{ grant: { permits: [0] } }], status: { section: "critical", permits: [0], queue: [1] } };
+  const trace = readLines(begin, step(0, 0, grant), step(1, 1, waiting([0], [2])), step(2, 2, waiting([1])), step(2, 3, waiting([])));
+  const told = (index: number) => whyWaits(trace.stateAt(index), 2);
+  assert.deepEqual(told(2).path, [2, 1, 0]);
+  assert.equal(told(2).ending, "held");
+  assert.match(told(2).sentences.join(" "), /has asked 1, where it is 1st of 1.*Node 1 has asked 0, where.*uses unit 0/s);
+  assert.doesNotMatch(told(2).sentences.join(" "), /leader|token/);
+  assert.deepEqual([told(3).ending, told(3).sentences[0]], ["held", "Node 2 has not asked anybody yet."]);
+});
+
 test("krl's deadlock is found in its counterexample", () => {
   const trace = readTrace("krl-deadlock");
   const state = trace.stateAt(trace.length - 1);

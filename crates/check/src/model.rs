@@ -40,6 +40,8 @@ pub struct Model<P: Protocol> {
     pub(crate) cut: AtomicU64,
     /// The furthest that heights lay apart.
     pub(crate) spread: AtomicU64,
+    /// How many waiters service says nothing of: see [`Model::uncounted`].
+    pub(crate) uncounted: AtomicU64,
     /// How many states were looked at.
     pub(crate) expanded: AtomicU64,
     /// The number of the first state in which something is wrong.
@@ -71,6 +73,7 @@ impl<P: Protocol> Model<P> {
             seen: AtomicU64::new(0),
             cut: AtomicU64::new(0),
             spread: AtomicU64::new(0),
+            uncounted: AtomicU64::new(0),
             expanded: AtomicU64::new(0),
             violated: AtomicU32::new(NOT_VIOLATED),
             stop: AtomicBool::new(false),

@@ -81,6 +81,9 @@ pub struct Report {
     pub cut: u64,
     /// Of service and calm, from so many states it could not be decided: it depends on what was not followed.
     pub undecided: u64,
+    /// Of so many nodes that wait, counted in each state by itself, service says nothing: no node has a token there,
+    /// and none is on its way. Without the graph they are not counted.
+    pub uncounted: u64,
     /// What was the case in some state, so that the verdict is not about nothing.
     pub witnessed: Witnessed,
     /// The shortest way to the first violation, if there is one.
@@ -137,7 +140,12 @@ impl<P: Protocol> stateright::Model for Model<P> {
         self.expanded.fetch_add(1, Ordering::Relaxed);
         self.enabled(state, actions);
         if let Some(recorder) = &self.recorder {
-            recorder.state(state.index, self.owed(state));
+            let owed = self.owed(state);
+            recorder.state(state.index, owed);
+            let uncounted = if owed == 0 { self.uncounted(state) } else { 0 };
+            if uncounted > 0 {
+                self.uncounted.fetch_add(uncounted as u64, Ordering::Relaxed);
+            }
         }
     }
 
@@ -252,6 +260,7 @@ fn pass<P: Protocol>(
         spread: model.spread.load(Ordering::Relaxed),
         cut: model.cut.load(Ordering::Relaxed),
         undecided: 0,
+        uncounted: model.uncounted.load(Ordering::Relaxed),
         witnessed: model.witnessed(),
         violation: None,
     };

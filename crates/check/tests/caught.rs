@@ -1,6 +1,6 @@
 //! A protocol with one flaw at a time: each property notices what it is there for, by the shortest way.
 
-use driftlock_check::{Bound, Effort, Model, Pace, Property, Setup, Walked, check, walk};
+use driftlock_check::{Bound, Effort, Model, Pace, Properties, Property, Setup, Walked, check, walk};
 use driftlock_protocol::{
     Charter, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
     Section, Status, Units,
@@ -204,6 +204,22 @@ fn a_permit_that_vanishes_is_caught() {
 fn a_waiter_that_nobody_serves_is_caught_in_silence_and_in_endless_talk() {
     is_caught(Flaw::Silent, Property::Service, "nodes [0] wait", "req 0");
     is_caught(Flaw::EndlessTalk, Property::Service, "without a further change nothing leads", "req 0");
+}
+
+/// Where no node has the token that all wait for, service says nothing, and the search counts of how many.
+#[test]
+fn waiters_that_service_says_nothing_of_are_counted() {
+    let searched = |flaw, properties| {
+        let alone = Deployment { nodes: 1, k: 1, ..Deployment::default() };
+        let setup = Setup { properties, ..Setup::still(alone, Bound::Most(1)) };
+        let effort = Effort { threads: 2, liveness: true };
+        let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| Pace::On).unwrap();
+        (report.violation.map(|found| Property::of(&found.violation)), report.uncounted)
+    };
+    let usual = Properties::USUAL.without(Property::Conservation);
+    assert_eq!(searched(Flaw::Forgets, usual), (None, 1));
+    assert_eq!(searched(Flaw::Forgets, usual.without(Property::Service)), (None, 0), "service is not asked for");
+    assert_eq!(searched(Flaw::Silent, usual), (Some(Property::Service), 0), "the owner has the token");
 }
 
 /// So many random walks with two nodes, each of which asks once.

@@ -22,7 +22,7 @@ fn holds(tag: &str, setup: &Setup) {
     let nodes = setup.deployment.nodes as usize;
     let report = Algorithm::named(tag).unwrap().visit(Explore(setup));
     assert_eq!(report.violation, None, "{tag}: {setup:?}");
-    assert!(report.exhaustive && report.liveness, "{tag}: {setup:?}");
+    assert!(report.exhaustive && report.liveness && report.uncounted == 0, "{tag}: {setup:?}");
     assert!(report.witnessed.all_in_use && report.witnessed.granted.len() == nodes, "{tag}: {:?}", report.witnessed);
 }
 

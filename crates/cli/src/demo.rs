@@ -67,8 +67,8 @@ pub(crate) struct Args {
     /// The number of docks [default: 3; 1 for rl]
     #[arg(long, allow_hyphen_values = true)]
     k: Option<u32>,
-    /// Switch this repair of the paper's text off; may be given several times
-    #[arg(long, value_name = "REPAIR")]
+    /// Switch this repair of the paper's text off; several as NAME,NAME or by several flags
+    #[arg(long, value_name = "REPAIR", value_delimiter = ',')]
     without: Vec<String>,
     /// From which all randomness follows
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]

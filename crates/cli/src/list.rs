@@ -43,7 +43,9 @@ fn details(algorithm: &Algorithm) -> String {
     let mut text =
         format!("{}: {}\n\n{}: \"{}\", {}\n", algorithm.tag, algorithm.summary, paper.authors, paper.title, paper.year);
     text += match algorithm.repairs() {
-        [] if algorithm.guards().is_empty() => "\nThe paper's text is in force as it was published.\n",
+        [] if algorithm.guards().is_empty() => {
+            "\nThere are no repairs of the paper's text that could be switched off.\n"
+        }
         [] => "\nWhat is ours alone has no repairs of the paper's text.\n",
         _ => "\nRepairs of the paper's text, which --without NAME switches off:\n",
     };

@@ -221,8 +221,8 @@ struct Parameters {
     /// Which neighbours are told of a lowered height: published or repaired [default: repaired]
     #[arg(long, visible_alias = "linkinfo", value_name = "RULE")]
     link_info: Option<LinkInfoRule>,
-    /// Switch a repair of the paper's text off (see driftlock list ALGORITHM); may be given several times
-    #[arg(long, value_name = "REPAIR")]
+    /// Switch a repair of the paper's text off (see driftlock list ALGORITHM); several as NAME,NAME or by several flags
+    #[arg(long, value_name = "REPAIR", value_delimiter = ',')]
     without: Vec<String>,
     /// Switch all repairs off: the paper's text as published
     #[arg(long, conflicts_with = "without")]

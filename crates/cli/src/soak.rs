@@ -73,8 +73,8 @@ pub(crate) struct Args {
     /// Let every network have so many nodes, 3 to 200; with --field, half of them in a hall in which all hear all
     #[arg(long, value_name = "NUMBER", conflicts_with = "crowded")]
     nodes: Option<u32>,
-    /// Switch a repair of the paper's text off; may be given several times
-    #[arg(long, value_name = "REPAIR")]
+    /// Switch a repair of the paper's text off; several as NAME,NAME or by several flags
+    #[arg(long, value_name = "REPAIR", value_delimiter = ',')]
     without: Vec<String>,
     #[command(flatten)]
     constants: ConstantFlags,

@@ -282,6 +282,8 @@ fn constants_that_make_no_sense_are_refused_by_every_command() {
 fn rl_shares_one_unit_without_being_told() {
     let said = quick(&["--algorithm", "rl"]);
     assert!(said.code == 0 && said.out.contains("with k = 1"), "{}{}", said.out, said.err);
+    let alone = quick(&["--algorithm", "rl", "--nodes", "1"]);
+    assert!(alone.code == 0 && alone.out.contains("with k = 1"), "{}{}", alone.out, alone.err);
 }
 
 #[test]
@@ -733,6 +735,25 @@ fn check_says_what_it_could_not_decide() {
     assert!(said.out.contains("undecided:"), "{}", said.out);
     let said = check(&["krlf", "--link-changes", "0", "--safety-only", "--also", "calm"]);
     assert!(said.out.contains("stuck waiters only") && !said.out.contains("calm"), "{}", said.out);
+}
+
+#[test]
+fn check_takes_several_repairs_in_one_flag_or_in_several() {
+    let searched = |flags: &[&str]| check(&[&["krl", "--nodes", "2", "--format", "transcript"], flags].concat()).out;
+    let both = searched(&["--without", "pace,reclaim"]);
+    assert!(both.contains("krl without pace, reclaim:"), "{both}");
+    assert_eq!(both, searched(&["--without", "pace", "--without", "reclaim"]));
+}
+
+#[test]
+fn check_fails_where_service_says_nothing_of_those_that_wait() {
+    // The leader crashes, and the units with it.
+    let words: Vec<_> =
+        "klme --nodes 2 --crossings 0 --crashes 1 --ignore invariant --ignore conservation".split(' ').collect();
+    let said = check(&words);
+    assert!(said.code == 1 && said.out.contains("but service says nothing of"), "{}{}", said.out, said.err);
+    let said = check(&[&words[..], &["--ignore", "service"]].concat());
+    assert!(said.code == 0 && !said.out.contains("says nothing"), "{}{}", said.out, said.err);
 }
 
 #[test]

@@ -22,8 +22,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    Charter, Crossing, Demand, Deployment, Grant, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section,
-    Status, Units,
+    Charter, Crossing, Demand, Deployment, Grant, Moment, Never, NodeId, Out, Permits, Protocol, Repair, Repairs,
+    Section, Status, Units,
 };
 
 mod crossing;
@@ -305,10 +305,6 @@ impl Protocol for Klme {
         lemmas::hold(moment)
     }
 }
-
-/// KLME needs no timers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Never {}
 
 impl Klme {
     /// *`M_Th_id`*: the node that has the token, as far as it knows.

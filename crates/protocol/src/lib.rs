@@ -59,7 +59,7 @@ pub use life::{Charter, Claims, Harm};
 pub use link::{Incarnation, LinkEvent, Linked};
 pub use neighbourhood::{Crossing, Membership, Stay};
 pub use node::{Input, InputOf, Node, Refusal, Stored};
-pub use outbox::{Effect, Outbox};
+pub use outbox::{Effect, Never, Outbox};
 pub use protocol::{Deployment, Flight, Moment, NODES_MAX, Out, Protocol, carries_permits};
 pub use registry::{ALGORITHMS, Algorithm, Manner, Tokens, Visitor};
 pub use repairs::{Repair, Repairs};

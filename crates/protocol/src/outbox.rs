@@ -3,7 +3,7 @@
 use alloc::vec::{Drain, Vec};
 use core::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Demand, Grant, NodeId};
 
@@ -47,6 +47,10 @@ pub enum Effect<M, T> {
     Clause(&'static str),
 }
 
+/// The timers of a protocol that arms none: a world knows by this type that time means nothing to it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Never {}
+
 /// The effects of one step, in a buffer that is used again and again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outbox<M, T> {
@@ -79,7 +83,8 @@ impl<M: Clone, T> Outbox<M, T> {
         }
     }
 
-    /// Sends a message to every other member that is in the neighbourhood now; on a radio this is one transmission.
+    /// Sends a message to every other member that is in the neighbourhood now; on a radio this is one transmission. The
+    /// sender does not hear it.
     pub fn broadcast(&mut self, message: M) {
         self.effects.push(Effect::Broadcast { message });
     }

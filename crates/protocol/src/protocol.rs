@@ -122,7 +122,8 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     fn units_max(&self) -> Units;
     /// The permits this node holds, in use or not.
     fn held(&self) -> Permits;
-    /// Whether it holds what a node must have to be granted anything. Usually that is the permits themselves.
+    /// Whether it holds what a node must have to be granted anything. Usually that is the permits themselves. Where no
+    /// node that it reaches holds it, a waiter is not taken for owed.
     fn has_token(&self) -> bool {
         !self.held().is_empty()
     }
@@ -141,7 +142,7 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     fn kind(message: &Self::Message) -> usize;
 
     /// The permits that no node holds and no message carries, because their return is still being reported to the node
-    /// that has them in its books. Usually there are none.
+    /// that has them in its books, or because what is not in use is nowhere. Usually there are none.
     fn returning(_moment: &Moment<'_, Self>) -> Permits {
         Permits::NONE
     }

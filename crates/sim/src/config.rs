@@ -271,7 +271,7 @@ impl Config {
         }
         match algorithm.units {
             UnitsRule::One if k != 1 => return Err(ConfigError::OnlyOneUnit { algorithm: tag, k }),
-            UnitsRule::One | UnitsRule::FewerThanNodes if k >= nodes => {
+            UnitsRule::FewerThanNodes if k >= nodes => {
                 return Err(ConfigError::TooManyUnits { algorithm: tag, k, nodes });
             }
             UnitsRule::One | UnitsRule::FewerThanNodes | UnitsRule::AnyNumber | UnitsRule::Several => {}

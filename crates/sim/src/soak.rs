@@ -165,9 +165,14 @@ pub struct Report {
 impl Case {
     /// The run of this seed. What becomes of messages on failing links is part of it: never that they are lost.
     pub fn draw(seed: u64, crowd: Crowd, algorithm: &Algorithm) -> Self {
+        algorithm.visit(DrawCase { seed, crowd, units: algorithm.units })
+    }
+
+    /// Likewise, for a protocol that need not be registered, and that can manage so many units.
+    pub fn draw_for<P: Protocol>(seed: u64, crowd: Crowd, units: UnitsRule) -> Self {
         let mut draw = stream(seed, 0, Subject::Setting);
-        let (nodes, k) = sizes(crowd, algorithm.units, &mut draw);
-        let deployment = match algorithm.starts_from() {
+        let (nodes, k) = sizes(crowd, units, &mut draw);
+        let deployment = match IdealOf::<P>::STARTS_FROM {
             Start::Links if !crowd.is_afield() => linked(nodes, k, &mut draw),
             Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
             // Who hears whom, nobody knows beforehand.
@@ -179,18 +184,14 @@ impl Case {
             deployment,
             delay: random_duration(0.05..=2.0, &mut draw),
             cs_time: random_duration(0.0..=5.0, &mut draw),
-            demands: demands(k, algorithm.units),
+            demands: demands(k, units),
             request_rate: log_uniform(0.01, 2.0, &mut draw),
             impatience: if draw.random_bool(0.25) { 0.3 } else { 0.0 },
             change_rate: log_uniform(0.02, 4.0, &mut draw),
             fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
-            crashes: algorithm.claims().stand(Harm::Crash) && draw.random_bool(0.7),
-            loss: if algorithm.claims().stand(Harm::Crash) && draw.random_bool(0.7) {
-                draw.random_range(0.0..0.1)
-            } else {
-                0.0
-            },
+            crashes: P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7),
+            loss: if P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             seclusion: false,
             disorder: None,
             kill_rate: 0.0,
@@ -204,23 +205,19 @@ impl Case {
             let side = outdoors::side(crowd, nodes, &mut draw);
             outdoors::terrain(side, heals_at, &mut draw)
         });
-        let case = Self { terrain, ..case }.with_lives(algorithm);
-        if algorithm.claims().stand(Harm::Overtaking) && case.terrain.is_none() {
-            case.disordered(algorithm, &mut draw)
-        } else {
-            case
-        }
+        let case = Self { terrain, ..case }.with_lives::<P>();
+        if P::CLAIMS.stand(Harm::Overtaking) && case.terrain.is_none() { case.disordered::<P>(&mut draw) } else { case }
     }
 
     /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with
     /// members out of reach, so that leaders rest, are missed, and are elected, again and again.
-    fn disordered(self, algorithm: &Algorithm, draw: &mut Stream) -> Self {
+    fn disordered<P: Protocol>(self, draw: &mut Stream) -> Self {
         let case = Self { disorder: disorder(draw), ..self };
         if draw.random_bool(0.5) {
             return case;
         }
         Self {
-            seclusion: algorithm.claims().stand(Harm::Crash),
+            seclusion: P::CLAIMS.stand(Harm::Crash),
             request_rate: log_uniform(0.001, 0.1, draw),
             change_rate: log_uniform(0.01, 0.2, draw),
             fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
@@ -428,6 +425,20 @@ fn random_duration(means: RangeInclusive<f64>, draw: &mut Stream) -> Duration {
 
 fn log_uniform(low: f64, high: f64, draw: &mut Stream) -> f64 {
     low * libm::pow(high / low, draw.random::<f64>())
+}
+
+struct DrawCase {
+    seed: u64,
+    crowd: Crowd,
+    units: UnitsRule,
+}
+
+impl Visitor for DrawCase {
+    type Output = Case;
+
+    fn visit<P: Protocol>(self, _variant: P::Variant) -> Case {
+        Case::draw_for::<P>(self.seed, self.crowd, self.units)
+    }
 }
 
 struct RunCase<'a> {

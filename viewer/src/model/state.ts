@@ -146,6 +146,11 @@ export class State {
     return this.resource.neighbourhoods.length > 0;
   }
 
+  /** Whether a node leads there and lends the units: a token is handed over when another node begins to lead. */
+  get hasLeader(): boolean {
+    return this.isNeighbourhood && this.resource.handsOver.length > 0;
+  }
+
   static first(header: Header, number: number, roster: Roster, table: LinkTable): State {
     const resource = header.resources[number];
     const state = new State(roster, resource, number);

@@ -88,11 +88,13 @@ class Chain {
   #ask(at: number, next: number): void {
     const { flights, nodes } = this.#state;
     const place = nodes[next].queue.indexOf(at);
-    const verb = this.#path.length === 1 ? "has asked" : "has passed the request on to";
+    // Inside a neighbourhood without a leader every node asks all others by itself.
+    const asksForItself = this.#path.length === 1 || (this.#state.isNeighbourhood && !this.#state.hasLeader);
+    const verb = asksForItself ? "has asked" : "has passed the request on to";
     const under = flights.get(pairOf(at, next))?.find((flight) => this.#state.resource.asks.includes(flight.content.kind));
     if (under) this.#sentences.push(`Node ${this.#id(at)} ${verb} ${this.#id(next)}; the request is still on its way.`);
     else if (place >= 0) this.#sentences.push(`Node ${this.#id(at)} ${verb} ${this.#id(next)}, where it is ${ordinal(place + 1)} of ${nodes[next].queue.length} in the queue.`);
-    else if (this.#state.isNeighbourhood) this.#sentences.push(`Node ${this.#id(at)} takes ${this.#id(next)} for the leader.`);
+    else if (this.#state.hasLeader) this.#sentences.push(`Node ${this.#id(at)} takes ${this.#id(next)} for the leader.`);
     else this.#sentences.push(`Node ${this.#id(at)} waits on ${this.#id(next)}, but its request is not in the queue of ${this.#id(next)}: node ${this.#id(next)} does not know of it, or not any more.`);
   }
 
@@ -132,7 +134,8 @@ class Chain {
 
   #deadEnd(at: number): true {
     const users = usersWords(this.#state, at);
-    if (this.#state.isNeighbourhood) return this.#atLeader(at, users);
+    if (this.#state.hasLeader) return this.#atLeader(at, users);
+    if (this.#state.isNeighbourhood && this.#path.length === 1) return this.#end("held", `Node ${this.#id(at)} has not asked anybody yet.`, users);
     const doubt = doubtOf(this.#state, (from) => from === at);
     if (doubt) return this.#end("held", doubt, users);
     const whose = this.#path.length === 1 ? `Node ${this.#id(at)} has not asked anybody` : `Node ${this.#id(at)} waits on nobody, and holds nothing`;

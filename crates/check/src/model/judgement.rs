@@ -39,6 +39,23 @@ impl<P: Protocol> Model<P> {
         layout.ids().filter(move |&node| waits(node) && staying >> node.0 & 1 == 1)
     }
 
+    /// How many nodes wait that are not owed anything because no node has a token, and none is on its way: service says
+    /// nothing of them.
+    pub(crate) fn uncounted(&self, state: &State) -> usize {
+        let waiters = self.waiters(state).count();
+        if waiters == 0 || !self.setup.properties.has(Property::Service) || self.is_token_anywhere(state) {
+            return 0;
+        }
+        waiters
+    }
+
+    fn is_token_anywhere(&self, state: &State) -> bool {
+        let (layout, parts) = (self.layout, &self.parts);
+        let mut messages = layout.channels(state).iter().flat_map(|&channel| &parts.channels.get(channel).messages);
+        layout.seats(state).iter().any(|&seat| parts.seats.get(seat).has_token)
+            || messages.any(|&message| parts.messages.get(message).is_token)
+    }
+
     /// Whether these nodes, and what is on its way between them, have a token and the units for each of their requests.
     fn can_serve(&self, state: &State, members: u8, all_leave: bool) -> bool {
         let (layout, parts) = (self.layout, &self.parts);

@@ -3,8 +3,9 @@
 use std::any::TypeId;
 
 use driftlock_check::{Properties, Property};
-use driftlock_protocol::klme::Never;
-use driftlock_protocol::{ALGORITHMS, Algorithm, Deployment, Harm, NodeId, Protocol, Repairs, Stay, Urgency, Visitor};
+use driftlock_protocol::{
+    ALGORITHMS, Algorithm, Deployment, Harm, Never, NodeId, Protocol, Repairs, Stay, Urgency, Visitor,
+};
 use driftlock_sim::config::ConfigError;
 
 use super::flags::Args;
@@ -106,6 +107,7 @@ impl Visitor for AskTraits {
 
 #[cfg(test)]
 mod tests {
+    use driftlock_protocol::ideal::Start;
     use driftlock_sim::config::Config;
     use driftlock_sim::run::{Records, replicate};
 
@@ -114,9 +116,11 @@ mod tests {
 
     /// Which nodes waited for how long, in one crowded replication.
     fn waits(config: Config) -> Vec<driftlock_net::Time> {
-        let config = Config { nodes: 8, load: 1.0, connectivity: 0.6, warmup: 0, entries: 300, ..config };
-        let config = if config.algorithm.starts_with("klme") { Config { connectivity: 0.2, ..config } } else { config };
-        let plan = with_own_units(config, false).plan().unwrap();
+        let config = Config { nodes: 8, load: 1.0, warmup: 0, entries: 300, ..config };
+        let start = Algorithm::named(&config.algorithm).unwrap().starts_from();
+        // That share of links is refused where there are none.
+        let connectivity = if start == Start::Links { 0.6 } else { Config::default().connectivity };
+        let plan = with_own_units(Config { connectivity, ..config }, false).plan().unwrap();
         replicate(&plan, 0, Records::default()).unwrap().tally.waits
     }
 

@@ -94,8 +94,8 @@ pub(crate) struct Args {
     /// Search the algorithm as it is over radios: krlf's idle tokens rest at each node
     #[arg(long)]
     pub(super) over_radios: bool,
-    /// Switch a repair of the paper's text off; may be given several times
-    #[arg(long, value_name = "REPAIR")]
+    /// Switch a repair of the paper's text off; several as NAME,NAME or by several flags
+    #[arg(long, value_name = "REPAIR", value_delimiter = ',')]
     without: Vec<String>,
     /// Switch all repairs off: the paper as published
     #[arg(long, conflicts_with = "without")]

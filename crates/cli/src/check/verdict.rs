@@ -30,7 +30,7 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     /// Whether everything that was asked for holds as far as it was looked at, and the search was about something.
     pub(super) fn holds(&self) -> bool {
-        self.found.counterexample().is_none() && self.never_granted().is_empty()
+        self.found.counterexample().is_none() && self.never_granted().is_empty() && self.uncounted() == 0
     }
 
     pub(super) fn in_format(&self, format: Format) -> String {
@@ -51,6 +51,11 @@ impl Told<'_> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Nodes that wait, of which service says nothing.
+    fn uncounted(&self) -> u64 {
+        if let Found::Searched(report) = self.found { report.uncounted } else { 0 }
     }
 
     /// With what there is to say about the effort.
@@ -161,7 +166,7 @@ impl Told<'_> {
             text += &line(&format!(
                 "no violation of {looked_for} so far; not exhaustive: a limit ended the search, and there are more states"
             ));
-            return text;
+            return text + &self.unasked();
         }
         text += &line(&format!("no violation of {looked_for}: every state within the bounds was looked at"));
         if report.cut > 0 {
@@ -177,7 +182,19 @@ impl Told<'_> {
                 "undecided: {undecided} cases in which service or calm depends on what was not followed"
             ));
         }
-        text + &self.reached(report)
+        text + &self.unasked() + &self.reached(report)
+    }
+
+    /// What service was not asked of.
+    fn unasked(&self) -> String {
+        match self.uncounted() {
+            0 => String::new(),
+            waiters => line(&format!(
+                "but service says nothing of {}, in states in which no node has a token: let has_token be true of each \
+                 node that could be granted, or give --ignore service",
+                if waiters == 1 { "1 waiter".into() } else { format!("{} waiters", grouped(waiters)) }
+            )),
+        }
     }
 
     /// The properties that were looked for, as far as they were.
@@ -340,6 +357,7 @@ impl Told<'_> {
                 "liveness": report.liveness,
                 "not_followed": report.cut,
                 "undecided": report.undecided,
+                "uncounted": report.uncounted,
                 "spread": report.spread,
             }),
             Found::Walked(walked) => json!({
@@ -422,6 +440,9 @@ impl Told<'_> {
                     }
                     (None, true) if !self.never_granted().is_empty() => {
                         format!("about nothing: nodes {:?} are never granted", self.never_granted())
+                    }
+                    (None, true) if report.uncounted > 0 => {
+                        format!("service says nothing of {} waiters", grouped(report.uncounted))
                     }
                     (None, true) if report.liveness => "holds".into(),
                     (None, true) => "holds; liveness not decided".into(),

@@ -232,7 +232,7 @@ fn nothing_published(tag: &str) -> &'static str {
     if is_ours {
         "is not from a paper, so there is nothing as published"
     } else {
-        "has no repairs of its paper's text, so it is as published anyway"
+        "has no repairs of its paper's text that could be switched off"
     }
 }
 

@@ -1,8 +1,8 @@
 //! Nodes that are killed while things change, and come back.
 
 use driftlock_net::Time;
-use driftlock_protocol::ideal::{Ideal, Start};
-use driftlock_protocol::{Algorithm, Harm, NodeId, Protocol};
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::{Harm, NodeId, Protocol};
 use rand::RngExt;
 
 use super::changes::pick;
@@ -25,12 +25,13 @@ const AT_STAKE: f64 = 0.5;
 
 impl Case {
     /// The same run, perhaps with nodes that are killed, if the algorithm claims to stand that, and with wrong hints.
-    pub(super) fn with_lives(self, algorithm: &Algorithm) -> Self {
+    pub(super) fn with_lives<P: Protocol>(self) -> Self {
         let mut draw = stream(self.seed, WHETHER, Subject::Life);
-        let claims = algorithm.claims();
+        let claims = P::CLAIMS;
         let is_drawn = self.terrain.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
         let kill_rate = if is_drawn && draw.random_bool(0.5) { log_uniform(0.01, 0.3, &mut draw) } else { 0.0 };
-        let is_misled = claims.stand(Harm::Crash) && algorithm.starts_from() == Start::Members && draw.random_bool(0.5);
+        let stands_on_members = IdealOf::<P>::STARTS_FROM == Start::Members;
+        let is_misled = claims.stand(Harm::Crash) && stands_on_members && draw.random_bool(0.5);
         let wrong_hints = if is_misled { draw.random_range(0.0..0.5) } else { 0.0 };
         Self { kill_rate, wrong_hints, ..self }
     }
