@@ -19,7 +19,7 @@ use std::io;
 use std::ops::{Range, RangeInclusive};
 
 use driftlock_net::Time;
-use driftlock_protocol::ideal::{Fate, Ideal, Life, Start};
+use driftlock_protocol::ideal::{Fate, Ideal, IdealOf, Life, Start};
 use driftlock_protocol::{
     Algorithm, Constants, Deployment, Harm, NodeId, Protocol, Repairs, Stored, Visitor, registry::UnitsRule,
 };

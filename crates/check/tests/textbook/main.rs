@@ -4,6 +4,7 @@
 mod ricart_agrawala;
 
 use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, check};
+use driftlock_protocol::ideal::{JOINS, LEAVES};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
 use driftlock_spec::Violation;
 use ricart_agrawala::{ASK_NEWCOMERS, DEFERRED_REPLIES, HAND_ON, NUMBERED_REPLIES, RicartAgrawala as Example, WELCOME};
@@ -30,7 +31,7 @@ fn three(inside: u32, requests: u8) -> Setup {
 
 /// So many leave, and so many enter.
 fn crossing(setup: Setup, [leaves, joins]: [u8; 2]) -> Setup {
-    Setup { leaves: Bound::Most(leaves), joins: Bound::Most(joins), ..setup }
+    setup.allowing([(&LEAVES, Bound::Most(leaves)), (&JOINS, Bound::Most(joins))])
 }
 
 fn search(setup: &Setup, rules: Repairs) -> Report {
