@@ -123,11 +123,7 @@ fn a_node_that_comes_back_at_its_first_height_has_others_move() {
     let [stored, forgotten] = [|_: &mut _| (), |stored: &mut Stored<krl::Durable>| first(&mut stored.protocol.height)];
     let krl = |forget| runs::<Krl>("krl", krl::Variant::new(Forwarding::Off), false, forget, RUNS_COMPARED);
     let (with, without) = (cost(&krl(stored)), cost(&krl(forgotten)));
-    assert!(with < without, "krl: {with} messages an entry with its height, {without} without");
-    let [stored, forgotten] = [|_: &mut _| (), |stored: &mut Stored<hok::Durable>| first(&mut stored.protocol.height)];
-    let hok = |forget| runs::<Hok>("hok", hok::Variant::new(hok::Policy::Priority), false, forget, RUNS_COMPARED);
-    let (with, without) = (cost(&hok(stored)), cost(&hok(forgotten)));
-    assert!(with < without, "hok: {with} messages an entry with its height, {without} without");
+    assert!(with < 0.99 * without, "{with} messages an entry with its height, {without} without");
 }
 
 /// Who is served first of node 2, which has asked, and node 0, which is killed, comes back and asks then: they stand at
