@@ -6,7 +6,7 @@
 //! Messages are no business of a twin: they are in [`Channels`], the same for all layers. A world is written for any
 //! twin: the simulator draws changes, the checker explores them, and neither knows which layer it is.
 //!
-//! A new layer is a [`View`] with its twin and its [`Reach`]; no world has to be touched for it.
+//! A new layer is a [`View`] with its twin and its [`Reach`](crate::Reach); no world has to be touched for it.
 
 mod change;
 mod channels;

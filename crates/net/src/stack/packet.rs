@@ -109,7 +109,7 @@ impl Cargo {
         }
     }
 
-    /// The inverse of [`Self::encode`].
+    /// The inverse of `encode`.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         match wire::kind(bytes)? {
             Frame::<Parcel>::KIND => wire::decode(bytes).map(Self::Custody),
