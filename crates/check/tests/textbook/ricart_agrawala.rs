@@ -102,6 +102,7 @@ impl Protocol for RicartAgrawala {
 
     const KINDS: &'static [&'static str] = &["request", "reply", "welcome"];
     const REPAIRS: &'static [Repair] = &[];
+    const LENDS: bool = true;
     const GUARDS: &'static [Repair] = &[DEFERRED_REPLIES, NUMBERED_REPLIES, WELCOME, ASK_NEWCOMERS, HAND_ON];
 
     fn deploy(deployment: &Deployment, (): (), rules: Repairs) -> Vec<Self> {
