@@ -124,7 +124,7 @@ test("of several resources one is shown, and each is judged; a node that joins h
   await withPage(served, DESK, async (page) => {
     await page.goto(served.address);
     await loaded(page);
-    assert.match(await text(page, ".run"), /^krl · 4 nodes · k = 1$/);
+    await until(page, ".run", /^krl · 4 nodes · k = 1$/); // shortly after the last line was read, as the list of resources
     assert.deepEqual(await page.locator(".resource option").allTextContents(), ["resource 0, krl, k = 1: held", "resource 1, hok, k = 2: violated"]);
     assert.match(await text(page, ".verdict"), /Violated at 5\.000: node 70000 waits.*\(resource 1, hok, k = 2\)/);
     const told = async (keys: number) => {
