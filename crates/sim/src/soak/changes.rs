@@ -96,7 +96,7 @@ impl<P: Protocol> Soak<'_, P> {
             if let Some(node) = pick(&staying, &mut self.mobility).filter(|_| self.may_leave()) {
                 self.world.leave(node)?;
             }
-        } else if let Some(node) = pick(&outside, &mut self.mobility) {
+        } else if let Some(node) = pick(&outside, &mut self.mobility).filter(|_| self.may_enter()) {
             self.enter(node)?;
         }
         Ok(())
@@ -143,6 +143,16 @@ impl<P: Protocol> Soak<'_, P> {
             && (self.case.terrain.is_some() || self.case.is_patchy() || self.is_anyone_harmed());
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
+    }
+
+    /// One who claims to stand no crash counts on hearing at once who enters (`ideal::Needs::attentive`), and a member
+    /// that pauses would not: one that is about to leave would take itself for the last of all.
+    fn may_enter(&self) -> bool {
+        let is_inattentive = |node| {
+            let is_inside = self.world.neighbourhood().life_of(node).is_some();
+            is_inside && self.world.is_paused(node)
+        };
+        P::CLAIMS.stand(Harm::Crash) || !self.case.deployment.ids().any(is_inattentive)
     }
 
     /// Who is inside and lives, and who could come in: those that are outside, and, by decree, those that have crashed.
