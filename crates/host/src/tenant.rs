@@ -216,7 +216,7 @@ pub fn footing<P: Protocol>() -> Footing {
 pub fn keeps<P: Protocol>(message: &P::Message) -> bool {
     match footing::<P>() {
         Footing::Links => carries_permits::<P>(message),
-        Footing::Paths => !P::CLAIMS.stand(Harm::Crash),
+        Footing::Paths => !P::CLAIMS.stand(Harm::Loss),
     }
 }
 

@@ -63,7 +63,7 @@ fn a_hello_that_is_longer_than_a_frame_comes_in_pieces_and_is_heard_like_any_oth
     (settings.adverts.hello_bytes, settings.limits.frame_bytes_max) = (2_000, 512);
     let mut world = busy_with(2, 100, settings);
     world.run(5_000);
-    assert!(world.aired.iter().any(|(_, packet)| matches!(packet, Packet::Piece(_))));
+    assert!(world.aired.iter().any(|(_, packet)| matches!(**packet, Packet::Piece(_))));
     assert!(world.aired.iter().all(|(_, packet)| packet.len() <= 512));
     assert!(oldest(&world, 100).is_some(), "both know of all");
 }
