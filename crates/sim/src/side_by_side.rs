@@ -51,6 +51,10 @@ fn deployment(config: &Config, replication: u32, roaming: &Roaming, site: Site) 
     Deployment { nodes: config.nodes, k: config.k, members, stays, ..Deployment::default() }
 }
 
+fn next_in<P: Protocol>(world: &World<P>) -> Time {
+    world.next_time().unwrap_or(Time::END)
+}
+
 /// Runs one replication. All neighbourhoods write one record.
 pub(crate) fn replicate<P: Protocol>(
     config: &Config,
@@ -126,6 +130,9 @@ struct Service {
 struct SideBySide<'a, P: Protocol> {
     config: &'a Config,
     worlds: Vec<World<P>>,
+    /// When something happens next in each of them: `settle` keeps it, so that a step looks at one place and not at all
+    /// worlds.
+    due: Vec<Time>,
     now: Time,
     errands: Schedule<Errand>,
     places: Vec<Place<P>>,
@@ -147,6 +154,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         Self {
             places: (0..config.nodes).map(NodeId).map(place).collect(),
             config,
+            due: worlds.iter().map(next_in).collect(),
             worlds,
             now: Time::ZERO,
             errands: Schedule::default(),
@@ -213,9 +221,8 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
     /// The next event of all; whether there was one. What is due in a world goes before what applications do, as timers
     /// must.
     fn step(&mut self) -> Step<bool> {
-        let in_worlds =
-            (0..).map(Site).zip(&mut self.worlds).filter_map(|(site, world)| Some((world.next_time()?, site)));
-        let first = in_worlds.min();
+        let in_worlds = self.due.iter().copied().zip((0..).map(Site));
+        let first = in_worlds.filter(|(at, _)| *at < Time::END).min();
         let errand = self.errands.next_time();
         match (first, errand) {
             (Some((at, site)), errand) if errand.is_none_or(|errand| at <= errand) => {
@@ -319,6 +326,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
             self.places[node.index()] = Place::Between { traveller, asked: None };
             self.follow(node)?;
         }
+        self.due[site.index()] = next_in(&self.worlds[site.index()]);
         Ok(())
     }
 

@@ -71,7 +71,7 @@ pub fn replicate(
 /// The world of one of the resources with its applications, whatever its algorithm.
 trait Court {
     /// When its next event is due.
-    fn next_time(&mut self) -> Option<Time>;
+    fn next_time(&self) -> Option<Time>;
     /// The time.
     fn now(&self) -> Time;
     /// Lets its next event happen. It has the field.
@@ -87,7 +87,7 @@ trait Court {
 }
 
 impl<P: Protocol> Court for Run<'_, P> {
-    fn next_time(&mut self) -> Option<Time> {
+    fn next_time(&self) -> Option<Time> {
         self.world.next_time()
     }
 

@@ -27,7 +27,7 @@ impl<P: Protocol> Traveller<P> {
 
 impl<P: Protocol> World<P> {
     /// When the next event is due.
-    pub fn next_time(&mut self) -> Option<Time> {
+    pub fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
 
