@@ -345,7 +345,10 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--units", "4..1"], "\"4..1\" is no choice of numbers"),
         (&["--units", "-1"], "\"-1\" is no choice of numbers"),
         (&["--algorithm", "hok", "--units", "1..9"], "units must be from 1 to k = 3, not 1..9"),
-        (&["--units", "2"], "krl grants one unit at a time, but units = 2; hok grants several"),
+        (
+            &["--units", "2"],
+            "krl grants one unit at a time, but units = 2; several are granted by hok, hok-strict, hok-fewest, hok-edf, hok-fcfs",
+        ),
         (&["--priorities", "high"], "is no choice of numbers"),
         (&["--priorities", "0..64"], "at most 64 are told apart"),
         (&["--deadlines", "soon"], "\"soon\" is no time until a deadline: write none"),

@@ -236,13 +236,13 @@ fn bad_fields_get_a_clear_sentence_and_exit_code_2() {
         (
             "krl",
             "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\nback-after = 2.0\n",
-            "fault 1 is a crash, which krl does not survive: give it back-after and memory = \"kept\", or take klme-ft",
+            "fault 1 is a crash, which krl does not survive: give it back-after and memory = \"kept\", or take one of: klme-ft",
         ),
         ("klme", "[[fault]]\nat = 5.0\nkind = \"crash\"\nnode = 3\n", "which klme does not survive"),
         (
             "hok",
             "[faults]\ncrashes = { per-minute = 1.0, lasts = [1.0, 2.0] }\n",
-            "0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft",
+            "0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take one of: klme-ft",
         ),
         (
             "krl",

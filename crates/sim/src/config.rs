@@ -26,6 +26,7 @@ mod in_force;
 mod load;
 
 pub use error::ConfigError;
+pub(crate) use error::tags_of;
 
 /// The most links that a simulation takes.
 const LINKS_MAX: u64 = 10_000_000;
@@ -525,7 +526,7 @@ mod tests {
         assert_eq!(hok("1..9"), "units must be from 1 to k = 3, not 1..9");
         assert_eq!(
             refusal(|c| c.units = range("1..4")),
-            "krl grants one unit at a time, but units = 1..4; hok grants several"
+            "krl grants one unit at a time, but units = 1..4; several are granted by hok, hok-strict, hok-fewest, hok-edf, hok-fcfs"
         );
         assert!(refusal(|c| c.units = range("0..1")).contains("from 1 to k"));
         let late = Deadlines::After(Duration::Exponential(1e7));

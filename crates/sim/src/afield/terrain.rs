@@ -25,6 +25,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::{Afield, FIRST, Graph, Kind as Of};
+use crate::config::tags_of;
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
 const PAIRS_MAX: f64 = 2e7;
@@ -180,7 +181,8 @@ pub enum TerrainError {
     },
     /// The algorithm does not survive this.
     #[error(
-        "fault {number} is a crash, which {algorithm} does not survive: give it back-after and memory = \"kept\", or take klme-ft"
+        "fault {number} is a crash, which {algorithm} does not survive: give it back-after and memory = \"kept\", or take one of: {}",
+        tags_of(|algorithm| algorithm.claims().stand(Harm::Crash))
     )]
     Crash {
         /// Counted from 1.
@@ -191,7 +193,8 @@ pub enum TerrainError {
     /// The algorithm does not stand wrong hints.
     #[error(
         "membership = \"heard\": what nodes hear of one another is late, and wrong at times, and {algorithm} counts on who \
-         is there: leave it out, or take klme-ft"
+         is there: leave it out, or take one of: {}",
+        tags_of(|algorithm| algorithm.claims().stand(Harm::Crash))
     )]
     Hearsay {
         /// The algorithm's tag.
@@ -199,7 +202,8 @@ pub enum TerrainError {
     },
     /// Nor those that would be drawn.
     #[error(
-        "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take klme-ft"
+        "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take one of: {}",
+        tags_of(|algorithm| algorithm.claims().stand(Harm::Crash))
     )]
     Crashes {
         /// How many.
@@ -423,7 +427,7 @@ mod tests {
         let losing = read(&DRAWN.replace("memory-lost = 0.0", ""));
         assert_eq!(
             refusal(&losing, "hok"),
-            "faults: 0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take klme-ft"
+            "faults: 0.5 of the crashes lose the memory, which hok does not survive: give memory-lost = 0, or take one of: klme-ft"
         );
         assert_eq!(losing.check(30, 5, Algorithm::named("klme-ft").unwrap()), Ok(()));
         let without = read(&DRAWN.replace("memory-lost = 0.0", "").replace("crashes", "pauses"));

@@ -2,6 +2,7 @@
 
 use driftlock_field::mobility::ModelError;
 use driftlock_field::sites::SitesError;
+use driftlock_protocol::registry::UnitsRule;
 use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency, WrongConstant};
 use thiserror::Error;
 
@@ -62,7 +63,7 @@ pub enum ConfigError {
         nodes: u32,
     },
     /// The algorithm shares a single unit.
-    #[error("{algorithm} shares exactly one unit (k = 1), not {k}; krl shares several")]
+    #[error("{algorithm} shares exactly one unit (k = 1), not {k}; several are shared by {}", tags_of(|algorithm| algorithm.units != UnitsRule::One))]
     OnlyOneUnit {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -78,7 +79,8 @@ pub enum ConfigError {
         k: u32,
     },
     /// The algorithm grants units one by one.
-    #[error("{algorithm} grants one unit at a time, but units = {units}; hok grants several")]
+    #[error("{algorithm} grants one unit at a time, but units = {units}; several are granted by {}",
+        tags_of(|algorithm| algorithm.units == UnitsRule::Several))]
     OneAtATime {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -217,7 +219,7 @@ pub enum ConfigError {
     },
 }
 
-fn tags_of(is_meant: impl Fn(&Algorithm) -> bool) -> String {
+pub(crate) fn tags_of(is_meant: impl Fn(&Algorithm) -> bool) -> String {
     ALGORITHMS
         .iter()
         .filter(|algorithm| is_meant(algorithm))
