@@ -12,8 +12,8 @@
 //!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 //! - [`queue`]: what is to come, in the order of [`Time`].
 //!
-//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
-//! effects.
+//! Time is handed in as `now`: [`Time`] is an instant, and [`Span`] what lies between two. A layer says when it wants
+//! to be woken, and what it wants done goes into a buffer of effects.
 
 pub mod advert;
 pub mod aodv;
@@ -33,4 +33,4 @@ pub mod suspicion;
 mod time;
 pub mod wire;
 
-pub use time::Time;
+pub use time::{Span, Time};
