@@ -36,7 +36,7 @@ mod tests;
 
 pub use bonds::Bonds;
 pub use graph::Graph;
-pub use terrain::{Radio, Terrain, TerrainError, open_tracks};
+pub use terrain::{Membership, Radio, Terrain, TerrainError, open_tracks};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;

@@ -103,6 +103,7 @@ pub struct Queue(Schedule<Event>);
 
 impl Queue {
     /// Adds an event.
+    #[inline]
     pub fn schedule(&mut self, at: Time, event: Event) {
         if matches!(event, Event::Timer { .. } | Event::Lease { .. }) {
             self.0.schedule_urgent(at, event);

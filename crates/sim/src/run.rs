@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use driftlock_net::ideal::Fate;
 use driftlock_net::{Span, Time};
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;

@@ -191,7 +191,7 @@ impl Case {
             heals_at: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
             crashes: P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7),
-            loss: if P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
+            loss: if P::CLAIMS.stand(Harm::Loss) && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             seclusion: false,
             disorder: None,
             kill_rate: 0.0,

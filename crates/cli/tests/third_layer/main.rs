@@ -5,9 +5,10 @@ mod baton;
 mod circle;
 
 use std::io::{self, Cursor, Write};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, check, record};
+use driftlock_check::{Bound, Effort, Model, Report, Setup, check, record};
 use driftlock_protocol::ideal::{Change, Fate, Ideal};
 use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs, Tokens};
 use driftlock_sim::queue::Event;
@@ -144,7 +145,7 @@ fn setup(nodes: u32, swaps: u8) -> Setup {
 
 fn searched(setup: &Setup, sight: Sight) -> Report {
     let effort = Effort { threads: 2, liveness: true };
-    check::<Baton>(setup, sight, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+    check::<Baton>(setup, sight, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]
