@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::link::Boot;
 use crate::parcel::Resource;
-use crate::{Time, seconds, wire};
+use crate::{Span, Time, seconds, wire};
 
 /// The constants of adverts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -28,14 +28,14 @@ pub struct Settings {
     pub hello_bytes: usize,
     /// After how many seconds an advert is forgotten whose owner was not heard with it.
     #[serde(with = "seconds")]
-    pub forget: Time,
+    pub forget: Span,
     /// How many adverts of others are remembered at most.
     pub heard_max: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { hello_bytes: 256, forget: Time(120_000_000_000), heard_max: 4_096 }
+        Self { hello_bytes: 256, forget: Span::from_millis(120_000), heard_max: 4_096 }
     }
 }
 
@@ -195,7 +195,7 @@ impl Board {
     }
 
     /// How old what is known of this is.
-    pub(crate) fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+    pub(crate) fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Span> {
         self.entries.get(&(resource, node)).map(|entry| now - entry.fresh_at)
     }
 
@@ -213,12 +213,12 @@ impl Board {
     /// told again yet. Gives how many bytes that takes.
     fn tell(&mut self, now: Time, whose: Whose, room: usize, latest: u64, notices: &mut Vec<Notice>) -> usize {
         let (queue, mut taken) = (if whose == Whose::Own { &mut self.own } else { &mut self.others }, 0);
-        let (newcomer_at, rest) = (self.newcomer_at, Time(self.settings.forget.0 / RETOLD));
+        let (newcomer_at, rest) = (self.newcomer_at, self.settings.forget / RETOLD);
         let is_due = |entry: &Entry| entry.turn == 0 || entry.told_at < newcomer_at || entry.told_at + rest <= now;
         while let Some(&(turn, key)) = queue.first().filter(|(turn, _)| *turn <= latest)
             && let Some(entry) = self.entries.get_mut(&key).filter(|entry| is_due(entry))
         {
-            let age = if whose == Whose::Own { Time::ZERO } else { now - entry.fresh_at };
+            let age = if whose == Whose::Own { Span::ZERO } else { now - entry.fresh_at };
             let age = u16::try_from(age.0.div_ceil(1_000_000_000)).unwrap_or(u16::MAX);
             let notice = Notice { advert: Advert::clone(&entry.advert), age };
             let length = wire::content_len(&notice);
@@ -238,9 +238,9 @@ impl Board {
     /// A hello has told of these.
     pub(crate) fn heard(&mut self, now: Time, notices: &[Notice], out: &mut Vec<Effect>) {
         for Notice { advert, age } in notices {
-            let age = Time(u64::from(*age) * 1_000_000_000);
+            let age = Span::from_millis(u64::from(*age) * 1_000);
             if advert.owner != self.me && age < self.settings.forget {
-                self.learn(now, Time(now.0.saturating_sub(age.0)), advert, out);
+                self.learn(now, now.saturating_sub(age), advert, out);
             }
         }
     }
@@ -377,7 +377,7 @@ mod tests {
     const LIFE: Option<Incarnation> = Some(Incarnation(3));
 
     fn s(seconds: u64) -> Time {
-        Time(seconds * 1_000_000_000)
+        Time::from_millis(seconds * 1_000)
     }
 
     fn board(me: NodeId) -> Board {
@@ -400,7 +400,10 @@ mod tests {
         assert_eq!(hello(s(10), &mut a, &mut b), [met.clone(), said.clone()]);
         assert_eq!(hello(s(11), &mut a, &mut b), []);
         assert_eq!(hello(s(15), &mut b, &mut c), [met, said]);
-        assert_eq!((b.age(s(15), R, A), c.age(s(15), R, A)), (Some(s(5)), Some(s(5))));
+        assert_eq!(
+            (b.age(s(15), R, A), c.age(s(15), R, A)),
+            (Some(Span::from_millis(5_000)), Some(Span::from_millis(5_000)))
+        );
         assert_eq!(hello(s(16), &mut c, &mut a), [], "nobody tells a node about itself");
         a.say(s(20), R, None, Vec::new());
         assert_eq!(hello(s(20), &mut a, &mut c), [Effect::Parted { resource: R, peer: A }]);
@@ -414,7 +417,8 @@ mod tests {
         for board in [&mut a, &mut b] {
             board.say(s(0), R, LIFE, Vec::new());
         }
-        (hello(s(0), &mut a, &mut b), hello(s(0), &mut b, &mut a));
+        hello(s(0), &mut a, &mut b);
+        hello(s(0), &mut b, &mut a);
         let told = |board: &mut Board, from: u64, to: u64| -> Vec<_> {
             (from..to).map(|now| board.next(s(now)).len()).collect()
         };
@@ -482,7 +486,7 @@ mod tests {
         b.introduce(s(3), R, A, Incarnation(2), &mut out);
         b.introduce(s(3), R, B, Incarnation(9), &mut out);
         assert_eq!(out, [Effect::Met { resource: R, peer: A, life: Incarnation(3) }]);
-        assert_eq!((b.age(s(5), R, A), b.life(R, A)), (Some(s(3)), LIFE));
+        assert_eq!((b.age(s(5), R, A), b.life(R, A)), (Some(Span::from_millis(3_000)), LIFE));
         a.say(s(6), R, LIFE, Vec::new());
         assert_eq!(hello(s(6), &mut a, &mut b), [], "that was known");
         a.say(s(7), R, None, Vec::new());

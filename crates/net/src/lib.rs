@@ -10,8 +10,8 @@
 //! - [`suspicion`]: who may have crashed, right or wrong.
 //! - [`queue`]: what is to come, in the order of [`Time`].
 //!
-//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
-//! effects.
+//! Time is handed in as `now`: [`Time`] is an instant, and [`Span`] what lies between two. A layer says when it wants
+//! to be woken, and what it wants done goes into a buffer of effects.
 
 pub mod advert;
 pub mod aodv;
@@ -30,4 +30,4 @@ pub mod suspicion;
 mod time;
 pub mod wire;
 
-pub use time::Time;
+pub use time::{Span, Time};

@@ -232,6 +232,7 @@ impl<E: Copy, const SLOT: u32> Schedule<E, SLOT> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Span;
     use crate::dice::Dice;
 
     impl Due for Time {
@@ -280,7 +281,7 @@ mod tests {
         let (mut queue, mut expected, mut now) = (Queue::<Time, SLOT>::default(), Vec::new(), Time::ZERO);
         for round in 0..20_000 {
             let far = dice.below(bits) + 1;
-            let thing = now + Time(dice.below(1 << far));
+            let thing = now + Span(dice.below(1 << far));
             // It grows for a while, then it is emptied.
             if dice.below(10) < if round % 2_000 < 1_200 { 6 } else { 3 } {
                 queue.push(thing);

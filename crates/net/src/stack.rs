@@ -27,7 +27,7 @@ use crate::link::{Boot, Frame, Link};
 use crate::parcel::{Parcel, Resource};
 use crate::session::Sessions;
 use crate::suspicion::{Evidence, Standing, Suspicions};
-use crate::{Time, advert, aodv, flood, link, session, suspicion, wire};
+use crate::{Span, Time, advert, aodv, flood, link, session, suspicion, wire};
 
 mod batch;
 mod limits;
@@ -148,7 +148,7 @@ pub enum Effect {
         /// What.
         packet: Packet,
         /// How long to put it off, so that neighbours do not all speak at once.
-        delay: Time,
+        delay: Span,
     },
     /// The node of a resource hears something.
     Tell {
@@ -297,7 +297,7 @@ impl Stack {
     }
 
     /// How long ago another node was heard with what it says about a resource.
-    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Span> {
         self.board.age(now, resource, node)
     }
 
@@ -486,13 +486,13 @@ impl Stack {
     fn transmit(
         &mut self,
         now: Time,
-        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Time),
+        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Span),
         out: &mut Vec<Effect>,
     ) {
         if let Frame::Hello(hello) = &mut frame {
             hello.notices = self.board.next(now);
         }
-        if let Some(to) = to.filter(|_| delay == Time::ZERO) {
+        if let Some(to) = to.filter(|_| delay == Span::ZERO) {
             match self.runs.join(to, frame, self.limits.frame_bytes_max, out) {
                 Some(alone) => frame = alone,
                 None => return,

@@ -15,11 +15,11 @@ use driftlock_field::plane::Point;
 use driftlock_field::radio;
 use driftlock_field::slab::Slab;
 use driftlock_host::{Cue, Declined, Do, Host, Resident, Share};
-use driftlock_net::Time;
 use driftlock_net::link::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::queue::Schedule;
 use driftlock_net::stack::{self, Packet, Stack};
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 
@@ -53,7 +53,7 @@ pub struct Effort {
     /// Bytes of all frames that were put on the air.
     pub bytes: u64,
     /// How long radios sent.
-    pub airtime: Time,
+    pub airtime: Span,
     /// What they spent, by the radio's own figures.
     pub joules: f64,
 }
@@ -521,7 +521,7 @@ impl Afield {
             acknowledgements: total.acks_sent,
             receptions: total.data_received,
             bytes: total.bytes_sent,
-            airtime: Time(total.transmitting_ns),
+            airtime: Span(total.transmitting_ns),
             joules,
         }
     }
@@ -564,7 +564,7 @@ impl Afield {
         }
         for deed in deeds.drain(..) {
             match deed {
-                Do::Transmit { to, packet, delay } if delay == Time::ZERO => {
+                Do::Transmit { to, packet, delay } if delay == Span::ZERO => {
                     self.transmit(now, node, to, Rc::new(packet));
                 }
                 Do::Transmit { to, packet, delay } => {

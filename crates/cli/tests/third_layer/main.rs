@@ -120,7 +120,7 @@ fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
         }
         while let Some(node) = world.next_granted() {
             let entry = world.entry(node);
-            world.schedule(driftlock_net::Time::from_units(0.5), Event::Release { node, entry });
+            world.schedule(driftlock_net::Span::from_units(0.5), Event::Release { node, entry });
             entries += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! What nodes say of themselves, on their hellos.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::{Footing, Packet, Refused, Settings, Told, Way};
 use driftlock_protocol::{Incarnation, NodeId};
@@ -25,8 +25,8 @@ fn busy_with(nodes: u32, resources: u16, settings: Settings) -> World {
 }
 
 /// How old the oldest is that any node knows of another one, if all know of all.
-fn oldest(world: &World, resources: u16) -> Option<Time> {
-    let mut oldest = Time::ZERO;
+fn oldest(world: &World, resources: u16) -> Option<Span> {
+    let mut oldest = Span::ZERO;
     for at in world.ids() {
         for of in world.ids().filter(|of| *of != at) {
             for resource in 0..resources {
@@ -45,7 +45,7 @@ fn with_a_hundred_resources_among_twenty_nodes_adverts_are_as_old_as_computed_an
     world.run(120_000);
     assert!(oldest(&world, 100).is_some(), "all know of all");
     world.aired.clear();
-    let mut worst = Time::ZERO;
+    let mut worst = Span::ZERO;
     for _ in 0..300 {
         world.run(1_000);
         worst = worst.max(oldest(&world, 100).expect("nobody is forgotten"));
@@ -53,8 +53,8 @@ fn with_a_hundred_resources_among_twenty_nodes_adverts_are_as_old_as_computed_an
     assert_eq!(world.aired_besides_hellos(), []);
     let longest = world.aired.iter().map(|(_, packet)| packet.len()).max().unwrap();
     println!("the oldest advert was {:.1} s old, the longest hello had {longest} bytes", worst.units());
-    assert!(worst <= ms(8 * 1_250) + ms(2), "{worst:?}");
-    assert!(worst >= ms(7 * 1_000), "{worst:?}: what is computed is of the right size");
+    assert!(worst <= Span::from_millis(8 * 1_250) + Span::from_millis(2), "{worst:?}");
+    assert!(worst >= Span::from_millis(7 * 1_000), "{worst:?}: what is computed is of the right size");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn an_idle_resource_among_few_costs_nothing_but_hellos() {
     assert!(world.aired.len() > 1_000);
     assert_eq!(world.aired_besides_hellos(), []);
     // What all know is told again after 3.75 s, on the next hello.
-    assert!(oldest(&world, 3).is_some_and(|age| age <= ms(3_750 + 1_250 + 2)));
+    assert!(oldest(&world, 3).is_some_and(|age| age <= Span::from_millis(3_750 + 1_250 + 2)));
 }
 
 #[test]
