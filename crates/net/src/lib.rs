@@ -31,6 +31,7 @@ pub mod session;
 pub mod stack;
 pub mod suspicion;
 mod time;
+mod window;
 pub mod wire;
 
 pub use time::Time;
