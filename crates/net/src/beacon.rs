@@ -12,10 +12,10 @@ use std::mem;
 
 use driftlock_protocol::NodeId;
 
-use crate::Time;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, Hello, Mark, Settings};
+use crate::link::{Hello, Mark, Settings};
+use crate::{Boot, Time};
 
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;

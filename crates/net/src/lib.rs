@@ -24,6 +24,7 @@ mod dice;
 pub mod flood;
 pub mod ideal;
 pub mod link;
+mod names;
 pub mod parcel;
 pub mod queue;
 mod seconds;
@@ -34,4 +35,5 @@ mod time;
 mod window;
 pub mod wire;
 
+pub use names::{Boot, Transfer};
 pub use time::Time;

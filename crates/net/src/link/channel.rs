@@ -1,15 +1,15 @@
 //! The reliable exchange over one incarnation of a link: in order, each message once.
 //!
-//! Messages go through a [window](crate::window), and what is not acknowledged is transmitted again, ever more rarely; that nothing
-//! gets through is not for the channel to conclude.
+//! Messages go through a [window](crate::window), and what is not acknowledged is transmitted again, ever more rarely;
+//! that nothing gets through is not for the channel to conclude.
 
 use driftlock_protocol::{Incarnation, NodeId};
 
 use super::peer::Own;
 use super::settings::from_ms;
-use super::{Boot, Effect, Frame, Head, Part};
-use crate::Time;
+use super::{Effect, Frame, Head, Part};
 use crate::window::{InOrder, Pending, Unacknowledged};
+use crate::{Boot, Time};
 
 /// A message that was transmitted so long ago was not overtaken by the next one, but is lost.
 const OVERTAKEN_MS: u32 = 20;

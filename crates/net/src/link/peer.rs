@@ -9,12 +9,12 @@ use super::channel::Channel;
 use super::patience::Patience;
 use super::purpose::{Mark, meet};
 use super::settings::from_ms;
-use super::{Boot, CallId, Effect, Frame, Head, Hello, Part, Settings};
-use crate::Time;
+use super::{CallId, Effect, Frame, Head, Hello, Part, Settings};
 use crate::beacon::Hearing;
-use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
+use crate::custody::{Custody, Doubt, Kept, Statement};
 use crate::parcel::Resource;
 use crate::window::Pending;
+use crate::{Boot, Time, Transfer};
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
 /// came up.

@@ -1,6 +1,7 @@
 //! The receiving end of a session.
 
-use super::{Context, Effect, Segment, Session, Transfer};
+use super::{Context, Effect, Segment, Session};
+use crate::Transfer;
 use crate::window::InOrder;
 
 #[derive(Clone, Debug)]

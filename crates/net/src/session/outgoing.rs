@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use super::{Context, Effect, Segment, Session, Settings, Transfer};
-use crate::Time;
+use super::{Context, Effect, Segment, Session, Settings};
 use crate::window::{Pending, Unacknowledged};
+use crate::{Boot, Time, Transfer};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -13,7 +13,7 @@ enum State {
     /// `Open` is on its way.
     Opening,
     /// With this boot of the receiver.
-    Established(u32),
+    Established(Boot),
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl<M: Clone> Outgoing<M> {
         &mut self,
         now: Time,
         session: Session,
-        boot: u32,
+        boot: Boot,
         context: &mut Context<'_>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -131,7 +131,7 @@ impl<M: Clone> Outgoing<M> {
         &mut self,
         now: Time,
         session: Session,
-        boot: u32,
+        boot: Boot,
         next: u64,
         context: &mut Context<'_>,
         out: &mut Vec<Effect<M>>,
@@ -224,7 +224,7 @@ impl<M: Clone> Outgoing<M> {
         }
     }
 
-    fn transmit_again(&mut self, now: Time, boot: u32, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
+    fn transmit_again(&mut self, now: Time, boot: Boot, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
         if let Some((seq, message)) = self.sent.transmit_again(now) {
             out.push(message.transmitted(self.session, boot, seq, context));
         }
@@ -232,7 +232,7 @@ impl<M: Clone> Outgoing<M> {
 }
 
 impl<M: Clone> Message<M> {
-    fn transmitted(&self, session: Session, boot: u32, seq: u64, context: &Context<'_>) -> Effect<M> {
+    fn transmitted(&self, session: Session, boot: Boot, seq: u64, context: &Context<'_>) -> Effect<M> {
         let kept = self.keep.then_some(self.transfer);
         let segment = Segment::Data { session, boot, seq, kept, message: self.content.clone() };
         Effect::Transmit { to: context.peer, segment }

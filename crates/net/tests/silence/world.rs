@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::link::{self, Boot, Frame, Link};
-use driftlock_net::{Time, aodv};
+use driftlock_net::link::{self, Frame, Link};
+use driftlock_net::{Boot, Time, aodv};
 use driftlock_protocol::NodeId;
 
 pub(crate) const MS: u64 = 1_000_000;
