@@ -332,21 +332,6 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_is_not_measured_where_something_was_transmitted_again() {
-        let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
-        channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
-        channel.send(from_ms(1), None, 'b', &mut own, &mut out);
-        let due = channel.due().unwrap();
-        channel.woken(due, &mut own, &mut out);
-        let before = own.patience.clone().wait(0, &own.settings);
-        channel.acknowledged(due + from_ms(5), 2, &mut own, &mut out);
-        assert_eq!(own.patience.clone().wait(0, &own.settings), before, "b waited for a");
-        channel.send(due + from_ms(10), None, 'c', &mut own, &mut out);
-        channel.acknowledged(due + from_ms(15), 3, &mut own, &mut out);
-        assert_ne!(own.patience.clone().wait(0, &own.settings), before);
-    }
-
-    #[test]
     fn it_is_quiet_when_nothing_was_carried_for_a_while() {
         let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
         let (second, later) = (from_ms(1_000), from_ms(5_000));
