@@ -1,8 +1,9 @@
 //! Searches of equal size: the limit, where states are bare numbers, and the checker's.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
-use driftlock_check::{Bound, Effort, Pace, Setup, Topology, check, topologies};
+use driftlock_check::{Bound, Effort, Setup, Topology, check, topologies};
 use driftlock_protocol::ideal::{FAILURES, FORMATIONS};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Deployment, Repairs};
@@ -45,6 +46,7 @@ pub fn krl(threads: NonZeroUsize, _states: u64) -> u64 {
     setup.allow([(&FAILURES, Bound::Most(1)), (&FORMATIONS, Bound::Most(1))]);
     setup.spread = setup.usual_spread();
     let effort = Effort { threads: threads.get(), liveness: true };
-    let report = check::<Krl>(&setup, Variant::new(Forwarding::Off), Repairs::ALL, effort, &mut |_| Pace::On);
+    let report =
+        check::<Krl>(&setup, Variant::new(Forwarding::Off), Repairs::ALL, effort, &mut |_| ControlFlow::Continue(()));
     report.expect("a sound setup").states
 }

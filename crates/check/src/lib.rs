@@ -25,11 +25,11 @@ mod twins;
 mod walk;
 mod witness;
 
-pub use driftlock_net::ideal::Topology;
+pub use driftlock_protocol::ideal::Topology;
 
 pub use action::{Action, DEMANDS_MAX};
 pub use model::Model;
-pub use search::{Counterexample, Effort, Lives, Pace, Progress, Report, Stage, Witnessed, check, explore};
+pub use search::{Counterexample, Effort, Lives, Progress, Report, Stage, Witnessed, check, explore};
 pub use setup::{Bound, Changes, EVENTS_MAX, K_MAX, NODES_MAX, Properties, Property, Setup, SetupError, Timing};
 pub use state::State;
 pub use stay_order::StayOrder;

@@ -1,5 +1,6 @@
 //! Breadth-first search through all states, by stateright; then the verdict.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -51,15 +52,6 @@ pub enum Stage {
     Shortening,
     /// Deciding who is served on the graph of all states.
     Liveness,
-}
-
-/// Whether to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pace {
-    /// Yes.
-    On,
-    /// No: time, memory or patience is at its end.
-    Enough,
 }
 
 /// What a search found.
@@ -230,7 +222,7 @@ fn pass<P: Protocol>(
     mut model: Model<P>,
     effort: Effort,
     stage: Stage,
-    progress: &mut dyn FnMut(Progress) -> Pace,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Pass {
     let codes = || Codes::new(IdealOf::<P>::KINDS);
     let recorder = effort.liveness.then(|| Arc::new(Recorder::starting_at(model.initial().fingerprint, codes())));
@@ -241,7 +233,7 @@ fn pass<P: Protocol>(
     while !handles.iter().all(thread::JoinHandle::is_finished) {
         thread::sleep(nap);
         nap = (nap * 2).min(Duration::from_millis(50));
-        if exhaustive && progress(so_far(&checker, stage)) == Pace::Enough {
+        if exhaustive && progress(so_far(&checker, stage)) == ControlFlow::Break(()) {
             checker.model().stop.store(true, Ordering::Relaxed);
             exhaustive = false;
         }
@@ -291,20 +283,24 @@ pub fn check<P: Protocol>(
     variant: P::Variant,
     repairs: Repairs,
     effort: Effort,
-    progress: &mut dyn FnMut(Progress) -> Pace,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, SetupError> {
     Ok(explore(&Model::<P>::new(setup.clone(), variant, repairs)?, effort, progress))
 }
 
 /// Likewise, of this model.
-pub fn explore<P: Protocol>(model: &Model<P>, effort: Effort, progress: &mut dyn FnMut(Progress) -> Pace) -> Report {
+pub fn explore<P: Protocol>(
+    model: &Model<P>,
+    effort: Effort,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Report {
     let mut found = pass(model.anew(), effort, Stage::Exploring, progress);
     if found.violated.is_some() {
         let alone = Effort { threads: 1, liveness: true };
         if effort != alone {
             found = pass(model.anew(), alone, Stage::Shortening, &mut |so_far| {
-                progress(so_far);
-                Pace::On
+                _ = progress(so_far);
+                ControlFlow::Continue(())
             });
         }
         let (Some(recorder), Some(violated)) = (found.recorder, found.violated) else {
@@ -315,7 +311,7 @@ pub fn explore<P: Protocol>(model: &Model<P>, effort: Effort, progress: &mut dyn
     }
     let mut report = found.report;
     if let Some(recorder) = found.recorder.filter(|_| found.exhaustive) {
-        progress(Progress { states: report.states, stage: Stage::Liveness, ..Progress::default() });
+        _ = progress(Progress { states: report.states, stage: Stage::Liveness, ..Progress::default() });
         let graph = recorder.finish();
         report.depth = graph.depth();
         decide(&graph, model.setup(), &mut report);

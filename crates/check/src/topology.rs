@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use driftlock_net::ideal::Topology;
 use driftlock_protocol::NodeId;
+use driftlock_protocol::ideal::Topology;
 
 /// Which networks. Written as a [`Topology`], or `all`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

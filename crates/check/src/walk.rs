@@ -1,5 +1,6 @@
 //! Random walks through the same states, for bounds that are too wide to look at all of them.
 
+use std::ops::ControlFlow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::search::Counterexample;
-use crate::{Action, Model, Pace, Property};
+use crate::{Action, Model, Property};
 
 /// A walk takes no more steps than this before it is left in peace.
 const STEPS_MAX: u32 = 400;
@@ -41,11 +42,11 @@ pub fn walk<P: Protocol>(
     model: &Model<P>,
     seed: u64,
     walks: Range<u64>,
-    progress: &(dyn Fn(u64) -> Pace + Sync),
+    progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
 ) -> Walked {
     let (made, steps, grants) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let walk = |model: &Model<P>, number| {
-        if progress(made.fetch_add(1, Ordering::Relaxed)) == Pace::Enough {
+        if progress(made.fetch_add(1, Ordering::Relaxed)) == ControlFlow::Break(()) {
             made.fetch_sub(1, Ordering::Relaxed);
             return None;
         }

@@ -1,6 +1,8 @@
 //! A protocol with one flaw at a time: each property notices what it is there for, by the shortest way.
 
-use driftlock_check::{Bound, Effort, Model, Pace, Properties, Property, Setup, Walked, check, walk};
+use std::ops::ControlFlow;
+
+use driftlock_check::{Bound, Effort, Model, Properties, Property, Setup, Walked, check, walk};
 use driftlock_protocol::{
     Charter, Demand, Deployment, Fence, Grant, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs,
     Section, Status, Units,
@@ -150,7 +152,7 @@ fn found(flaw: Flaw, k: u32) -> (Property, String, String) {
         setup.properties = setup.properties.without(Property::Service);
     }
     let effort = Effort { threads: 2, liveness: true };
-    let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| Pace::On).unwrap();
+    let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap();
     let found = report.violation.unwrap_or_else(|| panic!("{flaw:?} goes unnoticed"));
     let actions: Vec<_> = found.actions.iter().map(ToString::to_string).collect();
     (Property::of(&found.violation), found.violation.to_string(), actions.join("; "))
@@ -213,7 +215,7 @@ fn waiters_that_service_says_nothing_of_are_counted() {
         let alone = Deployment { nodes: 1, k: 1, ..Deployment::default() };
         let setup = Setup { properties, ..Setup::still(alone, Bound::Most(1)) };
         let effort = Effort { threads: 2, liveness: true };
-        let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| Pace::On).unwrap();
+        let report = check::<Flawed>(&setup, flaw, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap();
         (report.violation.map(|found| Property::of(&found.violation)), report.uncounted)
     };
     let usual = Properties::USUAL.without(Property::Conservation);
@@ -228,7 +230,7 @@ fn walked(flaw: Flaw, walks: u64, change: impl FnOnce(&mut Setup)) -> Walked {
     let mut setup = Setup::still(Deployment { nodes: 2, k: 1, links, ..Deployment::default() }, Bound::Most(1));
     change(&mut setup);
     let model = Model::<Flawed>::new(setup, flaw, Repairs::ALL).unwrap();
-    walk(&model, 7, 0..walks, &|_| Pace::On)
+    walk(&model, 7, 0..walks, &|_| ControlFlow::Continue(()))
 }
 
 #[test]

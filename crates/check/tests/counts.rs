@@ -2,9 +2,10 @@
 //! same state changes; then look at the difference, and write the new numbers down.
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 
-use driftlock_check::{Bound, Effort, Pace, Report, Setup, Topology, check, topologies};
-use driftlock_net::ideal::Fate;
+use driftlock_check::{Bound, Effort, Report, Setup, Topology, check, topologies};
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::ideal::{FAILURES, FORMATIONS, JOINS, LEAVES};
 use driftlock_protocol::{
     Algorithm, Deadline, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor,
@@ -20,7 +21,7 @@ impl Visitor for Count {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Report {
         let effort = Effort { threads: self.1, liveness: true };
-        check::<P>(&self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+        check::<P>(&self.0, variant, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The smallest networks in every order of events: nothing is violated and everybody is served, in however many states.
 
-use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Topology, check, topologies};
-use driftlock_net::ideal::Fate;
+use std::ops::ControlFlow;
+
+use driftlock_check::{Bound, Effort, Property, Report, Setup, Topology, check, topologies};
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::ideal::{FAILURES, FORMATIONS, JOINS, LEAVES};
 use driftlock_protocol::{Algorithm, Demand, Deployment, NodeId, Priority, Protocol, Repairs, Units, Visitor};
 use driftlock_spec::Violation;
@@ -13,7 +15,7 @@ impl Visitor for Explore<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Report {
         let effort = Effort { threads: 2, liveness: true };
-        check::<P>(self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+        check::<P>(self.0, variant, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
     }
 }
 

@@ -1,11 +1,10 @@
 //! klme-ft in every order of events, in timed mode: three nodes share one unit while a node crashes and a message is
 //! lost. And what it rests on: without it, the search finds two users of one unit.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use driftlock_check::{
-    Bound, Effort, Model, Pace, Properties, Property, Report, Setup, StayOrder, Timing, check, walk,
-};
+use driftlock_check::{Bound, Effort, Model, Properties, Property, Report, Setup, StayOrder, Timing, check, walk};
 use driftlock_protocol::ideal::{CRASHES, JOINS, LEAVES};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant};
 use driftlock_protocol::{Deployment, NodeId, Repairs};
@@ -31,7 +30,7 @@ fn setup() -> Setup {
 
 fn explored(setup: &Setup, variant: Variant) -> Report {
     let effort = Effort { threads: 2, liveness: false };
-    check::<KlmeFt>(setup, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+    check::<KlmeFt>(setup, variant, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Nothing is violated in any state; returns how many there are.
@@ -129,7 +128,7 @@ fn without_a_clock_no_grant_is_made_twice() {
     (setup.timing, setup.lateness) = (Timing::Untimed, Bound::Any);
     setup.properties = setup.properties.without(Property::Safety);
     let model = Model::<KlmeFt>::new(setup.clone(), Variant::SMALL, Repairs::ALL).unwrap();
-    let walked = walk(&model, 1, 0..10_000, &|_| Pace::On);
+    let walked = walk(&model, 1, 0..10_000, &|_| ControlFlow::Continue(()));
     assert_eq!(walked.violation, None);
     assert!(walked.grants > 500, "{} grants", walked.grants);
 }
@@ -139,7 +138,7 @@ fn without_a_clock_no_grant_is_made_twice() {
 fn a_walk_goes_on_while_there_is_no_leader() {
     let setup = Setup { lateness: Bound::Any, ..setup() };
     let model = Model::<KlmeFt>::new(setup, Variant::SMALL, Repairs::ALL).unwrap();
-    let walked = walk(&model, 1, 0..200, &|_| Pace::On);
+    let walked = walk(&model, 1, 0..200, &|_| ControlFlow::Continue(()));
     assert_eq!(walked.violation, None);
     assert!(walked.grants > 400, "{} of 600 requests were granted", walked.grants);
 }

@@ -2,9 +2,10 @@
 //! issued twice. What the others are for, runs of the simulator show (`crates/sim/tests/klme_ft_guards.rs`), and
 //! stories (`crates/spec/tests/klme_ft.rs`).
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use driftlock_check::{Bound, Effort, Pace, Properties, Property, Setup, Timing, check};
+use driftlock_check::{Bound, Effort, Properties, Property, Setup, Timing, check};
 use driftlock_protocol::ideal::CRASHES;
 use driftlock_protocol::klme_ft::{KlmeFt, Variant, guard};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
@@ -46,7 +47,7 @@ fn needs(rule: Repair, setup: &Setup) {
 fn needs_as(rule: Repair, setup: &Setup, variant: Variant) {
     let effort = Effort { threads: 2, liveness: false };
     let without = Repairs::ALL.without(rule);
-    let report = check::<KlmeFt>(setup, variant, without, effort, &mut |_| Pace::On).unwrap();
+    let report = check::<KlmeFt>(setup, variant, without, effort, &mut |_| ControlFlow::Continue(())).unwrap();
     let found = report.violation.unwrap_or_else(|| panic!("nothing is wrong without `{}`", rule.name)).violation;
     let is_unsafe = matches!(
         found,

@@ -1,9 +1,10 @@
 //! klme-ft in every order of events where a member is killed at any instant and comes back, while its application goes
 //! on for as long as its lease lasts; and what goes wrong without each of the rules for that.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use driftlock_check::{Bound, Effort, Lives, Pace, Properties, Property, Report, Setup, Timing, check};
+use driftlock_check::{Bound, Effort, Lives, Properties, Property, Report, Setup, Timing, check};
 use driftlock_protocol::ideal::{DISK_LOSSES, JOINS, RESTARTS};
 use driftlock_protocol::klme_ft::{KlmeFt, Variant, guard};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
@@ -29,7 +30,7 @@ fn setup(requests_in_all: u8) -> Setup {
 
 fn explored(setup: &Setup, rules: Repairs) -> Report {
     let effort = Effort { threads: 2, liveness: false };
-    check::<KlmeFt>(setup, Variant::USUAL, rules, effort, &mut |_| Pace::On).unwrap()
+    check::<KlmeFt>(setup, Variant::USUAL, rules, effort, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[track_caller]

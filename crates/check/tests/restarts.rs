@@ -1,7 +1,9 @@
 //! Nodes that are killed at any instant, and come back with what they had stored, while their applications go on: every
 //! order of events, and what each stored field is for.
 
-use driftlock_check::{Bound, Effort, Lives, Model, Pace, Report, Setup, Topology, check, explore, topologies};
+use std::ops::ControlFlow;
+
+use driftlock_check::{Bound, Effort, Lives, Model, Report, Setup, Topology, check, explore, topologies};
 use driftlock_protocol::ideal::RESTARTS;
 use driftlock_protocol::krl::{Forwarding, Krl};
 use driftlock_protocol::{Algorithm, Demand, Deployment, Protocol, Repairs, Stored, Units, Visitor, krl};
@@ -14,7 +16,7 @@ impl Visitor for Explore<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Report {
         let effort = Effort { threads: 2, liveness: true };
-        check::<P>(self.0, variant, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+        check::<P>(self.0, variant, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
     }
 }
 
@@ -75,7 +77,7 @@ fn several_units_are_neither_lost_nor_lent_twice() {
 #[track_caller]
 fn without<P: Protocol>(setup: &Setup, variant: P::Variant, forget: fn(&mut Stored<P::Durable>)) -> Violation {
     let model = Model::<P>::new(setup.clone(), variant, Repairs::ALL).unwrap().forgetting(forget);
-    let report = explore(&model, Effort { threads: 2, liveness: true }, &mut |_| Pace::On);
+    let report = explore(&model, Effort { threads: 2, liveness: true }, &mut |_| ControlFlow::Continue(()));
     report.violation.expect("it was stored for something").violation
 }
 

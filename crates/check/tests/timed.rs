@@ -1,9 +1,10 @@
 //! Time that counts: a guardian may act only once a holder's lease has run out. This holds if timers mean something,
 //! and not if any armed timer may fire next, if clocks drift too far, or if a node can sleep.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
-use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, Timing, check};
+use driftlock_check::{Bound, Effort, Property, Report, Setup, Timing, check};
 use driftlock_protocol::{
     Charter, Demand, Deployment, LinkEvent, Moment, NodeId, Out, Permits, Protocol, Repair, Repairs, Section, Status,
     Units,
@@ -111,7 +112,10 @@ fn checked(guardian_seconds: u64, timing: Timing) -> Report {
     setup.timing = timing;
     setup.properties = setup.properties.without(Property::Service);
     let effort = Effort { threads: 1, liveness: true };
-    check::<Lease>(&setup, Duration::from_secs(guardian_seconds), Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+    check::<Lease>(&setup, Duration::from_secs(guardian_seconds), Repairs::ALL, effort, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap()
 }
 
 fn timed(drift: u8, pauses: u8) -> Timing {

@@ -1,6 +1,8 @@
 //! A search says what was the case in some state; and it does not say so of what never was.
 
-use driftlock_check::{Bound, Effort, Pace, Report, Setup, check};
+use std::ops::ControlFlow;
+
+use driftlock_check::{Bound, Effort, Report, Setup, check};
 use driftlock_protocol::ideal::{JOINS, LEAVES};
 use driftlock_protocol::klme::Klme;
 use driftlock_protocol::{Deployment, NodeId, Repairs};
@@ -15,7 +17,7 @@ fn setup(requests: u8) -> Setup {
 
 fn explored(requests: u8, requests_in_all: u8) -> Report {
     let setup = Setup { requests_in_all: Bound::Most(requests_in_all), ..setup(requests) };
-    let report = check::<Klme>(&setup, (), Repairs::ALL, EFFORT, &mut |_| Pace::On).unwrap();
+    let report = check::<Klme>(&setup, (), Repairs::ALL, EFFORT, &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(report.violation, None);
     assert!(report.exhaustive && report.liveness && report.undecided == 0);
     report
@@ -47,7 +49,7 @@ fn where_one_request_is_all_there_is_one_of_two_units_stays_free() {
 #[test]
 fn a_search_that_was_ended_says_so() {
     let endless = Setup { requests: Bound::Any, ..setup(0).allowing([(&JOINS, Bound::Any), (&LEAVES, Bound::Any)]) };
-    let report = check::<Klme>(&endless, (), Repairs::ALL, EFFORT, &mut |_| Pace::Enough).unwrap();
+    let report = check::<Klme>(&endless, (), Repairs::ALL, EFFORT, &mut |_| ControlFlow::Break(())).unwrap();
     assert_eq!(report.violation, None);
     assert!(!report.exhaustive && !report.liveness);
 }

@@ -11,13 +11,13 @@ mod verdict;
 
 use std::fs;
 use std::io::{Cursor, ErrorKind};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use driftlock_check::{
-    Counterexample, Effort, Model, Pace, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies,
-    walk,
+    Counterexample, Effort, Model, Progress, Report, Setup, SetupError, Stage, Walked, check, record, topologies, walk,
 };
 use driftlock_protocol::ideal::Start;
 use driftlock_protocol::{Algorithm, Demand, Protocol, Repairs, Units, Visitor};
@@ -172,7 +172,7 @@ impl Limits {
         self.budget.is_some_and(|budget| self.started.elapsed() >= budget)
     }
 
-    fn after(&mut self, so_far: Progress) -> Pace {
+    fn after(&mut self, so_far: Progress) -> ControlFlow<()> {
         let Progress { states, depth, queue, stage, .. } = so_far;
         self.bar.tick();
         if stage == Stage::Liveness {
@@ -192,14 +192,14 @@ impl Limits {
             memory >> 20,
         ));
         let over = self.are_over() || self.states_max.is_some_and(|most| states >= most) || memory > self.memory_max;
-        if over { Pace::Enough } else { Pace::On }
+        if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn after_walks(&self, made: u64) -> Pace {
+    fn after_walks(&self, made: u64) -> ControlFlow<()> {
         if made.is_multiple_of(1_024) {
             self.bar.set_position(made);
         }
-        if self.are_over() { Pace::Enough } else { Pace::On }
+        if self.are_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use command::Command;
 use driftlock_field::mobility::{Area, Model, RandomWaypoint};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::registry::ALGORITHMS;
 use driftlock_sim::afield::Terrain;
 use driftlock_sim::config::{Config, Plan};
@@ -239,7 +239,7 @@ impl Demo<'_> {
 
     /// As far as time has gone by. A machine that does not keep up falls behind.
     fn go_on(&self, now: Time) -> Order {
-        let (due, most) = (self.pace.now(), now + Time::from_units(STRIDE * self.pace.speed().0.max(1.0)));
+        let (due, most) = (self.pace.now(), now + Span::from_units(STRIDE * self.pace.speed().0.max(1.0)));
         if due > most {
             self.pace.set_now(most);
         }

@@ -6,7 +6,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 /// The slowest and the fastest.
 const SPEEDS: (f64, f64) = (0.05, 100.0);
@@ -36,7 +36,7 @@ struct State {
 impl State {
     fn now(&self) -> Time {
         let passed = if self.held { 0.0 } else { self.since.elapsed().as_secs_f64() * self.speed };
-        self.from + Time::from_units(passed)
+        self.from + Span::from_units(passed)
     }
 }
 
@@ -76,7 +76,7 @@ impl Pace {
     /// Waits until it is this time, but not for longer than so long. Tells whether it is.
     pub(crate) fn wait_until(&self, time: Time, at_most: Duration) -> bool {
         let state = self.state();
-        let missing = (time - time.min(state.now())).units() / state.speed;
+        let missing = time.since(state.now()).units() / state.speed;
         if missing <= 0.0 {
             return true;
         }

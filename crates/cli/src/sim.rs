@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use driftlock_net::ideal::Fate;
 use driftlock_protocol::Algorithm;
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use driftlock_field::mobility::format::one;
 use driftlock_field::mobility::{Format, Tracks};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
@@ -125,18 +125,18 @@ fn format(args: &Args) -> Result<Format, Failure> {
 }
 
 /// How far apart samples are, in formats that have some.
-fn step(args: &Args, format: Format) -> Result<Time, Failure> {
-    let Some(seconds) = args.step else { return Ok(Time::from_units(1.0)) };
+fn step(args: &Args, format: Format) -> Result<Span, Failure> {
+    let Some(seconds) = args.step else { return Ok(Span::from_units(1.0)) };
     if format != Format::One {
         return Err(Failure::Other(format!("--step: only files for the ONE have steps, and this is for {format}")));
     }
     if !(0.001..=1e6).contains(&seconds) {
         return Err(Failure::Other(format!("--step {seconds}: it must be from 0.001 to a million seconds")));
     }
-    Ok(Time::from_units(seconds))
+    Ok(Span::from_units(seconds))
 }
 
-fn check_samples(samples: u64, step: Time) -> Result<(), Failure> {
+fn check_samples(samples: u64, step: Span) -> Result<(), Failure> {
     if samples <= SAMPLES_MAX {
         return Ok(());
     }

@@ -15,7 +15,7 @@ mod file;
 mod random;
 mod runner;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -48,35 +48,35 @@ pub enum Kind {
         /// Who.
         node: NodeId,
         /// After how long it is back, and with which memory. `None`: never.
-        back_after: Option<(Time, Memory)>,
+        back_after: Option<(Span, Memory)>,
     },
     /// A node does nothing for a while, and does not know it.
     Pause {
         /// Who.
         node: NodeId,
         /// How long.
-        lasts: Time,
+        lasts: Span,
     },
     /// Two nodes do not hear each other.
     Cut {
         /// Who.
         between: (NodeId, NodeId),
         /// How long.
-        lasts: Time,
+        lasts: Span,
     },
     /// Radios in an area hear nothing.
     Jam {
         /// Where.
         area: Area,
         /// How long.
-        lasts: Time,
+        lasts: Span,
     },
     /// Those on one side of a border and those on the other do not hear each other.
     Partition {
         /// Where it is.
         border: Border,
         /// How long.
-        lasts: Time,
+        lasts: Span,
     },
     /// More frames than usual are lost.
     Loss {
@@ -85,7 +85,7 @@ pub enum Kind {
         /// How many of those that would have arrived.
         chance: Chance,
         /// How long.
-        lasts: Time,
+        lasts: Span,
     },
 }
 

@@ -7,7 +7,7 @@ use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{Movement, Stay, Track, Tracks, Waypoint};
 use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Event, Settings};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 const HERE: NodeId = NodeId(0);
@@ -45,7 +45,7 @@ impl World {
             self.medium.send(at, from, to, 500, frame, &mut effects);
         }
         self.take(at, effects);
-        self.run(at + s(1.0));
+        self.run(at + Span::from_units(1.0));
     }
 
     fn run(&mut self, until: Time) {

@@ -7,7 +7,7 @@ use driftlock_field::medium::Medium;
 use driftlock_field::mobility::{self, Model, Movement, RandomWaypoint};
 use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Settings};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 const SECOND: u64 = 1_000_000_000;
@@ -79,17 +79,17 @@ fn every_kind_of_fault_can_be_written_down() {
     );
     let rectangle = Area::rectangle(at(0.0, 0.0), at(500.0, 250.0)).unwrap();
     let line = Border::line(at(500.0, 0.0), at(500.0, 1000.0)).unwrap();
-    let (disc, lasts) = (Area::disc(at(500.0, 500.0), 200.0).unwrap(), s(10.0));
+    let (disc, lasts) = (Area::disc(at(500.0, 500.0), 200.0).unwrap(), Span::from_units(10.0));
     let crash = |node, back_after| Kind::Crash { node: NodeId(node), back_after };
     let expected = [
         (30.0, crash(3, None)),
-        (30.0, crash(4, Some((s(20.0), Memory::Kept)))),
-        (31.5, crash(5, Some((Time::ZERO, Memory::Lost)))),
-        (40.0, Kind::Pause { node: NodeId(6), lasts: s(2.5) }),
+        (30.0, crash(4, Some((Span::from_units(20.0), Memory::Kept)))),
+        (31.5, crash(5, Some((Span::ZERO, Memory::Lost)))),
+        (40.0, Kind::Pause { node: NodeId(6), lasts: Span::from_units(2.5) }),
         (50.0, Kind::Jam { area: disc, lasts }),
         (60.0, Kind::Partition { border: line, lasts }),
         (70.0, Kind::Partition { border: Border::of(rectangle), lasts }),
-        (80.0, Kind::Loss { area: None, chance: Chance::new(0.3).unwrap(), lasts: s(5.0) }),
+        (80.0, Kind::Loss { area: None, chance: Chance::new(0.3).unwrap(), lasts: Span::from_units(5.0) }),
     ];
     let expected: Vec<_> = expected.into_iter().map(|(time, kind)| Fault { at: s(time), kind }).collect();
     assert_eq!(faults, expected);
@@ -183,19 +183,19 @@ const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 
 fn crash(node: NodeId, back_after: Option<(f64, Memory)>) -> Kind {
-    Kind::Crash { node, back_after: back_after.map(|(after, memory)| (s(after), memory)) }
+    Kind::Crash { node, back_after: back_after.map(|(after, memory)| (Span::from_units(after), memory)) }
 }
 
 fn pause(node: NodeId, lasts: f64) -> Kind {
-    Kind::Pause { node, lasts: s(lasts) }
+    Kind::Pause { node, lasts: Span::from_units(lasts) }
 }
 
 fn jam(x: f64, radius: f64, lasts: f64) -> Kind {
-    Kind::Jam { area: Area::disc(at(x, 0.0), radius).unwrap(), lasts: s(lasts) }
+    Kind::Jam { area: Area::disc(at(x, 0.0), radius).unwrap(), lasts: Span::from_units(lasts) }
 }
 
 fn cut(a: NodeId, b: NodeId, lasts: f64) -> Kind {
-    Kind::Cut { between: (a, b), lasts: s(lasts) }
+    Kind::Cut { between: (a, b), lasts: Span::from_units(lasts) }
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn faults_can_be_added_and_ended_by_hand() {
 }
 
 fn loss(loss: f64, area: Option<Area>, lasts: f64) -> Kind {
-    Kind::Loss { area, chance: Chance::new(loss).unwrap(), lasts: s(lasts) }
+    Kind::Loss { area, chance: Chance::new(loss).unwrap(), lasts: Span::from_units(lasts) }
 }
 
 const DOWN: Action = Action::Crash { node: A, memory: Memory::Kept };
@@ -298,7 +298,7 @@ fn a_node_is_jammed_while_any_area_jams_it() {
 #[test]
 fn a_node_that_moves_into_an_area_is_touched_at_the_next_step() {
     let schedule: Schedule = [Fault { at: s(1.2), kind: jam(0.0, 10.0, 20.0) }].into_iter().collect();
-    let mut faults = Faults::new(&schedule, 1, s(0.5)).unwrap();
+    let mut faults = Faults::new(&schedule, 1, Span::from_units(0.5)).unwrap();
     let (mut out, mut done, mut looks) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(now) = faults.next() {
         // Ten metres per second, from -35 m on: inside from 2.5 s to 4.5 s.
@@ -315,8 +315,8 @@ fn a_node_that_moves_into_an_area_is_touched_at_the_next_step() {
 fn partitions_that_cross_make_a_group_of_each_part() {
     let nodes = [at(1.0, 1.0), at(9.0, 1.0), at(1.0, 9.0), at(9.0, 9.0), at(2.0, 2.0)];
     let line = |from, to| Border::line(from, to).unwrap();
-    let vertical = Kind::Partition { border: line(at(5.0, 0.0), at(5.0, 1.0)), lasts: s(4.0) };
-    let horizontal = Kind::Partition { border: line(at(0.0, 5.0), at(1.0, 5.0)), lasts: s(4.0) };
+    let vertical = Kind::Partition { border: line(at(5.0, 0.0), at(5.0, 1.0)), lasts: Span::from_units(4.0) };
+    let horizontal = Kind::Partition { border: line(at(0.0, 5.0), at(1.0, 5.0)), lasts: Span::from_units(4.0) };
     let done = played(&nodes, &[(1.0, vertical), (3.0, horizontal)]);
     let groups_after = |time: f64| {
         let mut groups = [0; 5];
@@ -478,7 +478,7 @@ fn every_random_schedule_does_what_it_says_and_has_healed_in_time() {
         assert!(schedule.faults().is_sorted_by_key(|fault| fault.at));
         assert!(schedule.heals_at().unwrap() <= s(65.0));
         let mut movement = Movement::new(&model, FIELD, NODES, seed).unwrap();
-        let mut faults = Faults::new(&schedule, NODES, s(0.5)).unwrap();
+        let mut faults = Faults::new(&schedule, NODES, Span::from_units(0.5)).unwrap();
         let (mut states, mut loss, mut out) = (vec![State::default(); NODES as usize], 0.0, Vec::new());
         while let Some(now) = faults.next() {
             let places = positions(&mut movement, now);
@@ -579,7 +579,7 @@ fn the_air_is_disturbed_as_long_as_the_fault_lasts() {
     assert_eq!(heard(jam(0.0, 50.0, 1.0)), only_two);
     assert_eq!(heard(loss(1.0, Some(near_zero), 1.0)), only_two);
     assert_eq!(heard(crash(A, Some((1.0, Memory::Lost)))), only_two);
-    assert_eq!(heard(Kind::Partition { border: Border::of(near_zero), lasts: s(1.0) }), only_two);
+    assert_eq!(heard(Kind::Partition { border: Border::of(near_zero), lasts: Span::from_units(1.0) }), only_two);
     let nobody = vec![(1, vec![0, 2]), (2, vec![]), (3, vec![0, 2])];
     assert_eq!(heard(loss(1.0, None, 1.0)), nobody);
     assert_eq!(heard(pause(A, 1.0)), [(1, vec![0, 2]), (2, vec![0, 2]), (3, vec![0, 2])]);

@@ -5,7 +5,7 @@ use std::io::Write;
 use driftlock_field::mobility::format::{read, sniff};
 use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Track, Tracks};
 use driftlock_field::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 fn seconds(seconds: f64) -> Time {
@@ -652,7 +652,7 @@ fn movements_end_with_the_last_way_point_or_departure_and_a_placement_has_no_end
 fn absence_is_written_for_ns2_and_read_again() {
     let text = "time,id,x,y\n0,a,0,0\n1,a,1,0\n1,b,5,5\n2,a,2,0\n2,b,6,5\n3,b,7,5\n4,b,7,5\n5,a,9,9\n5,b,7,5\n";
     let tracks = traced("t.csv", text);
-    let written = Format::Ns2.write(&tracks, Time::ZERO).unwrap();
+    let written = Format::Ns2.write(&tracks, Span::ZERO).unwrap();
     assert!(written.contains("$ns_ at 3 \"$node_(0) switch OFF\"\n$ns_ at 5 \"$node_(0) switch ON\"\n"), "{written}");
     let again = traced("t.ns2", &written);
     let times = [0.0, 0.5, 1.0, 2.9, 3.0, 4.9, 5.0, 99.0];
@@ -751,7 +751,7 @@ fn the_one_finds_every_node_in_every_step_where_it_is_and_so_do_we() {
     let movement = Movement::new(&model, Area { width: 1500.0, height: 300.0 }, 9, 5).unwrap();
     let tracks = Tracks::record(movement, seconds(100.25));
     for (step, steps) in [(0.1, 1004), (0.5, 202), (3.0, 35)] {
-        let text = Format::One.write(&tracks, seconds(step)).unwrap();
+        let text = Format::One.write(&tracks, Span::from_units(step)).unwrap();
         let one = as_the_one_reads(&text);
         assert_eq!(one.len(), steps, "the last is the first at which all have arrived");
         assert!(one.iter().all(|places| places.len() == 9), "each has every node");

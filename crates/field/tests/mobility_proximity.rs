@@ -8,7 +8,7 @@ use driftlock_field::mobility::{
 };
 use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream, uniform, unit};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 const AREA: Area = Area { width: 700.0, height: 400.0 };
@@ -251,7 +251,7 @@ fn an_absent_node_has_no_neighbours() {
             proximity.within(node, 1_000.0, now, &mut found);
             assert!(found.is_empty());
         }
-        now = now + Time::from_units(5.0);
+        now = now + Span::from_units(5.0);
     }
 }
 

@@ -4,9 +4,9 @@ mod radio_world;
 
 use driftlock_field::radio::settings::{Access, Bursts, Delay, Propagation};
 use driftlock_field::radio::{Effect, Settings, SettingsError};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
-use radio_world::{World, csma, disk, micros, millis};
+use radio_world::{World, csma, disk, micros};
 
 #[test]
 fn airtime_is_preamble_and_headers_and_bytes() {
@@ -17,8 +17,8 @@ fn airtime_is_preamble_and_headers_and_bytes() {
     assert_eq!(slow.airtime(512, false), micros(4576));
     let fast = Settings::wifi_11mbps().rules().unwrap();
     // 192 us + 548 * 8 / 11 Mb/s = 192 + 398.545.
-    assert_eq!(fast.airtime(512, true), Time(590_545));
-    assert_eq!(Settings::ideal().rules().unwrap().airtime(512, true), Time::ZERO);
+    assert_eq!(fast.airtime(512, true), Span(590_545));
+    assert_eq!(Settings::ideal().rules().unwrap().airtime(512, true), Span::ZERO);
 }
 
 #[test]
@@ -30,9 +30,9 @@ fn a_unicast_is_heard_after_its_airtime_and_acknowledged_after_sifs_and_the_ack(
     assert_eq!(
         world.notes,
         [
-            (micros(2384), Effect::Heard { at: to, from, frame: 7 }),
+            (Time::ZERO + micros(2384), Effect::Heard { at: to, from, frame: 7 }),
             // 10 us and 192 + 14 * 8.
-            (micros(2384 + 10 + 304), Effect::Sent { from, to: Some(to), frame: 7 }),
+            (Time::ZERO + micros(2384 + 10 + 304), Effect::Sent { from, to: Some(to), frame: 7 }),
         ]
     );
     assert_eq!(world.air.in_hand(), 0);
@@ -114,7 +114,7 @@ fn the_ideal_medium_delivers_all_at_once_after_a_millisecond() {
     world.run();
     assert_eq!((world.heard(0), world.heard(1)), (vec![1, 2], vec![0, 2, 3]));
     assert_eq!((world.sent(), world.failed()), (5, 1));
-    assert!(world.notes.iter().all(|(time, _)| *time == millis(1)));
+    assert!(world.notes.iter().all(|(time, _)| *time == Time::from_millis(1)));
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn delays_reorder_and_duplication_hands_over_twice() {
 fn heard_broadcasts(settings: &Settings, seed: u64, disturb: bool) -> Vec<bool> {
     let mut world = World::line(settings, seed, 3, 100.0);
     for frame in 0..400 {
-        world.run_until(millis(u64::from(frame) * 5));
+        world.run_until(Time::from_millis(u64::from(frame) * 5));
         world.broadcast(0, 100, frame);
         if disturb {
-            world.run_until(millis(u64::from(frame) * 5 + 3));
+            world.run_until(Time::from_millis(u64::from(frame) * 5 + 3));
             world.unicast(1, 2, 10, 1000 + frame);
         }
     }
@@ -204,7 +204,7 @@ fn the_meter_adds_up_time_and_energy() {
     let settings = Settings::default();
     let mut world = World::line(&settings, 1, 2, 100.0);
     world.unicast(0, 1, 512, 7);
-    world.run_until(millis(1000));
+    world.run_until(Time::from_millis(1000));
     let (sender, receiver) = (world.air.meter(world.now, NodeId(0)), world.air.meter(world.now, NodeId(1)));
     assert_eq!((sender.transmitting_ns, sender.receiving_ns), (2_384_000, 304_000));
     assert_eq!((receiver.transmitting_ns, receiver.receiving_ns), (304_000, 2_384_000));

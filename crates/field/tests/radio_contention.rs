@@ -6,9 +6,9 @@ use std::f64::consts::TAU;
 
 use driftlock_field::radio::settings::Propagation;
 use driftlock_field::radio::{Effect, Settings};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
-use radio_world::{World, csma, disk, millis};
+use radio_world::{World, csma, disk};
 
 /// The probability of a collision and of a transmission in a slot, for `n` saturated stations: the fixed point of
 /// Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function" (2000), equations 7 and 9.
@@ -38,7 +38,7 @@ fn cell(n: u32, seconds: u64) -> World {
         }
     }
     let mut seen = 0;
-    while world.step(millis(seconds * 1000)) {
+    while world.step(Time::from_millis(seconds * 1000)) {
         while seen < world.notes.len() {
             if let Effect::Sent { from, .. } = world.notes[seen].1 {
                 world.unicast(from.0, 0, 1000, from.0);
@@ -46,7 +46,7 @@ fn cell(n: u32, seconds: u64) -> World {
             seen += 1;
         }
     }
-    world.now = millis(seconds * 1000);
+    world.now = Time::from_millis(seconds * 1000);
     world
 }
 
@@ -89,7 +89,7 @@ fn two_senders(settings: &Settings) -> (u64, u64) {
         let mut next = [(some_time(), 0), (some_time(), 2)];
         next.sort_unstable();
         for (later, node) in next {
-            world.run_until(Time(millis(8).0 * u64::from(frame) + later));
+            world.run_until(Time::from_millis(8 * u64::from(frame)) + Span(later));
             world.unicast(node, 1, 500, frame * 10 + node);
         }
     }
@@ -148,7 +148,7 @@ fn two_frames_that_begin_at_once_are_both_lost_in_a_disk_and_the_stronger_captur
 fn a_frame_that_comes_while_the_medium_is_busy_waits_for_its_end() {
     let mut world = World::line(&disk(250.0), 1, 3, 100.0);
     world.broadcast(0, 500, 1);
-    world.run_until(millis(1));
+    world.run_until(Time::from_millis(1));
     world.broadcast(1, 500, 2);
     world.run();
     assert_eq!((world.heard(1), world.heard(2)), (vec![1, 2], vec![0, 2]));

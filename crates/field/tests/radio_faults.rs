@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use driftlock_field::radio::settings::{Bursts, Delay, JammedSenses};
 use driftlock_field::radio::{Effect, Settings};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
-use radio_world::{World, disk, millis};
+use radio_world::{World, disk};
 
 #[test]
 fn a_jammed_node_hears_nothing_and_by_default_waits_with_sending() {
@@ -17,7 +17,7 @@ fn a_jammed_node_hears_nothing_and_by_default_waits_with_sending() {
     world.set_jammed(1, true);
     world.unicast(0, 1, 100, 1);
     world.unicast(1, 0, 100, 2);
-    world.run_until(millis(500));
+    world.run_until(Time::from_millis(500));
     assert_eq!((world.heard(1).len(), world.heard(2).len(), world.failed()), (0, 0, 1));
     world.set_jammed(1, false);
     world.unicast(0, 1, 100, 3);
@@ -39,7 +39,7 @@ fn a_jammed_node_that_senses_nothing_is_heard_but_not_answered() {
 fn jamming_in_the_middle_of_a_frame_spoils_it() {
     let mut world = World::line(&disk(250.0), 1, 2, 100.0);
     world.broadcast(0, 500, 1);
-    world.run_until(millis(1));
+    world.run_until(Time::from_millis(1));
     world.set_jammed(1, true);
     world.set_jammed(1, false);
     world.run();
@@ -52,7 +52,7 @@ fn groups_do_not_hear_or_sense_each_other_until_they_are_one_again() {
     world.air.set_group(NodeId(2), 1);
     world.air.set_group(NodeId(3), 1);
     world.broadcast(0, 500, 1);
-    world.run_until(millis(1));
+    world.run_until(Time::from_millis(1));
     world.broadcast(2, 500, 2);
     world.run();
     assert_eq!((world.heard(1), world.heard(2)), (vec![1], vec![3]));
@@ -81,7 +81,7 @@ fn a_crash_cuts_the_frame_off_and_drops_the_queue_and_a_restart_begins_blank() {
     let mut world = World::line(&disk(250.0), 1, 2, 100.0);
     world.unicast(0, 1, 500, 1);
     world.unicast(0, 1, 500, 2);
-    world.run_until(millis(1));
+    world.run_until(Time::from_millis(1));
     world.set_down(0, true);
     assert_eq!(world.air.in_hand(), 0);
     world.unicast(0, 1, 500, 3);
@@ -99,7 +99,7 @@ fn a_node_that_is_down_hears_nothing_and_spends_nothing() {
     let mut world = World::line(&disk(250.0), 1, 2, 100.0);
     world.set_down(1, true);
     world.unicast(0, 1, 500, 1);
-    world.run_until(millis(1000));
+    world.run_until(Time::from_millis(1000));
     assert_eq!((world.heard(1).len(), world.failed()), (0, 1));
     let meter = world.air.meter(world.now, NodeId(1));
     assert_eq!(meter.transmitting_ns + meter.receiving_ns + meter.idle_ns, 0);
@@ -113,7 +113,7 @@ fn a_receiver_that_crashes_before_its_ack_leaves_the_sender_to_its_retries() {
         assert!(world.step(Time::END));
     }
     world.set_down(1, true);
-    world.run_until(millis(5));
+    world.run_until(Time::from_millis(5));
     world.set_down(1, false);
     world.run();
     assert_eq!((world.heard(1), world.sent()), (vec![1, 1], 1), "who restarts does not know what it has heard");
@@ -164,7 +164,7 @@ fn turmoil(seed: u64, crashes: bool) -> World {
     let mut world = World::new(&unkind(seed), seed, &places);
     for frame in 0..600 {
         let later = dice.roll(3_000_000);
-        world.run_until(world.now + Time(later));
+        world.run_until(world.now + Span(later));
         match dice.roll(20) {
             0 => world.set_jammed(dice.node(), dice.0.is_multiple_of(2)),
             1 => world.air.set_group(NodeId(dice.node()), u32::from(dice.0.is_multiple_of(2))),

@@ -5,7 +5,7 @@ mod radio_world;
 use driftlock_field::radio::{Effect, Settings};
 use driftlock_net::Time;
 use driftlock_protocol::NodeId;
-use radio_world::{World, disk, micros, millis};
+use radio_world::{World, disk, micros};
 
 const FROM: NodeId = NodeId(0);
 const TO: NodeId = NodeId(1);
@@ -19,9 +19,9 @@ fn a_transmission_is_told_of_when_it_begins_and_a_reception_when_it_ends() {
     let (from, at, to, frame, attempt) = (FROM, TO, Some(TO), 7, 1);
     let expected = [
         (Time::ZERO, Effect::OnAir { from, to, frame, attempt }),
-        (micros(2384), Effect::Received { at, from, to, frame, attempt }),
-        (micros(2384), Effect::Heard { at, from, frame }),
-        (micros(2384 + 10 + 304), Effect::Sent { from, to, frame }),
+        (Time::ZERO + micros(2384), Effect::Received { at, from, to, frame, attempt }),
+        (Time::ZERO + micros(2384), Effect::Heard { at, from, frame }),
+        (Time::ZERO + micros(2384 + 10 + 304), Effect::Sent { from, to, frame }),
     ];
     assert_eq!(world.notes, expected);
 }
@@ -35,9 +35,9 @@ fn the_ideal_medium_tells_the_same() {
     let (from, at, to, frame, attempt) = (FROM, TO, None, 7, 1);
     let expected = [
         (Time::ZERO, Effect::OnAir { from, to, frame, attempt }),
-        (millis(1), Effect::Received { at, from, to, frame, attempt }),
-        (millis(1), Effect::Heard { at, from, frame }),
-        (millis(1), Effect::Sent { from, to, frame }),
+        (Time::from_millis(1), Effect::Received { at, from, to, frame, attempt }),
+        (Time::from_millis(1), Effect::Heard { at, from, frame }),
+        (Time::from_millis(1), Effect::Sent { from, to, frame }),
     ];
     assert_eq!(world.notes, expected);
 }

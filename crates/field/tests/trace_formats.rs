@@ -3,14 +3,14 @@
 use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Stay, Track, Tracks, Waypoint};
 use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 
 const WRITTEN: [Format; 3] = [Format::Ns2, Format::BonnMotion, Format::One];
 const ALL: [Format; 6] = [Format::Ns2, Format::BonnMotion, Format::SumoXml, Format::Csv, Format::Gpx, Format::One];
 /// For the ONE.
-const STEP: Time = Time(100_000_000);
+const STEP: Span = Span::from_millis(100);
 
 const SUMO_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- generated -->

@@ -1,8 +1,8 @@
 //! What a host wants its driver to do: first to store, then to do.
 
-use driftlock_net::Time;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::Packet;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Demand, Grant, NodeId};
 
 /// What came of the inputs that a host was given together, in a buffer that is used again and again.
@@ -46,7 +46,7 @@ pub enum Do {
         /// What.
         packet: Packet,
         /// How long to put it off, so that neighbours do not all speak at once.
-        delay: Time,
+        delay: Span,
     },
     /// An application may use these units now.
     Granted {

@@ -134,10 +134,10 @@ impl Host {
     /// # Panics
     /// If the node takes no part in this resource.
     pub fn cue(&mut self, now: Time, resource: Resource, cue: Cue) -> Result<(), Declined> {
-        self.run_due(now);
         if let Cue::Request(_) = cue {
             self.stack.admits()?;
         }
+        self.run_due(now);
         let at = self.room(resource).expect("the node takes part in it");
         let taken = self.with_room(now, at, |resident, desk| resident.cue(now, cue, desk));
         self.run(now);

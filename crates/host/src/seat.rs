@@ -1,6 +1,6 @@
 //! The node of one resource, with its timers and what it has to have stored.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Charter, Effect, Input, InputOf, Node, NodeId, Out, Protocol, ReachOf, Refusal, Stored};
 
 use crate::Watch;
@@ -122,7 +122,7 @@ impl<P: Protocol> Seat<P> {
             match effect {
                 Effect::Arm { timer, after } => {
                     self.disarm(*timer);
-                    let due = now + Time(u64::try_from(after.as_nanos()).unwrap_or(u64::MAX));
+                    let due = now + Span::from(*after);
                     let behind = self.armed.partition_point(|armed| armed.due <= due);
                     self.armed.insert(behind, Armed { due, timer: *timer });
                 }

@@ -63,10 +63,20 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
         taken
     }
 
-    /// Others hear from now on that it is in the neighbourhood, and in which life, if it is.
+    /// Others hear from now on that it is in the neighbourhood, and in which life, or that it is not, unless they know
+    /// by decree.
+    fn say_where(&mut self, now: Time, life: Option<Incarnation>, desk: &mut Desk<'_>) {
+        if self.decreed.is_none() {
+            let said = desk.stack.advertise(now, desk.resource, life, Vec::new());
+            said.expect("it says nothing but where it is");
+        }
+    }
+
+    /// Likewise, if it is inside.
     fn say_inside(&mut self, now: Time, desk: &mut Desk<'_>) {
-        if let Some(life) = self.seat.node().reach().life() {
-            desk.stack.advertise(now, desk.resource, Some(life), Vec::new());
+        let life = self.seat.node().reach().life();
+        if life.is_some() {
+            self.say_where(now, life, desk);
         }
     }
 
@@ -176,7 +186,7 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
             }
             Effect::Revoke(demand) => desk.then.push(Do::Revoked { resource, demand }),
             Effect::Depart => {
-                desk.stack.advertise(now, resource, None, Vec::new());
+                self.say_where(now, None, desk);
                 desk.then.push(Do::Departed(resource));
             }
             _ => {}
@@ -206,7 +216,7 @@ pub fn footing<P: Protocol>() -> Footing {
 pub fn keeps<P: Protocol>(message: &P::Message) -> bool {
     match footing::<P>() {
         Footing::Links => carries_permits::<P>(message),
-        Footing::Paths => !P::CLAIMS.stand(Harm::Crash),
+        Footing::Paths => !P::CLAIMS.stand(Harm::Loss),
     }
 }
 

@@ -3,8 +3,8 @@
 mod network;
 
 use driftlock_host::Part;
-use driftlock_net::Time;
 use driftlock_net::parcel::Resource;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Constants, NodeId};
 use network::{Dice, Fate, Network, seconds};
 
@@ -14,7 +14,7 @@ static USUAL: Constants = Constants::new();
 fn busy(network: &mut Network, dice: &mut Dice, resources: u16, until: Time) {
     let nodes = network.hosts.len() as u64;
     while network.now < until && network.violation.is_none() {
-        network.run(network.now + seconds(0.1));
+        network.run(network.now + Span::from_units(0.1));
         let (node, resource) = (dice.below(nodes), dice.below(u64::from(resources)));
         let node = NodeId(u32::try_from(node).expect("a few"));
         let resource = Resource(u16::try_from(resource).expect("a few"));
@@ -26,7 +26,7 @@ fn busy(network: &mut Network, dice: &mut Dice, resources: u16, until: Time) {
 }
 
 /// All ask at last, and leave as soon as they are inside: whether each of them gets there.
-fn serves_all(network: &mut Network, resources: u16, patience: Time) -> bool {
+fn serves_all(network: &mut Network, resources: u16, patience: Span) -> bool {
     let mut waiting: Vec<_> = Vec::new();
     for node in (0..u32::try_from(network.hosts.len()).expect("a few")).map(NodeId) {
         for resource in (0..resources).map(Resource) {
@@ -39,7 +39,7 @@ fn serves_all(network: &mut Network, resources: u16, patience: Time) -> bool {
         for &(resource, node) in &waiting {
             network.request(node, resource);
         }
-        network.run(network.now + seconds(0.2));
+        network.run(network.now + Span::from_units(0.2));
         let done: Vec<_> = network.inside.keys().copied().collect();
         for (resource, node) in done {
             network.release(node, resource);
@@ -57,7 +57,7 @@ fn two_resources_with_different_algorithms_are_shared_by_the_same_hosts() {
         busy(&mut network, &mut Dice::new(1), 2, seconds(200.0));
         assert_eq!(network.violation, None, "{algorithms:?}");
         assert!(network.grants > 100, "{algorithms:?}: {}", network.grants);
-        assert!(serves_all(&mut network, 2, seconds(300.0)), "{algorithms:?}");
+        assert!(serves_all(&mut network, 2, Span::from_units(300.0)), "{algorithms:?}");
     }
 }
 
@@ -87,9 +87,9 @@ fn a_host_may_be_killed_at_any_batch_before_or_after_it_is_stored() {
             let mut network = killed(seed, algorithms, fate);
             assert_eq!(network.violation, None, "{algorithms:?}, seed {seed}");
             network.fate = Box::new(|_, _| Fate::Whole);
-            network.run(network.now + seconds(60.0));
+            network.run(network.now + Span::from_units(60.0));
             let resources = u16::try_from(algorithms.len()).expect("a few");
-            assert!(serves_all(&mut network, resources, seconds(600.0)), "{algorithms:?}, seed {seed}");
+            assert!(serves_all(&mut network, resources, Span::from_units(600.0)), "{algorithms:?}, seed {seed}");
             assert_eq!(network.violation, None, "{algorithms:?}, seed {seed}");
         }
     }

@@ -3,7 +3,8 @@
 //! An *advert* says that its owner takes part in a resource, in which life, and what else the owner's node wants others
 //! to know. Hellos carry adverts in turn, as many as a budget of bytes allows: half of it for the node's own, half for
 //! those that it has heard of, so that all whom hellos reach over any number of hops hear of all. What is new is told
-//! first, and then whatever was not told for the longest time.
+//! first, and then whatever was not told for the longest time. What was told is told again now and then, so that it
+//! stays fresh, and all of it as soon as a node is heard of that was unknown, or has restarted, and may know nothing.
 //!
 //! Each advert comes with its age: how long ago its owner was heard with it, by whoever heard it last. One that has
 //! become too old is forgotten, and its owner counts as gone. So what a node knows of others is a hint: it may be late,
@@ -16,7 +17,7 @@ use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::parcel::Resource;
-use crate::{Boot, Time, seconds, wire};
+use crate::{Boot, Span, Time, seconds, wire};
 
 /// The constants of adverts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,14 +27,35 @@ pub struct Settings {
     pub hello_bytes: usize,
     /// After how many seconds an advert is forgotten whose owner was not heard with it.
     #[serde(with = "seconds")]
-    pub forget: Time,
+    pub forget: Span,
     /// How many adverts of others are remembered at most.
     pub heard_max: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { hello_bytes: 256, forget: Time(120_000_000_000), heard_max: 4_096 }
+        Self { hello_bytes: 256, forget: Span::from_millis(120_000), heard_max: 4_096 }
+    }
+}
+
+/// So many times may an advert be told again, one hop after the other, before it is forgotten.
+const RETOLD: u64 = 32;
+
+/// What an advert takes besides what its node says, at most.
+const HEAD_MAX: usize = 40;
+
+impl Settings {
+    /// Refuses what would let no advert out, in a sentence.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.hello_bytes < 2 * HEAD_MAX {
+            return Err("adverts.hello-bytes must be at least 80: there would be no room for an advert");
+        }
+        Ok(())
+    }
+
+    /// The most that a node may say about a resource: it has to fit into its half of a hello.
+    pub fn content_max(&self) -> usize {
+        self.hello_bytes / 2 - HEAD_MAX
     }
 }
 
@@ -101,8 +123,10 @@ struct Entry {
     advert: Arc<Advert>,
     /// When its owner was last heard with it.
     fresh_at: Time,
-    /// Since when it waits for its turn.
+    /// Since when it waits for its turn: a number that grows, and 0 before it was told at all.
     turn: u64,
+    /// When it was told last, if it was.
+    told_at: Time,
 }
 
 /// What one node says, and knows of others.
@@ -118,14 +142,26 @@ pub(crate) struct Board {
     /// Likewise, of others.
     others: BTreeSet<(u64, Key)>,
     turns: u64,
+    /// When it heard last of a node that may know nothing of what was told before.
+    newcomer_at: Time,
     /// Nothing is too old before this.
     expires: Time,
 }
 
 impl Board {
     pub(crate) fn new(me: NodeId, boot: Boot, settings: Settings) -> Self {
-        let (own, others) = (BTreeSet::new(), BTreeSet::new());
-        Self { me, boot, settings, said: 0, entries: BTreeMap::new(), own, others, turns: 0, expires: Time::END }
+        Self {
+            me,
+            boot,
+            settings,
+            said: 0,
+            entries: BTreeMap::new(),
+            own: BTreeSet::new(),
+            others: BTreeSet::new(),
+            turns: 0,
+            newcomer_at: Time::ZERO,
+            expires: Time::END,
+        }
     }
 
     /// From now on this node says this about a resource.
@@ -133,6 +169,11 @@ impl Board {
         let version = Version { boot: self.boot, count: self.said };
         self.said += 1;
         self.put(now, Advert { owner: self.me, resource, version, life, content });
+    }
+
+    /// The most that it may say.
+    pub(crate) fn content_max(&self) -> usize {
+        self.settings.content_max()
     }
 
     /// What this node says about a resource.
@@ -153,7 +194,7 @@ impl Board {
     }
 
     /// How old what is known of this is.
-    pub(crate) fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+    pub(crate) fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Span> {
         self.entries.get(&(resource, node)).map(|entry| now - entry.fresh_at)
     }
 
@@ -167,23 +208,26 @@ impl Board {
         notices
     }
 
-    /// Takes those whose turn it is, as long as there is room, and none that was taken after `latest`. Gives how many
-    /// bytes that takes.
+    /// Takes those whose turn it is, as long as there is room, and none that was taken after `latest` or needs not be
+    /// told again yet. Gives how many bytes that takes.
     fn tell(&mut self, now: Time, whose: Whose, room: usize, latest: u64, notices: &mut Vec<Notice>) -> usize {
         let (queue, mut taken) = (if whose == Whose::Own { &mut self.own } else { &mut self.others }, 0);
+        let (newcomer_at, rest) = (self.newcomer_at, self.settings.forget / RETOLD);
+        let is_due = |entry: &Entry| entry.turn == 0 || entry.told_at < newcomer_at || entry.told_at + rest <= now;
         while let Some(&(turn, key)) = queue.first().filter(|(turn, _)| *turn <= latest)
-            && let Some(entry) = self.entries.get_mut(&key)
+            && let Some(entry) = self.entries.get_mut(&key).filter(|entry| is_due(entry))
         {
-            let age = if whose == Whose::Own { Time::ZERO } else { now - entry.fresh_at };
+            let age = if whose == Whose::Own { Span::ZERO } else { now - entry.fresh_at };
             let age = u16::try_from(age.0.div_ceil(1_000_000_000)).unwrap_or(u16::MAX);
             let notice = Notice { advert: Advert::clone(&entry.advert), age };
-            taken += wire::content_len(&notice);
-            if taken > room {
-                return taken - wire::content_len(&notice);
+            let length = wire::content_len(&notice);
+            if taken + length > room {
+                break;
             }
+            taken += length;
             notices.push(notice);
             self.turns += 1;
-            entry.turn = self.turns;
+            (entry.turn, entry.told_at) = (self.turns, now);
             queue.remove(&(turn, key));
             queue.insert((self.turns, key));
         }
@@ -193,9 +237,9 @@ impl Board {
     /// A hello has told of these.
     pub(crate) fn heard(&mut self, now: Time, notices: &[Notice], out: &mut Vec<Effect>) {
         for Notice { advert, age } in notices {
-            let age = Time(u64::from(*age) * 1_000_000_000);
+            let age = Span::from_millis(u64::from(*age) * 1_000);
             if advert.owner != self.me && age < self.settings.forget {
-                self.learn(now, Time(now.0.saturating_sub(age.0)), advert, out);
+                self.learn(now, now.saturating_sub(age), advert, out);
             }
         }
     }
@@ -209,9 +253,17 @@ impl Board {
                 entry.fresh_at = entry.fresh_at.max(fresh_at);
                 return;
             }
-            Some(entry) => entry.advert.life,
+            Some(entry) => {
+                if entry.advert.version.boot < advert.version.boot {
+                    self.newcomer_at = now;
+                }
+                entry.advert.life
+            }
             None if self.others.len() >= self.settings.heard_max => return,
-            None => None,
+            None => {
+                self.newcomer_at = now;
+                None
+            }
         };
         self.put(fresh_at, advert.clone());
         compare(key, former, advert.life, out);
@@ -249,6 +301,7 @@ impl Board {
             }
             None if self.others.len() >= self.settings.heard_max => return,
             None => {
+                self.newcomer_at = now;
                 let (version, content) = (Version::default(), Vec::new());
                 self.put(now, Advert { owner, resource, version, life: Some(life), content });
             }
@@ -281,7 +334,8 @@ impl Board {
         self.remove(key);
         self.queue(key).insert((0, key));
         self.expires = self.expires.min(fresh_at + self.settings.forget);
-        self.entries.insert(key, Entry { advert: Arc::new(advert), fresh_at, turn: 0 });
+        let entry = Entry { advert: Arc::new(advert), fresh_at, turn: 0, told_at: Time::ZERO };
+        self.entries.insert(key, entry);
     }
 
     fn remove(&mut self, key: Key) {
@@ -322,7 +376,7 @@ mod tests {
     const LIFE: Option<Incarnation> = Some(Incarnation(3));
 
     fn s(seconds: u64) -> Time {
-        Time(seconds * 1_000_000_000)
+        Time::from_millis(seconds * 1_000)
     }
 
     fn board(me: NodeId) -> Board {
@@ -345,12 +399,36 @@ mod tests {
         assert_eq!(hello(s(10), &mut a, &mut b), [met.clone(), said.clone()]);
         assert_eq!(hello(s(11), &mut a, &mut b), []);
         assert_eq!(hello(s(15), &mut b, &mut c), [met, said]);
-        assert_eq!((b.age(s(15), R, A), c.age(s(15), R, A)), (Some(s(4)), Some(s(4))));
+        assert_eq!(
+            (b.age(s(15), R, A), c.age(s(15), R, A)),
+            (Some(Span::from_millis(5_000)), Some(Span::from_millis(5_000)))
+        );
         assert_eq!(hello(s(16), &mut c, &mut a), [], "nobody tells a node about itself");
         a.say(s(20), R, None, Vec::new());
         assert_eq!(hello(s(20), &mut a, &mut c), [Effect::Parted { resource: R, peer: A }]);
         assert_eq!(hello(s(21), &mut b, &mut c), [], "that was said before");
         assert_eq!(hello(s(22), &mut c, &mut b), [Effect::Parted { resource: R, peer: A }]);
+    }
+
+    #[test]
+    fn what_all_know_is_told_again_now_and_then_and_at_once_to_a_newcomer_and_to_a_node_that_has_restarted() {
+        let [mut a, mut b, mut c] = [A, B, C].map(board);
+        for board in [&mut a, &mut b] {
+            board.say(s(0), R, LIFE, Vec::new());
+        }
+        hello(s(0), &mut a, &mut b);
+        hello(s(0), &mut b, &mut a);
+        let told = |board: &mut Board, from: u64, to: u64| -> Vec<_> {
+            (from..to).map(|now| board.next(s(now)).len()).collect()
+        };
+        assert_eq!(told(&mut a, 1, 12), [1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0], "its own and the other's every 3.75 s");
+        c.say(s(12), R, LIFE, Vec::new());
+        hello(s(12), &mut c, &mut a);
+        assert_eq!(told(&mut a, 12, 14), [3, 0], "all that it knows, the newcomer included");
+        let mut restarted = Board::new(C, Boot(2), Settings::default());
+        restarted.say(s(14), R, LIFE, Vec::new());
+        assert_eq!(hello(s(14), &mut restarted, &mut a), [], "it is there as before");
+        assert_eq!(told(&mut a, 14, 16), [3, 0], "but knows nothing");
     }
 
     #[test]
@@ -407,7 +485,7 @@ mod tests {
         b.introduce(s(3), R, A, Incarnation(2), &mut out);
         b.introduce(s(3), R, B, Incarnation(9), &mut out);
         assert_eq!(out, [Effect::Met { resource: R, peer: A, life: Incarnation(3) }]);
-        assert_eq!((b.age(s(5), R, A), b.life(R, A)), (Some(s(3)), LIFE));
+        assert_eq!((b.age(s(5), R, A), b.life(R, A)), (Some(Span::from_millis(3_000)), LIFE));
         a.say(s(6), R, LIFE, Vec::new());
         assert_eq!(hello(s(6), &mut a, &mut b), [], "that was known");
         a.say(s(7), R, None, Vec::new());

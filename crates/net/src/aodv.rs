@@ -30,8 +30,8 @@ use std::sync::Arc;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
 use crate::dice::Dice;
+use crate::{Span, Time};
 use discovery::{Discovery, RateLimit};
 use links::Neighbours;
 pub use packet::{Advert, Packet, Seq};
@@ -74,7 +74,7 @@ pub enum Effect<A, D> {
         /// What to send.
         packet: Packet<A, D>,
         /// How long to put it off, so that neighbours do not all speak at once.
-        delay: Time,
+        delay: Span,
     },
     /// Data has arrived.
     Deliver {
@@ -385,12 +385,12 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     fn unicast(to: NodeId, packet: Packet<A, D>, out: &mut Vec<Effect<A, D>>) {
-        out.push(Effect::Transmit { to: Some(to), packet, delay: Time::ZERO });
+        out.push(Effect::Transmit { to: Some(to), packet, delay: Span::ZERO });
     }
 
     fn broadcast(&mut self, now: Time, packet: Packet<A, D>, out: &mut Vec<Effect<A, D>>) {
         self.neighbours.spoken(now);
-        let delay = Time(self.dice.below(self.settings.jitter.0));
+        let delay = Span(self.dice.below(self.settings.jitter.0));
         out.push(Effect::Transmit { to: None, packet, delay });
     }
 }

@@ -15,7 +15,7 @@ use driftlock_protocol::NodeId;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
 use crate::link::{Hello, Mark, Settings};
-use crate::{Boot, Time};
+use crate::{Boot, Span, Time};
 
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;
@@ -38,7 +38,7 @@ pub(crate) struct Beacon {
     /// By when the last one has promised it.
     promised: Option<Time>,
     /// The longest time between two of them, as the last one has announced it; before there was one, the shortest.
-    interval: Time,
+    interval: Span,
     /// The last hellos of others, as many as a second may have.
     heard: VecDeque<Time>,
     /// Whom it hears well and has no link to, best-ranked first.
@@ -84,7 +84,7 @@ impl Beacon {
     }
 
     /// The longest time between two hellos of this node, as it has announced it.
-    pub(crate) fn interval(&self) -> Time {
+    pub(crate) fn interval(&self) -> Span {
         self.interval
     }
 
@@ -101,18 +101,18 @@ impl Beacon {
     /// Its links, what they are for, and what else it says are for others to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
         let interval = interval(crowd_max.max(crowd), settings);
-        let part = Time(interval.0 / JITTER_PARTS);
+        let part = interval / JITTER_PARTS;
         let promised = self.promised.unwrap_or_else(|| self.patience_of_a_newcomer(interval));
         if self.second_is_full(now, settings) && now < promised {
             self.yielded = self.yielded.wrapping_add(1);
-            self.next = promised.min(now + self.jitter(part) + Time(1));
+            self.next = promised.min(now + self.jitter(part) + Span(1));
             return None;
         }
         let count = self.count;
         self.count = count.wrapping_add(1);
         self.next = now + interval + self.jitter(part);
         let is_crowded = interval > from_ms(settings.hello_ms.max(1));
-        let longest = interval + part + if is_crowded { part } else { Time::ZERO };
+        let longest = interval + part + if is_crowded { part } else { Span::ZERO };
         (self.promised, self.interval) = (Some(now + longest), longest);
         self.spoke_at = now;
         Some(Hello {
@@ -130,9 +130,9 @@ impl Beacon {
     }
 
     /// Until when the first hello may wait. Nobody expects it, so those who start together can be far apart.
-    fn patience_of_a_newcomer(&self, interval: Time) -> Time {
+    fn patience_of_a_newcomer(&self, interval: Span) -> Time {
         let own_part = scramble(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
-        self.spoke_at + Time(interval.0.saturating_mul(2 + own_part))
+        self.spoke_at + interval * (2 + own_part)
     }
 
     fn second_is_full(&self, now: Time, settings: &Settings) -> bool {
@@ -151,19 +151,19 @@ impl Beacon {
     }
 
     /// Some part of `whole`, another one for every node and every hello.
-    fn jitter(&self, whole: Time) -> Time {
+    fn jitter(&self, whole: Span) -> Span {
         let node = scramble((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
         let part = scramble(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
         #[allow(clippy::cast_possible_truncation)] // a part of a u64 is one
         let jitter = ((u128::from(whole.0) * u128::from(part)) >> 32) as u64;
-        Time(jitter)
+        Span(jitter)
     }
 }
 
 /// How long between two hellos, before jitter, where somebody hears so many nodes.
-fn interval(crowd: u32, settings: &Settings) -> Time {
+fn interval(crowd: u32, settings: &Settings) -> Span {
     let crowded = u64::from(crowd) * 1_000_000_000 / u64::from(settings.hellos_per_second_max.max(1));
-    Time(crowded.max(from_ms(settings.hello_ms.max(1)).0))
+    Span(crowded).max(from_ms(settings.hello_ms.max(1)))
 }
 
 /// The finaliser of `SplitMix64` (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
@@ -186,7 +186,7 @@ pub(crate) struct Hearing {
     pub(crate) crowd: u32,
     /// Of the resources that it wants links for.
     pub(crate) mark: Mark,
-    interval: Time,
+    interval: Span,
     /// The last sign of life.
     heard_at: Time,
     /// How often it was asked something since, and when first: each transmission that wants an answer is a question.
@@ -308,13 +308,13 @@ impl Hearing {
     }
 
     /// The longest time between two of its hellos.
-    pub(crate) fn interval(&self) -> Time {
+    pub(crate) fn interval(&self) -> Span {
         self.interval
     }
 
     /// When it no longer counts as hearing this node.
     pub(crate) fn deaf_at(&self, settings: &Settings) -> Time {
-        let round = Time(self.interval.0.saturating_mul(self.round));
+        let round = self.interval * self.round;
         self.listed_at.map_or(Time::ZERO, |listed_at| listed_at + settings.memory(round))
     }
 }
@@ -368,24 +368,31 @@ mod tests {
         hearing.hello(Time::ZERO, &hello(1, &[5, 6]), ME, &settings);
         assert!(hearing.is_well() && !hearing.is_mutual(Time::ZERO, &settings));
         hearing.hello(Time::ZERO, &hello(2, &[6, 7]), ME, &settings);
-        assert!(hearing.is_mutual(from_ms(3_999), &settings) && !hearing.is_mutual(from_ms(4_000), &settings));
+        assert!(
+            hearing.is_mutual(Time::from_millis(3_999), &settings)
+                && !hearing.is_mutual(Time::from_millis(4_000), &settings)
+        );
     }
 
     #[test]
     fn who_speaks_rarely_is_given_time_but_not_once_it_was_asked_often_enough() {
         let settings = Settings::default();
         let mut hearing = Hearing::new(Time::ZERO, &Hello { interval_ms: 6_000, ..hello(0, &[7]) }, &settings);
-        assert_eq!(hearing.probe_at(Time::ZERO, &settings), from_ms(6_000), "it has not spoken in time");
+        assert_eq!(hearing.probe_at(Time::ZERO, &settings), Time::from_millis(6_000), "it has not spoken in time");
         for asked_at in [7_000, 8_000, 9_000] {
-            hearing.ask(from_ms(asked_at));
-            assert_eq!(hearing.silent_at(&settings), from_ms(18_000), "three of its intervals");
+            hearing.ask(Time::from_millis(asked_at));
+            assert_eq!(hearing.silent_at(&settings), Time::from_millis(18_000), "three of its intervals");
         }
         let mut answers = hearing.clone();
-        hearing.ask(from_ms(10_000));
-        assert_eq!(hearing.silent_at(&settings), from_ms(11_000), "four seconds after the first of four questions");
-        answers.sign_of_life(from_ms(9_500));
-        answers.ask(from_ms(10_000));
-        assert_eq!(answers.silent_at(&settings), from_ms(27_500), "what was asked before is answered");
+        hearing.ask(Time::from_millis(10_000));
+        assert_eq!(
+            hearing.silent_at(&settings),
+            Time::from_millis(11_000),
+            "four seconds after the first of four questions"
+        );
+        answers.sign_of_life(Time::from_millis(9_500));
+        answers.ask(Time::from_millis(10_000));
+        assert_eq!(answers.silent_at(&settings), Time::from_millis(27_500), "what was asked before is answered");
     }
 
     #[test]
@@ -418,7 +425,7 @@ mod tests {
         let mut beacons: Vec<_> = (0..100).map(|id| Beacon::new(NodeId(id), Boot(1), Time::ZERO, &settings)).collect();
         let mut gaps = Vec::new();
         for beacon in &mut beacons {
-            assert!(beacon.next < from_ms(settings.hello_ms));
+            assert!(beacon.next < Time::from_millis(settings.hello_ms.into()));
             let now = beacon.next;
             let hello = beacon.hello(now, 100, 100, &settings).unwrap();
             let gap = beacon.next - now;

@@ -10,7 +10,7 @@ use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
 use crate::dice::Dice;
-use crate::{Boot, Time, seconds};
+use crate::{Boot, Span, seconds};
 
 /// Which numbers of a growing count have been seen: exactly, among the 64 up to the greatest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -49,12 +49,12 @@ pub struct Settings {
     pub hop_limit: u8,
     /// A message is passed on after up to this, in seconds, so that neighbours do not all repeat it at once.
     #[serde(with = "seconds")]
-    pub jitter: Time,
+    pub jitter: Span,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { hop_limit: 35, jitter: Time(10_000_000) }
+        Self { hop_limit: 35, jitter: Span::from_millis(10) }
     }
 }
 
@@ -81,7 +81,7 @@ pub enum Effect<M> {
         /// What.
         packet: Flooded<M>,
         /// How long to put it off.
-        delay: Time,
+        delay: Span,
     },
     /// A message has arrived.
     Deliver {
@@ -139,7 +139,7 @@ impl Flood {
 
     fn transmit<M>(&mut self, packet: Flooded<M>, out: &mut Vec<Effect<M>>) {
         if packet.ttl > 0 {
-            out.push(Effect::Transmit { packet, delay: Time(self.dice.below(self.settings.jitter.0)) });
+            out.push(Effect::Transmit { packet, delay: Span(self.dice.below(self.settings.jitter.0)) });
         }
     }
 }

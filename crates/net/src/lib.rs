@@ -8,12 +8,10 @@
 //! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
 //! - [`stack`]: all layers of one node, for all resources that it takes part in.
 //! - [`suspicion`]: who may have crashed, right or wrong.
-//! - [`ideal`]: the exact twins of the layers: no loss, no wrong suspicion, every change indicated at once to all who
-//!   must know. They are what the papers assume, so they reproduce the papers' figures, and a checker can explore them.
 //! - [`queue`]: what is to come, in the order of [`Time`].
 //!
-//! Time is handed in as `now`. A layer says when it wants to be woken, and what it wants done goes into a buffer of
-//! effects.
+//! Time is handed in as `now`: [`Time`] is an instant, and [`Span`] what lies between two. A layer says when it wants
+//! to be woken, and what it wants done goes into a buffer of effects.
 
 pub mod advert;
 pub mod aodv;
@@ -22,7 +20,6 @@ mod by_node;
 pub mod custody;
 mod dice;
 pub mod flood;
-pub mod ideal;
 pub mod link;
 mod names;
 pub mod parcel;
@@ -36,4 +33,4 @@ mod window;
 pub mod wire;
 
 pub use names::{Boot, Transfer};
-pub use time::Time;
+pub use time::{Span, Time};

@@ -19,7 +19,7 @@ use driftlock_protocol::{Incarnation, NodeId};
 use crate::beacon::Beacon;
 use crate::custody::Durable;
 use crate::parcel::Resource;
-use crate::{Boot, Time, Transfer};
+use crate::{Boot, Span, Time, Transfer};
 
 mod channel;
 pub mod frame;
@@ -54,7 +54,7 @@ pub enum Effect<M> {
         /// What.
         frame: Frame<M>,
         /// How long to put it off, so that neighbours do not all speak at once.
-        delay: Time,
+        delay: Span,
     },
     /// Over whatever path there is, if there is any. It may be lost.
     Route {
@@ -141,7 +141,7 @@ pub enum Effect<M> {
 
 impl<M> Effect<M> {
     fn now(to: Option<NodeId>, frame: Frame<M>) -> Self {
-        Self::Transmit { to, frame, delay: Time::ZERO }
+        Self::Transmit { to, frame, delay: Span::ZERO }
     }
 }
 
@@ -378,9 +378,10 @@ impl<M: Clone> Link<M> {
         self.call_at = Time::END;
         let Some(&best) = needed.first() else { return };
         let (crowd, crowd_max) = self.crowd();
-        let gap =
+        let nanos =
             u64::from(crowd.max(crowd_max)) * 1_000_000_000 / u64::from(self.own.settings.calls_per_second_max.max(1));
-        self.calls_paced_until = now + Time(gap / 2) + self.own.patience.part_of(Time(gap));
+        let gap = Span(nanos);
+        self.calls_paced_until = now + gap / 2 + self.own.patience.part_of(gap);
         if needed.len() > 1 {
             self.call_at = self.calls_paced_until;
         }

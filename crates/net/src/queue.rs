@@ -43,6 +43,7 @@ where
 
 impl<T: Due, const SLOT: u32> Queue<T, SLOT> {
     /// Adds something.
+    #[inline]
     pub fn push(&mut self, thing: T) {
         let slot = thing.at().0.checked_shr(SLOT).unwrap_or(0);
         if slot > self.present {
@@ -62,6 +63,7 @@ impl<T: Due, const SLOT: u32> Queue<T, SLOT> {
     }
 
     /// Takes the first thing, if it comes by then.
+    #[inline]
     pub fn pop_by(&mut self, end: Time) -> Option<T> {
         if std::mem::take(&mut self.spent) {
             self.soon.pop();
@@ -123,6 +125,14 @@ struct Scheduled<E> {
     event: E,
 }
 
+impl<E> Scheduled<E> {
+    /// Its place as one number: comparing two of them takes no branch, which a processor would guess wrongly half the
+    /// time.
+    fn place(&self) -> u128 {
+        u128::from(self.at.0) << 64 | u128::from(self.number)
+    }
+}
+
 impl<E> PartialEq for Scheduled<E> {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
@@ -131,15 +141,32 @@ impl<E> PartialEq for Scheduled<E> {
 
 impl<E> Eq for Scheduled<E> {}
 
+/// A heap asks which of two is less, and nothing else.
 impl<E> PartialOrd for Scheduled<E> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+
+    fn lt(&self, other: &Self) -> bool {
+        self.place() < other.place()
+    }
+
+    fn le(&self, other: &Self) -> bool {
+        self.place() <= other.place()
+    }
+
+    fn gt(&self, other: &Self) -> bool {
+        self.place() > other.place()
+    }
+
+    fn ge(&self, other: &Self) -> bool {
+        self.place() >= other.place()
     }
 }
 
 impl<E> Ord for Scheduled<E> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
+        self.place().cmp(&other.place())
     }
 }
 
@@ -174,6 +201,7 @@ impl<E: Copy, const SLOT: u32> Schedule<E, SLOT> {
         self.add(at, 0, event);
     }
 
+    #[inline]
     fn add(&mut self, at: Time, class: u64, event: E) {
         self.queue.push(Scheduled { at, number: class | self.count, event });
         self.count += 1;
@@ -185,6 +213,7 @@ impl<E: Copy, const SLOT: u32> Schedule<E, SLOT> {
     }
 
     /// Takes the next event, if it is due by then.
+    #[inline]
     pub fn pop_by(&mut self, end: Time) -> Option<(Time, E)> {
         self.queue.pop_by(end).map(|Scheduled { at, event, .. }| (at, event))
     }
@@ -203,6 +232,7 @@ impl<E: Copy, const SLOT: u32> Schedule<E, SLOT> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Span;
     use crate::dice::Dice;
 
     impl Due for Time {
@@ -251,7 +281,7 @@ mod tests {
         let (mut queue, mut expected, mut now) = (Queue::<Time, SLOT>::default(), Vec::new(), Time::ZERO);
         for round in 0..20_000 {
             let far = dice.below(bits) + 1;
-            let thing = now + Time(dice.below(1 << far));
+            let thing = now + Span(dice.below(1 << far));
             // It grows for a while, then it is emptied.
             if dice.below(10) < if round % 2_000 < 1_200 { 6 } else { 3 } {
                 queue.push(thing);

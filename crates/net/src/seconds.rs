@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-use crate::Time;
+use crate::Span;
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
-pub(crate) fn serialize<S: Serializer>(span: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(span.units())
 }
 
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Span, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
     if seconds.is_finite() && seconds >= 0.0 {
-        Ok(Time::from_units(seconds))
+        Ok(Span::from_units(seconds))
     } else {
         Err(D::Error::custom("a span of time is a finite number of seconds, and not negative"))
     }
@@ -20,20 +20,20 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
 /// The same for a span that may be left to its default.
 pub(crate) mod optional {
-    use super::{Deserialize, Deserializer, Serializer, Time};
+    use super::{Deserialize, Deserializer, Serializer, Span};
 
     #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)] // as serde wants it
-    pub(crate) fn serialize<S: Serializer>(span: &Option<Time>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::Ok, S::Error> {
         match span {
             Some(span) => serializer.serialize_some(&span.units()),
             None => serializer.serialize_none(),
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Span>, D::Error> {
         #[derive(Deserialize)]
         #[serde(transparent)]
-        struct Span(#[serde(with = "super")] Time);
-        Ok(Option::<Span>::deserialize(deserializer)?.map(|span| span.0))
+        struct Seconds(#[serde(with = "super")] Span);
+        Ok(Option::<Seconds>::deserialize(deserializer)?.map(|seconds| seconds.0))
     }
 }

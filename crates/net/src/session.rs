@@ -34,7 +34,7 @@ use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
 use crate::dice::Dice;
-use crate::{Boot, Time, Transfer, seconds};
+use crate::{Boot, Span, Time, Transfer, seconds};
 use incoming::Incoming;
 use outgoing::Outgoing;
 
@@ -51,29 +51,29 @@ pub struct Settings {
     pub peers_max: usize,
     /// How long that is: longer than anything is under way.
     #[serde(with = "seconds")]
-    pub forget: Time,
+    pub forget: Span,
     /// How long to wait for the first acknowledgement; each further time twice as long.
     #[serde(with = "seconds")]
-    pub retry: Time,
+    pub retry: Span,
     /// But never longer than this.
     #[serde(with = "seconds")]
-    pub retry_max: Time,
+    pub retry_max: Span,
     /// A session breaks that has had no acknowledgement for so long, if any message may be given up.
     #[serde(with = "seconds")]
-    pub give_up: Time,
+    pub give_up: Span,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let retry = Time(500_000_000);
+        let retry = Span::from_millis(500);
         Self {
             window: 16,
             queue_max: 1_024,
             peers_max: 4_096,
-            forget: Time(600_000_000_000),
+            forget: Span::from_millis(600_000),
             retry,
-            retry_max: Time(16 * retry.0),
-            give_up: Time(60 * retry.0),
+            retry_max: retry * 16,
+            give_up: retry * 60,
         }
     }
 }
@@ -236,7 +236,7 @@ struct Peer<M> {
 impl<M: Clone> Peer<M> {
     /// Whether nothing would go wrong without what is known of it: one that has ever said anything counts on being
     /// known.
-    fn is_forgettable(&self, now: Time, forget: Time) -> bool {
+    fn is_forgettable(&self, now: Time, forget: Span) -> bool {
         self.outgoing.is_idle() && self.incoming.is_blank() && self.used_at + forget <= now
     }
 }

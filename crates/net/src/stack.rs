@@ -27,7 +27,7 @@ use crate::link::{Frame, Link};
 use crate::parcel::{Parcel, Resource};
 use crate::session::Sessions;
 use crate::suspicion::{Evidence, Standing, Suspicions};
-use crate::{Boot, Time, advert, aodv, flood, link, session, suspicion, wire};
+use crate::{Boot, Span, Time, advert, aodv, flood, link, session, suspicion, wire};
 
 mod batch;
 mod limits;
@@ -67,6 +67,7 @@ impl Settings {
     /// Refuses what nothing could come of, in a sentence.
     pub fn check(&self) -> Result<(), &'static str> {
         self.link.check()?;
+        self.adverts.check()?;
         self.limits.check()
     }
 }
@@ -101,7 +102,7 @@ pub enum Refused {
     /// Nobody here takes part in it.
     #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
     NoResident(Resource),
-    /// It is longer than this resource has said, or than one frame if it is for everybody.
+    /// It is longer than this resource has said, or than one frame if it is for everybody, or than its part of a hello.
     #[error("the message takes {length} bytes, and at most {most} are sent")]
     TooLong {
         /// How many bytes it takes.
@@ -147,7 +148,7 @@ pub enum Effect {
         /// What.
         packet: Packet,
         /// How long to put it off, so that neighbours do not all speak at once.
-        delay: Time,
+        delay: Span,
     },
     /// The node of a resource hears something.
     Tell {
@@ -270,8 +271,19 @@ impl Stack {
 
     /// From now on this node says, on its hellos, that it takes part in a resource in this life, and what else its
     /// node wants others to know. A later word replaces it. None: it takes no part any more.
-    pub fn advertise(&mut self, now: Time, resource: Resource, life: Option<Incarnation>, content: Vec<u8>) {
+    pub fn advertise(
+        &mut self,
+        now: Time,
+        resource: Resource,
+        life: Option<Incarnation>,
+        content: Vec<u8>,
+    ) -> Result<(), Refused> {
+        let (length, most) = (content.len(), self.board.content_max());
+        if length > most {
+            return Err(Refused::TooLong { length, most });
+        }
         self.board.say(now, resource, life, content);
+        Ok(())
     }
 
     /// Who else takes part in a resource, as far as this node has heard.
@@ -285,7 +297,7 @@ impl Stack {
     }
 
     /// How long ago another node was heard with what it says about a resource.
-    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Time> {
+    pub fn age(&self, now: Time, resource: Resource, node: NodeId) -> Option<Span> {
         self.board.age(now, resource, node)
     }
 
@@ -349,13 +361,7 @@ impl Stack {
     pub fn received(&mut self, now: Time, from: NodeId, packet: &Packet, out: &mut Vec<Effect>) {
         self.suspicions.heard(from, &mut Vec::new());
         match packet {
-            Packet::Link(frame) if self.is_astray(frame.kept()) => {}
-            Packet::Link(frame) => {
-                if let Frame::Hello(hello) = frame {
-                    self.board.heard(now, &hello.notices, &mut self.of_board);
-                }
-                self.links.overheard(now, from, frame, &mut self.of_links);
-            }
+            Packet::Link(frame) => self.overheard(now, from, frame),
             Packet::Routed(packet) => {
                 self.links.heard(now, from, &mut self.of_links);
                 self.router.received(now, from, packet.clone(), &mut self.of_router);
@@ -366,14 +372,23 @@ impl Stack {
             }
             Packet::Piece(piece) => {
                 let whole = self.pieces.join(from, piece.clone(), self.limits.parts_max());
-                if let Some(Ok(frame)) = whole.map(|bytes| wire::decode::<Frame<Parcel>>(&bytes))
-                    && !self.is_astray(frame.kept())
-                {
-                    self.links.received(now, from, frame, &mut self.of_links);
+                if let Some(Ok(frame)) = whole.map(|bytes| wire::decode(&bytes)) {
+                    self.overheard(now, from, &frame);
                 }
             }
         }
         self.settle(now, out);
+    }
+
+    /// A frame of a neighbour's link layer was heard.
+    fn overheard(&mut self, now: Time, from: NodeId, frame: &Frame<Parcel>) {
+        if self.is_astray(frame.kept()) {
+            return;
+        }
+        if let Frame::Hello(hello) = frame {
+            self.board.heard(now, &hello.notices, &mut self.of_board);
+        }
+        self.links.overheard(now, from, frame, &mut self.of_links);
     }
 
     /// Whether there is a message among these that must not be lost, and nobody here to take it. What it came with is
@@ -471,13 +486,13 @@ impl Stack {
     fn transmit(
         &mut self,
         now: Time,
-        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Time),
+        (to, mut frame, delay): (Option<NodeId>, Frame<Parcel>, Span),
         out: &mut Vec<Effect>,
     ) {
         if let Frame::Hello(hello) = &mut frame {
             hello.notices = self.board.next(now);
         }
-        if let Some(to) = to.filter(|_| delay == Time::ZERO) {
+        if let Some(to) = to.filter(|_| delay == Span::ZERO) {
             match self.runs.join(to, frame, self.limits.frame_bytes_max, out) {
                 Some(alone) => frame = alone,
                 None => return,

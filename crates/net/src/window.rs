@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::Time;
+use crate::{Span, Time};
 
 /// A message that is not acknowledged.
 #[derive(Clone, Debug)]
@@ -104,10 +104,10 @@ impl<T> Unacknowledged<T> {
 
     /// How long each took that arrived, if the receiver has delivered so many. Where one had to be transmitted again,
     /// those behind it have waited for that, and tell nothing either.
-    pub(crate) fn round_trips(&self, now: Time, delivered: u64) -> impl Iterator<Item = Time> {
+    pub(crate) fn round_trips(&self, now: Time, delivered: u64) -> impl Iterator<Item = Span> {
         let arrived = self.pending.iter().take(self.arrived(delivered).unwrap_or(0));
         let just_once = arrived.clone().all(|pending| pending.tries == 1);
-        arrived.filter(move |_| just_once).map(move |pending| Time(now.0.saturating_sub(pending.sent_at.0)))
+        arrived.filter(move |_| just_once).map(move |pending| now.since(pending.sent_at))
     }
 
     /// The receiver has delivered so many: those that arrived, which are forgotten. None if it says nothing new, or

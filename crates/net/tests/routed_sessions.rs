@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use driftlock_net::session::{self, Segment, Sessions};
 use driftlock_net::suspicion::{self, Evidence, Standing, Suspicions};
-use driftlock_net::{Boot, Time, Transfer, aodv};
+use driftlock_net::{Boot, Span, Time, Transfer, aodv};
 use driftlock_protocol::NodeId;
 
 type Router = aodv::Router<(), Segment<u64>>;
@@ -13,8 +13,8 @@ type Packet = aodv::Packet<(), Segment<u64>>;
 
 const NODES: u32 = 8;
 
-fn millis(count: u64) -> Time {
-    Time(count * 1_000_000)
+fn millis(count: u64) -> Span {
+    Span::from_millis(count)
 }
 
 struct Node {
@@ -119,7 +119,7 @@ impl World {
         true
     }
 
-    fn run_for(&mut self, span: Time) {
+    fn run_for(&mut self, span: Span) {
         let until = self.now + span;
         while self.step(until) {}
     }
@@ -171,11 +171,11 @@ impl World {
         assert_eq!(self.outcomes.insert((at, transfer), outcome), None, "two outcomes");
     }
 
-    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: &Packet, delay: Time) {
+    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: &Packet, delay: Span) {
         let receivers: Vec<_> = to.map_or_else(|| (0..NODES).map(NodeId).collect(), |to| vec![to]);
         for receiver in receivers.into_iter().filter(|&receiver| receiver != from) {
             let arrives = *self.link(from, receiver) && self.below(20) > 0;
-            let at = self.now + delay + Time(1_000_000 + self.below(10_000_000));
+            let at = self.now + delay + Span(1_000_000 + self.below(10_000_000));
             self.count += 1;
             if arrives {
                 self.events.insert((at, self.count), Event::Arrives(from, receiver, packet.clone()));

@@ -14,7 +14,7 @@ use driftlock_net::link::{CallId, Frame, Head, Hello, Mark, Part};
 use driftlock_net::parcel::Resource;
 use driftlock_net::session::{Segment, Session};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
-use driftlock_net::{Boot, Time, Transfer};
+use driftlock_net::{Boot, Span, Transfer};
 use driftlock_protocol::height::Height;
 use driftlock_protocol::{Fence, Grant, Incarnation, K_MAX, NodeId, Permit, Permits, hok, klme, krl};
 use rng::Rng;
@@ -266,7 +266,7 @@ fn arrived() -> Datagram {
 
 fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
     let advert = |rng: &mut Rng, owner| maybe(rng, |rng| Advert { owner, version: rng.draw(), content: rng.draw() });
-    let lifetime = Time(u64::from(number(rng)) * 1_000_000);
+    let lifetime = Span::from_millis(number(rng).into());
     let hops = u8::try_from(rng.below(256)).unwrap();
     let (originator, destination, seq) = (node(rng), node(rng), Seq(number(rng)));
     let life = maybe(rng, number).unwrap_or_default();
@@ -353,7 +353,7 @@ fn every_bit_is_where_the_rfc_has_it() {
     assert_eq!(extension, [100, 9, 0, 0, 0, 0, 0, 0, 0, 6, 0x55]);
 
     // 3.0009 s are 3,000 ms: rounded down.
-    let lifetime = Time(3_000_900_000);
+    let lifetime = Span(3_000_900_000);
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
     let reply = Reply { life: 0, hops: 4, acknowledge: true, destination, seq, originator, lifetime, advert: None };
     let fixed = [2, 0x40, 0, 4, 10, 0, 0, 9, 0, 0, 0, 7, 10, 0, 0, 1, 0, 0, 0x0B, 0xB8];
@@ -383,7 +383,7 @@ fn every_bit_is_where_the_rfc_has_it() {
 fn extensions_that_may_be_skipped_are_and_others_are_not() {
     let (destination, seq, originator) = (NodeId(9), Seq(7), NodeId(1));
     let reply =
-        Reply { life: 0, hops: 4, acknowledge: false, destination, seq, originator, lifetime: Time(0), advert: None };
+        Reply { life: 0, hops: 4, acknowledge: false, destination, seq, originator, lifetime: Span(0), advert: None };
     let packet = Packet::<u8, ()>::Reply(reply);
     let datagram = aodv::datagram(NodeId(1), Some(NodeId(2)), &packet, |()| Vec::new()).unwrap();
     let with = |extension: &[u8]| {
@@ -405,6 +405,6 @@ fn what_does_not_fit_is_refused() {
     let too_long = |what, length| Err(WireError::TooLong { what, length, most: 255 });
     assert_eq!(say(&Packet::Error(unreachable.into())), too_long("unreachable destinations", 256));
     let advert = Advert { owner: NodeId(1), version: 0, content: vec![0; 246] };
-    let hello = Packet::Hello(Greeting { seq: Seq(0), lifetime: Time(0), advert: Some(advert) });
+    let hello = Packet::Hello(Greeting { seq: Seq(0), lifetime: Span(0), advert: Some(advert) });
     assert_eq!(say(&hello), too_long("bytes of an advert", 8 + 2 + 246));
 }

@@ -12,6 +12,7 @@ mod change;
 mod channels;
 mod links;
 mod neighbourhood;
+mod topology;
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -24,6 +25,7 @@ pub use change::{Change, Course, Kind, Whom};
 pub use channels::Channels;
 pub use links::{FAILURES, FORMATIONS, Links, MENDINGS, NOTICES};
 pub use neighbourhood::{CRASHES, DISK_LOSSES, JOINS, LEAVES, Neighbourhood, RETURNS, REVIVALS};
+pub use topology::Topology;
 
 use crate::{Deployment, Incarnation, NodeId, Protocol, Stay, View};
 

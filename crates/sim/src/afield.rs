@@ -18,7 +18,7 @@ use driftlock_host::{Cue, Declined, Do, Host, Resident, Share};
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::queue::Schedule;
 use driftlock_net::stack::{self, Packet, Stack};
-use driftlock_net::{Boot, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 
@@ -35,7 +35,7 @@ mod tests;
 
 pub use bonds::Bonds;
 pub use graph::Graph;
-pub use terrain::{Radio, Terrain, TerrainError, open_tracks};
+pub use terrain::{Membership, Radio, Terrain, TerrainError, open_tracks};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;
@@ -52,7 +52,7 @@ pub struct Effort {
     /// Bytes of all frames that were put on the air.
     pub bytes: u64,
     /// How long radios sent.
-    pub airtime: Time,
+    pub airtime: Span,
     /// What they spent, by the radio's own figures.
     pub joules: f64,
 }
@@ -520,7 +520,7 @@ impl Afield {
             acknowledgements: total.acks_sent,
             receptions: total.data_received,
             bytes: total.bytes_sent,
-            airtime: Time(total.transmitting_ns),
+            airtime: Span(total.transmitting_ns),
             joules,
         }
     }
@@ -563,7 +563,7 @@ impl Afield {
         }
         for deed in deeds.drain(..) {
             match deed {
-                Do::Transmit { to, packet, delay } if delay == Time::ZERO => {
+                Do::Transmit { to, packet, delay } if delay == Span::ZERO => {
                     self.transmit(now, node, to, Rc::new(packet));
                 }
                 Do::Transmit { to, packet, delay } => {

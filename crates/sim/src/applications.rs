@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Demand, NodeId, Priority};
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -75,11 +75,11 @@ impl Applications {
     }
 
     /// How long until the one at this node asks, which wants nothing now.
-    pub(crate) fn pause(&mut self, node: NodeId) -> Time {
+    pub(crate) fn pause(&mut self, node: NodeId) -> Span {
         let pauses = &mut self.counts[node.index()].pauses;
         *pauses = pauses.wrapping_add(1);
         let load = self.habits.load_of.get(&node.0).unwrap_or(&self.habits.load);
-        Time::from_units(exponential(1.0 / load, &mut self.pauses.of(node, *pauses)))
+        Span::from_units(exponential(1.0 / load, &mut self.pauses.of(node, *pauses)))
     }
 
     /// What its next request asks for, which is made now.
@@ -95,7 +95,7 @@ impl Applications {
     }
 
     /// How long it uses what it gets for its latest request, however often that is taken away and granted again.
-    pub(crate) fn stay(&self, node: NodeId) -> Time {
+    pub(crate) fn stay(&self, node: NodeId) -> Span {
         self.habits.cs_time.sample(&mut self.stays.of(node, self.counts[node.index()].requests))
     }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use driftlock_net::ideal::{Fate, Topology};
 use driftlock_protocol::ideal::Start;
+use driftlock_protocol::ideal::{Fate, Topology};
 use driftlock_protocol::registry::UnitsRule;
 use driftlock_protocol::{Algorithm, Constants, Harm, K_MAX, NODES_MAX, Repairs, Terms, Urgency};
 use serde::de::Error as _;

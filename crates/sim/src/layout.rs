@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use driftlock_net::ideal::Topology;
 use driftlock_protocol::NodeId;
 use driftlock_protocol::ideal::Links;
+use driftlock_protocol::ideal::Topology;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

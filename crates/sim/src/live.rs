@@ -7,7 +7,7 @@ use std::io;
 
 use driftlock_field::faults::{Area, Fault, FaultError, Kind, Memory};
 use driftlock_field::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
@@ -87,7 +87,7 @@ pub struct Progress {
     /// How many units are in use.
     pub in_use: u32,
     /// How long those who were served have waited on average.
-    pub mean_wait: Option<Time>,
+    pub mean_wait: Option<Span>,
     /// Every node.
     pub nodes: Vec<Glimpse>,
     /// Why the last deed was not done.
@@ -150,7 +150,7 @@ impl Visitor for Watched<'_> {
             faults: BTreeMap::new(),
             calm: Calm::new(terrain.plane().range),
             entries: 0,
-            waited: Time::ZERO,
+            waited: Span::ZERO,
             refused: None,
         };
         deployment.ids().for_each(|node| live.schedule_request(node));
@@ -185,7 +185,7 @@ struct Live<'a, P: Protocol> {
     calm: Calm,
     entries: u64,
     /// How long all who entered have waited.
-    waited: Time,
+    waited: Span,
     refused: Option<String>,
 }
 
@@ -209,7 +209,7 @@ impl<P: Protocol> Live<'_, P> {
             checked: self.world.meter().events(),
             entries: self.entries,
             in_use: self.world.oracle().in_use().count(),
-            mean_wait: (self.entries > 0).then(|| Time(self.waited.0 / self.entries)),
+            mean_wait: (self.entries > 0).then(|| self.waited / self.entries),
             nodes: nodes.map(|node| self.world.glimpse(node)).collect(),
             refused: self.refused.take(),
             violation: None,
@@ -283,10 +283,10 @@ impl<P: Protocol> Live<'_, P> {
             Deed::Request(node) => self.request_by_hand(node)?,
             Deed::Release(node) => self.release_by_hand(node)?,
             Deed::Crash(node) => self.break_down(node),
-            Deed::Pause(node) => self.begin(Broken::Paused(node), Kind::Pause { node, lasts: Time::END }),
+            Deed::Pause(node) => self.begin(Broken::Paused(node), Kind::Pause { node, lasts: Span::FOREVER }),
             Deed::Revive(node) => self.end(Broken::Down(node), || format!("node {node} is not down")),
             Deed::Resume(node) => self.end(Broken::Paused(node), || format!("node {node} does not pause")),
-            Deed::Cut(a, b) => self.begin(cut(a, b), Kind::Cut { between: (a, b), lasts: Time::END }),
+            Deed::Cut(a, b) => self.begin(cut(a, b), Kind::Cut { between: (a, b), lasts: Span::FOREVER }),
             Deed::Mend(a, b) => self.end(cut(a, b), || format!("nodes {a} and {b} are not cut off from each other")),
             Deed::Place(node, point) => self.place(node, point),
             Deed::Jam(centre, radius) => self.jam(centre, radius),
@@ -334,12 +334,12 @@ impl<P: Protocol> Live<'_, P> {
 
     fn break_down(&mut self, node: NodeId) -> Result<(), String> {
         let memory = if P::CLAIMS.stand(Harm::Crash) { Memory::Lost } else { Memory::Kept };
-        self.begin(Broken::Down(node), Kind::Crash { node, back_after: Some((Time::END, memory)) })
+        self.begin(Broken::Down(node), Kind::Crash { node, back_after: Some((Span::FOREVER, memory)) })
     }
 
     fn jam(&mut self, centre: Point, radius: f64) -> Result<(), String> {
         let area = Area::disc(centre, radius).map_err(|nonsense| nonsense.to_string())?;
-        let number = self.add(Kind::Jam { area, lasts: Time::END })?;
+        let number = self.add(Kind::Jam { area, lasts: Span::FOREVER })?;
         self.faults.insert(Broken::Jam(number), number);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Deadline, Demand, NodeId, Permits};
 
 /// Counts and integrals of one replication since the warm-up.
@@ -40,7 +40,7 @@ pub struct Tally {
     /// When counting began.
     pub since: Time,
     /// How long it went on.
-    pub span: Time,
+    pub span: Span,
     /// Messages, by kind.
     pub messages: Vec<u64>,
     /// Uses of the radio.
@@ -48,7 +48,7 @@ pub struct Tally {
     /// Messages that handed a token over.
     pub token_hops: u64,
     /// From request to entry, in the order of the entries.
-    pub waits: Vec<Time>,
+    pub waits: Vec<Span>,
     /// What each of these entries had asked for.
     pub classes: Vec<Class>,
     /// Entries after their deadlines.
@@ -58,7 +58,7 @@ pub struct Tally {
     /// Entries, by node.
     pub entries: Vec<u64>,
     /// Synchronisation delays: from a release while somebody waits to the next entry with the same permit.
-    pub synchronisations: Vec<Time>,
+    pub synchronisations: Vec<Span>,
     /// Permits at rest while somebody waited, integrated over time.
     pub idle_nanos: u128,
     /// Permits in use, integrated over time.
@@ -66,9 +66,9 @@ pub struct Tally {
     /// Nodes in the CS, integrated over time.
     pub holder_nanos: u128,
     /// For how long exactly so many permits were in use, from none to all of them.
-    pub in_use: Vec<Time>,
+    pub in_use: Vec<Span>,
     /// Where nodes come and go: how much of each wait was spent where it ended.
-    pub waits_inside: Vec<Time>,
+    pub waits_inside: Vec<Span>,
     /// How often a node left a neighbourhood.
     pub departures: u64,
     /// How often it waited there, in vain.
@@ -76,7 +76,7 @@ pub struct Tally {
     /// How often units were taken away from a node that left with them in use.
     pub handovers: u64,
     /// From there to the next entry of the same node, added up.
-    pub interruption: Time,
+    pub interruption: Span,
     /// How many of these entries there were.
     pub resumptions: u64,
     /// Events that the world has processed.
@@ -147,7 +147,7 @@ impl Tally {
             waits_inside: Vec::with_capacity(if comes_and_goes { expected_entries } else { 0 }),
             classes: Vec::with_capacity(expected_entries),
             synchronisations: Vec::with_capacity(expected_entries),
-            in_use: vec![Time::ZERO; k + 1],
+            in_use: vec![Span::ZERO; k + 1],
             ..Self::default()
         }
     }
@@ -381,11 +381,11 @@ mod tests {
         meter.advance(Time(23));
         meter.granted(b, permit);
         let tally = meter.finish();
-        assert_eq!(tally.waits, [Time(6), Time(7)]);
+        assert_eq!(tally.waits, [Span(6), Span(7)]);
         assert_eq!((tally.idle_nanos, tally.use_nanos), (4 + 3, 4));
-        assert_eq!(tally.synchronisations, [Time(3)]);
+        assert_eq!(tally.synchronisations, [Span(3)]);
         assert_eq!((tally.messages, tally.transmissions, tally.token_hops), (vec![1, 1], 1, 1));
-        assert_eq!((tally.entries, tally.span), (vec![1, 1], Time(23)));
+        assert_eq!((tally.entries, tally.span), (vec![1, 1], Span(23)));
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         let tally = meter.finish();
         assert_eq!(tally.classes, [Class { units: 2, priority: 7 }, Class { units: 1, priority: 0 }]);
         assert_eq!((tally.late, tally.holder_nanos, tally.use_nanos), (1, 1 + 2 * 3 + 2, 2 + 3 * 3 + 2));
-        assert_eq!(tally.in_use, [4, 2, 1, 3].map(Time));
+        assert_eq!(tally.in_use, [4, 2, 1, 3].map(Span));
     }
 
     #[test]
@@ -468,8 +468,8 @@ mod tests {
         meter.advance(Time(26));
         meter.granted(node, Permits::first(1));
         let tally = meter.finish();
-        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Time(9), Time(6)][..], &[Time(3), Time(1)][..]));
-        assert_eq!((tally.handovers, tally.resumptions, tally.interruption), (1, 1, Time(6)));
+        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Span(9), Span(6)][..], &[Span(3), Span(1)][..]));
+        assert_eq!((tally.handovers, tally.resumptions, tally.interruption), (1, 1, Span(6)));
         assert_eq!(tally.use_nanos, 7);
     }
 
@@ -486,9 +486,9 @@ mod tests {
         };
         let mut tally = count(4);
         tally.add(count(7));
-        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Time(4), Time(7)][..], &[Time(4), Time(7)][..]));
+        assert_eq!((&tally.waits[..], &tally.waits_inside[..]), (&[Span(4), Span(7)][..], &[Span(4), Span(7)][..]));
         assert_eq!((tally.messages, tally.entries, tally.transmissions), (vec![2], vec![2], 2));
-        assert_eq!((tally.in_use, tally.use_nanos, tally.span), (vec![Time(11), Time(9)], 9, Time(10)));
+        assert_eq!((tally.in_use, tally.use_nanos, tally.span), (vec![Span(11), Span(9)], 9, Span(10)));
     }
 
     #[test]
@@ -500,6 +500,6 @@ mod tests {
         meter.advance(Time(5));
         meter.granted(NodeId(0), Permits::first(1));
         let tally = meter.finish();
-        assert_eq!((tally.waits, tally.since, tally.span), (vec![Time(4)], Time(1), Time(4)));
+        assert_eq!((tally.waits, tally.since, tally.span), (vec![Span(4)], Time(1), Span(4)));
     }
 }

@@ -1,7 +1,7 @@
 //! One seed, split per replication and subject, so that changing how much one subject draws disturbs no other. What
 //! applications do is split further, by node and by the number of the request.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use driftlock_protocol::{NodeId, Stay};
 use std::fmt;
 use std::str::FromStr;
@@ -141,9 +141,9 @@ impl Duration {
     }
 
     /// The value, if it is always the same.
-    pub fn constant(self) -> Option<Time> {
+    pub fn constant(self) -> Option<Span> {
         match self {
-            Self::Constant(value) => Some(Time::from_units(value)),
+            Self::Constant(value) => Some(Span::from_units(value)),
             Self::Uniform(..) | Self::Exponential(_) => None,
         }
     }
@@ -157,8 +157,8 @@ impl Duration {
     }
 
     /// A sample.
-    pub fn sample(self, stream: &mut impl Rng) -> Time {
-        Time::from_units(match self {
+    pub fn sample(self, stream: &mut impl Rng) -> Span {
+        Span::from_units(match self {
             Self::Constant(value) => value,
             Self::Uniform(low, high) => low + (high - low) * stream.random::<f64>(),
             Self::Exponential(mean) => exponential(mean, stream),
@@ -299,7 +299,7 @@ mod tests {
         let mut stream = stream(1, 0, Subject::Delay);
         for (duration, longest) in [(Duration::Constant(2.0), 2.0), (Duration::Uniform(1.0, 3.0), 3.0)] {
             assert_eq!(duration.longest(), Some(longest));
-            assert!((0..10_000).all(|_| duration.sample(&mut stream) <= Time::from_units(longest)));
+            assert!((0..10_000).all(|_| duration.sample(&mut stream) <= Span::from_units(longest)));
         }
         assert_eq!(Duration::Exponential(2.0).longest(), None);
     }

@@ -3,7 +3,7 @@
 use driftlock_field::mobility::{Area, Model, ModelError, Movement, RandomWaypoint};
 use driftlock_field::plane::{Leg, Point};
 use driftlock_field::sites::{Passage, Site, Sites};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 
@@ -119,7 +119,7 @@ impl Walk {
     /// When a node passes a border, or turns.
     fn next(&self, node: NodeId) -> Time {
         let course = self.movement.course(node);
-        let passes = self.passage(node).map(|passage| course.since + Time::from_units(passage.after));
+        let passes = self.passage(node).map(|passage| course.since + Span::from_units(passage.after));
         passes.map_or(course.until, |at| at.min(course.until))
     }
 
@@ -139,7 +139,7 @@ impl Rates {
     fn next(&mut self, node: NodeId, now: Time) -> Option<Time> {
         match self.sites[node.index()] {
             Some(_) if self.churn == Churn::NONE => None,
-            Some(_) => Some(now + Time::from_units(exponential(1.0 / self.churn.rate(), &mut self.stream))),
+            Some(_) => Some(now + Span::from_units(exponential(1.0 / self.churn.rate(), &mut self.stream))),
             None => Some(now + self.absence.sample(&mut self.stream)),
         }
     }

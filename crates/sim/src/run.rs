@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use driftlock_net::Time;
-use driftlock_net::ideal::Fate;
+use driftlock_net::{Span, Time};
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
@@ -56,7 +56,7 @@ pub struct OpenWaits {
     /// How many nodes waited.
     pub nodes: u64,
     /// For how long the longest of them had.
-    pub longest: Time,
+    pub longest: Span,
     /// How many of them were past their deadlines.
     pub overdue: u64,
 }
@@ -73,7 +73,7 @@ impl OpenWaits {
     }
 
     /// One more, who has waited for so long.
-    pub(crate) fn add(&mut self, wait: Time, overdue: bool) {
+    pub(crate) fn add(&mut self, wait: Span, overdue: bool) {
         self.nodes += 1;
         self.longest = self.longest.max(wait);
         self.overdue += u64::from(overdue);
@@ -246,7 +246,7 @@ impl<'a, P: Protocol> Run<'a, P> {
     }
 
     fn until_counted(&mut self) -> Step<()> {
-        let warm = self.world.now() + Time::from_units(self.plan.config.warmup_time);
+        let warm = self.world.now() + Span::from_units(self.plan.config.warmup_time);
         let warmed_up = self.until(self.plan.config.warmup, warm);
         // Also after a violation: what was counted while warming up is no result. Room for the waits is made here, so
         // that the event loop allocates nothing; beyond some millions it may.
@@ -356,14 +356,14 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn schedule_change(&mut self) {
         if self.plan.config.mobility > 0.0 && self.plan.config.field.is_none() {
-            let pause = Time::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
+            let pause = Span::from_units(exponential(1.0 / self.plan.config.mobility, &mut self.mobility));
             self.world.schedule(pause, Event::Change);
         }
     }
 
     fn schedule_restart(&mut self) {
         if self.plan.config.restarts > 0.0 {
-            let pause = Time::from_units(exponential(1.0 / self.plan.config.restarts, &mut self.restarts));
+            let pause = Span::from_units(exponential(1.0 / self.plan.config.restarts, &mut self.restarts));
             self.world.schedule(pause, Event::Kill);
         }
     }
@@ -401,10 +401,10 @@ impl<'a, P: Protocol> Run<'a, P> {
 }
 
 /// So long without any entry is no longer bad luck: a thousand times what a request takes if nothing goes wrong.
-pub(crate) fn patience(config: &Config) -> Time {
+pub(crate) fn patience(config: &Config) -> Span {
     let nodes = f64::from(config.nodes);
     let usual = config.cs_time.mean() + 1.0 / config.rate_of_all() + nodes * config.delay.mean();
-    Time::from_units(1000.0 * usual)
+    Span::from_units(1000.0 * usual)
 }
 
 /// Nothing has happened since `last_entry`, for long. That is wrong if somebody waits, or if time has come to its end.

@@ -12,8 +12,8 @@
 use std::io;
 
 use driftlock_field::sites::Site;
-use driftlock_net::Time;
 use driftlock_net::queue::Schedule;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Demand, Deployment, NodeId, Protocol, Repairs};
 use driftlock_spec::Violation;
 use driftlock_trace::Writer;
@@ -119,7 +119,7 @@ struct Service {
     /// When it ends, while it lasts.
     until: Time,
     /// What was left of it when it was cut short.
-    left: Option<Time>,
+    left: Option<Span>,
 }
 
 /// Worlds, and those who wander between them.

@@ -18,7 +18,7 @@ use std::fmt;
 use std::io;
 use std::ops::{Range, RangeInclusive};
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::ideal::{Fate, Ideal, IdealOf, Life, Start};
 use driftlock_protocol::{
     Algorithm, Constants, Deployment, Harm, NodeId, Protocol, Repairs, Stored, Visitor, registry::UnitsRule,
@@ -124,7 +124,7 @@ pub struct Case {
     /// The share of requests that are withdrawn unless they are served soon.
     impatience: f64,
     change_rate: f64,
-    fault_span: Time,
+    heals_at: Time,
     fate: Fate,
     /// Whether nodes may crash.
     crashes: bool,
@@ -188,10 +188,10 @@ impl Case {
             request_rate: log_uniform(0.01, 2.0, &mut draw),
             impatience: if draw.random_bool(0.25) { 0.3 } else { 0.0 },
             change_rate: log_uniform(0.02, 4.0, &mut draw),
-            fault_span: Time::from_units(draw.random_range(20.0..=150.0)),
+            heals_at: Time::from_units(draw.random_range(20.0..=150.0)),
             fate: [Fate::Drained, Fate::Returned, Fate::Settled][draw.random_range(0..3)],
             crashes: P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7),
-            loss: if P::CLAIMS.stand(Harm::Crash) && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
+            loss: if P::CLAIMS.stand(Harm::Loss) && draw.random_bool(0.7) { draw.random_range(0.0..0.1) } else { 0.0 },
             seclusion: false,
             disorder: None,
             kill_rate: 0.0,
@@ -200,7 +200,7 @@ impl Case {
             constants: Constants::new(),
             terrain: None,
         };
-        let heals_at = case.fault_span.units();
+        let heals_at = case.heals_at.units();
         let terrain = crowd.is_afield().then(|| {
             let side = outdoors::side(crowd, nodes, &mut draw);
             outdoors::terrain(side, heals_at, &mut draw)
@@ -220,7 +220,7 @@ impl Case {
             seclusion: P::CLAIMS.stand(Harm::Crash),
             request_rate: log_uniform(0.001, 0.1, draw),
             change_rate: log_uniform(0.01, 0.2, draw),
-            fault_span: Time::from_units(draw.random_range(150.0..=1000.0)),
+            heals_at: Time::from_units(draw.random_range(150.0..=1000.0)),
             ..case
         }
     }
@@ -479,7 +479,7 @@ impl<P: Protocol> Soak<'_, P> {
         self.schedule_kill();
         while let Some(event) = self.next_event() {
             self.handle(event, true)?;
-            if self.world.now() > self.case.fault_span {
+            if self.world.now() > self.case.heals_at {
                 break;
             }
         }
@@ -498,7 +498,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Runs until nobody waits or uses anything any more, or takes it that somebody may.
     fn serve_all(&mut self) -> Step<()> {
-        let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
+        let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.world.oracle().owed_count() > 0 || self.is_any_inside() {
             let event = self.next_event().filter(|_| self.world.now() <= limit);
             let Some(event) = event else {
@@ -515,7 +515,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whether nothing is left to do after a while.
     fn rests(&mut self) -> Step<bool> {
-        let limit = self.world.now() + Time::from_units(REST_UNITS_MAX);
+        let limit = self.world.now() + Span::from_units(REST_UNITS_MAX);
         let events = self.events + REST_EVENTS_MAX;
         while self.world.now() <= limit && self.events < events {
             match self.next_event() {
@@ -567,7 +567,7 @@ impl<P: Protocol> Soak<'_, P> {
         self.welcome();
         let mut patience = self.applications.patience(node);
         if patience.random_bool(self.case.impatience) {
-            let patience = Time::from_units(exponential(5.0, &mut patience));
+            let patience = Span::from_units(exponential(5.0, &mut patience));
             self.world.schedule(patience, Event::Cancel { node });
         }
         Ok(())
@@ -608,7 +608,7 @@ impl<P: Protocol> Soak<'_, P> {
     }
 
     fn schedule_change(&mut self) {
-        let pause = Time::from_units(exponential(1.0 / self.case.change_rate, &mut self.mobility));
+        let pause = Span::from_units(exponential(1.0 / self.case.change_rate, &mut self.mobility));
         self.world.schedule(pause, Event::Change);
     }
 }

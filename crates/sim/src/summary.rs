@@ -1,6 +1,6 @@
 //! What all replications of a simulation come to.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use std::collections::BTreeMap;
 
 use driftlock_protocol::ideal::Start;
@@ -287,8 +287,8 @@ impl Lives {
 
 impl Wait {
     /// The waits of each replication come to this. Those in which nobody waited add nothing.
-    fn of(replications: &[&[Time]]) -> Self {
-        let mean_wait = |waits: &&[Time]| waits.iter().map(|wait| wait.units()).sum::<f64>() / waits.len() as f64;
+    fn of(replications: &[&[Span]]) -> Self {
+        let mean_wait = |waits: &&[Span]| waits.iter().map(|wait| wait.units()).sum::<f64>() / waits.len() as f64;
         let means: Vec<f64> = replications.iter().filter(|waits| !waits.is_empty()).map(mean_wait).collect();
         let Estimate { mean, ci95 } = Estimate::of(&means);
         let all = Sorted::of(replications);
@@ -306,10 +306,10 @@ impl Wait {
 }
 
 /// Spans of all replications, the shortest first.
-struct Sorted(Vec<Time>);
+struct Sorted(Vec<Span>);
 
 impl Sorted {
-    fn of(replications: &[&[Time]]) -> Self {
+    fn of(replications: &[&[Span]]) -> Self {
         let mut all = replications.concat();
         all.sort_unstable();
         Self(all)
@@ -322,12 +322,12 @@ impl Sorted {
     }
 
     fn share_of_zeros(&self) -> f64 {
-        self.0.partition_point(|span| *span == Time::ZERO) as f64 / self.0.len() as f64
+        self.0.partition_point(|span| *span == Span::ZERO) as f64 / self.0.len() as f64
     }
 }
 
 impl Synchronisation {
-    fn of(counted: &[&Replication], longest_message: Option<Time>) -> Self {
+    fn of(counted: &[&Replication], longest_message: Option<Span>) -> Self {
         let delays = spans(counted, |tally| &tally.synchronisations);
         let sum_and_count = |tally: &Tally| (sum(&tally.synchronisations), tally.synchronisations.len() as u64);
         let Estimate { mean, ci95 } = mean_span(counted, sum_and_count);
@@ -346,14 +346,14 @@ impl Synchronisation {
 }
 
 /// T of the papers: "the maximum message propagation delay". Exponential delays have none, and radios neither.
-fn longest_message(plan: &Plan) -> Option<Time> {
+fn longest_message(plan: &Plan) -> Option<Span> {
     let decreed = plan.config.field.is_none().then_some(plan.config.delay)?;
-    decreed.longest().map(Time::from_units)
+    decreed.longest().map(Span::from_units)
 }
 
 /// The share of the spans of each replication of which something is so. Those without any add nothing.
-fn share(replications: &[&[Time]], is_so: impl Fn(Time) -> bool) -> Estimate {
-    let share = |spans: &&[Time]| spans.iter().filter(|span| is_so(**span)).count() as f64 / spans.len() as f64;
+fn share(replications: &[&[Span]], is_so: impl Fn(Span) -> bool) -> Estimate {
+    let share = |spans: &&[Span]| spans.iter().filter(|span| is_so(**span)).count() as f64 / spans.len() as f64;
     let shares: Vec<f64> = replications.iter().filter(|spans| !spans.is_empty()).map(share).collect();
     Estimate::of(&shares)
 }
@@ -374,11 +374,11 @@ impl Crossings {
 
 impl WaitOfClass {
     fn of(counted: &[&Replication], belongs: impl Fn(&Class) -> bool) -> Self {
-        let own_waits = |replication: &&Replication| -> Vec<Time> {
+        let own_waits = |replication: &&Replication| -> Vec<Span> {
             let Tally { waits, classes, .. } = &replication.tally;
             waits.iter().zip(classes).filter(|(_, class)| belongs(class)).map(|(wait, _)| *wait).collect()
         };
-        let waits: Vec<Vec<Time>> = counted.iter().map(own_waits).collect();
+        let waits: Vec<Vec<Span>> = counted.iter().map(own_waits).collect();
         let entries = waits.iter().map(|waits| waits.len() as u64).sum();
         Self { entries, wait: Wait::of(&waits.iter().map(Vec::as_slice).collect::<Vec<_>>()) }
     }
@@ -386,7 +386,7 @@ impl WaitOfClass {
 
 /// For how long was counted, in time units.
 fn units_of(tally: &Tally) -> f64 {
-    Time(tally.span.0.max(1)).units()
+    tally.span.max(Span(1)).units()
 }
 
 /// Entries over time.
@@ -418,17 +418,17 @@ fn by_kind(counted: &[&Replication]) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
-fn sum(spans: &[Time]) -> Time {
-    spans.iter().fold(Time::ZERO, |sum, span| sum + *span)
+fn sum(spans: &[Span]) -> Span {
+    spans.iter().copied().sum()
 }
 
 /// The mean of spans that were added up and counted.
-fn mean_span(counted: &[&Replication], sum: impl Fn(&Tally) -> (Time, u64)) -> Estimate {
+fn mean_span(counted: &[&Replication], sum: impl Fn(&Tally) -> (Span, u64)) -> Estimate {
     let sums = counted.iter().map(|replication| sum(&replication.tally)).filter(|(_, count)| *count > 0);
     Estimate::of(&sums.map(|(total, count)| total.units() / count as f64).collect::<Vec<_>>())
 }
 
-fn spans<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Time]) -> Vec<&'a [Time]> {
+fn spans<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Span]) -> Vec<&'a [Span]> {
     counted.iter().map(|replication| of(&replication.tally)).collect()
 }
 
@@ -457,7 +457,7 @@ fn jain(entries: &[u64]) -> f64 {
     sum * sum / (entries.len() as f64 * squares)
 }
 
-fn longest(replications: &[Replication]) -> Time {
+fn longest(replications: &[Replication]) -> Span {
     replications.iter().map(|replication| replication.waiting_at_end.longest).max().unwrap_or_default()
 }
 
@@ -490,12 +490,12 @@ mod tests {
 
     #[test]
     fn shares_and_percentiles_are_of_all_spans() {
-        let spans: [&[Time]; 3] = [&[Time(1), Time(5), Time(9), Time(9)], &[], &[Time(5), Time(7)]];
-        assert!((share(&spans, |span| span > Time(5)).mean - 0.5).abs() < 1e-12, "0.5 and 0.5; nothing adds nothing");
+        let spans: [&[Span]; 3] = [&[Span(1), Span(5), Span(9), Span(9)], &[], &[Span(5), Span(7)]];
+        assert!((share(&spans, |span| span > Span(5)).mean - 0.5).abs() < 1e-12, "0.5 and 0.5; nothing adds nothing");
         let sorted = Sorted::of(&spans);
         let nanos = |percent| format!("{:.0}", sorted.percentile(percent) * 1e9);
         assert_eq!([0, 16, 17, 50, 95, 100].map(nanos), ["1", "1", "5", "5", "9", "9"]);
-        let waits = Wait::of(&[&[Time::ZERO, Time(5), Time::ZERO], &[Time(7)]]);
+        let waits = Wait::of(&[&[Span::ZERO, Span(5), Span::ZERO], &[Span(7)]]);
         assert!((waits.zero_share - 0.5).abs() < 1e-12, "two of four");
         assert!(Wait::of(&[&[]]).zero_share.is_nan());
         assert!(Sorted::of(&[]).percentile(50).is_nan() && share(&[&[]], |_| true).mean.is_nan());

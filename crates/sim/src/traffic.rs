@@ -28,7 +28,7 @@ use driftlock_field::faults::Faults;
 use driftlock_field::medium::Medium;
 use driftlock_field::radio;
 use driftlock_net::wire::{self, Datagram, WireError};
-use driftlock_net::{Time, aodv};
+use driftlock_net::{Span, Time, aodv};
 use driftlock_protocol::NodeId;
 use rand::RngExt;
 use serde::Serialize;
@@ -75,7 +75,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn round_trip(&self) -> Option<Time> {
+    fn round_trip(&self) -> Option<Span> {
         self.answered.map(|answered| answered - self.sent)
     }
 }
@@ -153,7 +153,7 @@ impl Hours {
     fn of<F: Clone>(plan: &Plan, medium: &Medium<F>) -> Self {
         let Config { seconds, grace, .. } = plan.config;
         let start = medium.begins();
-        let (until, end) = (start + Time::from_units(seconds), start + Time::from_units(seconds + grace));
+        let (until, end) = (start + Span::from_units(seconds), start + Span::from_units(seconds + grace));
         let over = medium.ends().filter(|over| *over < end);
         let cut = |time: Time| over.map_or(time, |over| over.min(time));
         Self { start, until: cut(until), end: cut(end), over }
@@ -165,7 +165,7 @@ impl<'a> World<'a> {
         let config = &plan.config;
         // Nobody listens when routes expire.
         let settings = config.field.layers.aodv.clone();
-        let routing = Arc::new(aodv::Settings { sweep_interval: Time::END, ..settings });
+        let routing = Arc::new(aodv::Settings { sweep_interval: Span::FOREVER, ..settings });
         let room = plan.config.nodes.min(ROOM) as usize;
         let node = |id| {
             let router = Router::new(NodeId(id), Arc::clone(&routing)).with_room(room);
@@ -222,7 +222,7 @@ impl<'a> World<'a> {
     fn expect_request(&mut self, node: NodeId) {
         let asks = &mut self.nodes[node.index()].asks;
         *asks += 1;
-        let at = self.now + Time::from_units(exponential(self.plan.config.period, &mut self.pauses.of(node, *asks)));
+        let at = self.now + Span::from_units(exponential(self.plan.config.period, &mut self.pauses.of(node, *asks)));
         if at < self.hours.until {
             self.queue.schedule(at, Event::Ask(node));
         }
@@ -387,10 +387,10 @@ impl<'a> World<'a> {
         }
     }
 
-    fn put_off(&mut self, from: NodeId, to: Option<NodeId>, packet: Packet, delay: Time) {
+    fn put_off(&mut self, from: NodeId, to: Option<NodeId>, packet: Packet, delay: Span) {
         self.packets.count(&packet);
         let packet = Rc::new(packet);
-        if delay == Time::ZERO {
+        if delay == Span::ZERO {
             self.transmit(from, to, packet);
         } else {
             self.queue.schedule(self.now + delay, Event::Transmit { from, to, packet });

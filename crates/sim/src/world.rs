@@ -2,8 +2,8 @@
 
 use std::mem;
 
-use driftlock_net::Time;
 use driftlock_net::parcel::Resource;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::ideal::{
     CRASHES, Change, Channels, FAILURES, FORMATIONS, Fate, Ideal, IdealOf, JOINS, LEAVES, Links, Neighbourhood, News,
     Start, Way,
@@ -131,7 +131,7 @@ pub struct World<P: Protocol> {
     armings: u32,
     delay: Duration,
     /// The delay, if it is always the same: then it need not be computed for every message.
-    constant_delay: Option<Time>,
+    constant_delay: Option<Span>,
     delays: Stream,
     stays: Stays,
     /// Whether messages may overtake one another, and how.
@@ -274,7 +274,7 @@ impl<P: Protocol> World<P> {
     }
 
     /// Adds an event `after` so long.
-    pub fn schedule(&mut self, after: Time, event: Event) {
+    pub fn schedule(&mut self, after: Span, event: Event) {
         self.queue.schedule(self.now + after, event);
     }
 
@@ -597,8 +597,7 @@ impl<P: Protocol> Carrier<P> for World<P> {
         self.armings = self.armings.wrapping_add(1);
         let armed = &mut self.armed[node.index()];
         armed.retain(|armed| armed.timer != timer);
-        #[allow(clippy::cast_possible_truncation)] // 584 years
-        let due = self.now + Time(after.as_nanos() as u64);
+        let due = self.now + Span::from(after);
         armed.push(Armed { timer, arming, due });
         self.queue.schedule(due, Event::Timer { node, arming });
     }

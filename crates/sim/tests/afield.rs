@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use driftlock_field::faults::{Area, Fault, Kind, Memory, Often, Ranges};
 use driftlock_field::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{Algorithm, Constants, NodeId, Repairs};
 use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
@@ -188,7 +188,7 @@ fn traced(plan: &Plan) -> Vec<Line> {
 #[test]
 fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messages_take() {
     let area = Area::disc(Point { x: 350.0, y: 350.0 }, 300.0).expect("a disc");
-    let jam = Fault { at: Time::from_units(20.0), kind: Kind::Jam { area, lasts: Time::from_units(30.0) } };
+    let jam = Fault { at: Time::from_units(20.0), kind: Kind::Jam { area, lasts: Span::from_units(30.0) } };
     let terrain = Terrain { fault: [jam].into_iter().collect(), radio: lossy(0.4), ..Terrain::default() };
     let told = |algorithm: &str| Told::by(&traced(&plan(algorithm, terrain.clone())));
     // Its tokens are often under way.
@@ -205,7 +205,7 @@ fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messag
 #[test]
 fn a_trace_tells_that_a_link_is_down_whose_ends_crash_together() {
     let crash = |node| {
-        let back_after = Some((Time::from_units(5.0), Memory::Kept));
+        let back_after = Some((Span::from_units(5.0), Memory::Kept));
         Fault { at: Time::from_units(20.0), kind: Kind::Crash { node, back_after } }
     };
     let terrain = Terrain { fault: (0..12).map(NodeId).map(crash).collect(), ..Terrain::default() };

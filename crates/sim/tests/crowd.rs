@@ -1,7 +1,7 @@
 //! What docs/link-layer.md promises of crowds, at sizes that tests have time for; `driftlock reproduce crowd` measures
 //! it at length.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{NodeId, Section};
 use driftlock_sim::config::Config;
 use driftlock_sim::live::{self, Deed, Order, Progress};
@@ -96,7 +96,7 @@ fn when_more_is_asked_for_than_the_air_carries_what_is_served_stays_at_its_most(
 fn besieged(
     (tag, nodes, loss): (&str, u32, f64),
     calm_at: Time,
-    step: Time,
+    step: Span,
     watcher: &mut dyn FnMut(&Progress) -> Option<Order>,
 ) {
     let plan = Config { load_of_all: Some(1e-3), ..crowd(tag, nodes, loss, 0.2) }.plan().expect("it makes sense");
@@ -128,7 +128,7 @@ fn of(seen: &Progress, section: Section) -> impl Iterator<Item = NodeId> + '_ {
 fn served_under_siege(tag: &str, nodes: u32) -> Vec<usize> {
     let ends = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0].map(|after| Time::from_units(SETTLED + after));
     let mut served = vec![0; ends.len()];
-    besieged((tag, nodes, 0.0), Time::END, Time(5_000_000), &mut |seen| {
+    besieged((tag, nodes, 0.0), Time::END, Span::from_millis(5), &mut |seen| {
         let Some(ten) = ends.iter().position(|&end| seen.now < end) else { return Some(Order::End) };
         served[ten] += of(seen, Section::Critical).count();
         None
@@ -151,7 +151,7 @@ fn who_asks_without_end_is_served_as_often_after_a_minute_as_ever() {
 fn recovery(tag: &str, nodes: u32, loss: f64) -> (f64, f64) {
     let (calm_at, over_at) = (Time::from_units(SETTLED + 15.0), Time::from_units(SETTLED + 60.0));
     let (mut recovered, mut asked, mut waits_until) = (None, false, over_at);
-    besieged((tag, nodes, loss), calm_at, Time(20_000_000), &mut |seen| {
+    besieged((tag, nodes, loss), calm_at, Span::from_millis(20), &mut |seen| {
         let nobody_waits = of(seen, Section::Waiting).count() == 0;
         if asked && nobody_waits {
             waits_until = seen.now;

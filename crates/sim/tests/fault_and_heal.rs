@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::klme;
 use driftlock_protocol::krl::{Durable, Forwarding, Krl, Message, Timer, Variant, repair};
 use driftlock_protocol::{

@@ -360,7 +360,7 @@ fn nonsense_is_refused_in_a_sentence() {
     for (name, change) in [
         ("connectivity", (|c| c.connectivity = 0.5) as fn(&mut Config)),
         ("mobility", |c| c.mobility = 0.1),
-        ("link_failure", |c| c.link_failure = driftlock_net::ideal::Fate::Lost),
+        ("link_failure", |c| c.link_failure = driftlock_protocol::ideal::Fate::Lost),
     ] {
         assert_eq!(refusal(change), format!("klme has no {name}: that is for algorithms that stand on links"));
     }

@@ -1,6 +1,6 @@
 //! Nodes that are killed and come back, one at a time, and what becomes of their applications.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::krl::{Forwarding, Krl, Variant};
 use driftlock_protocol::{Algorithm, Constants, Demand, Deployment, NodeId, Permits, Priority, Repairs};
 use driftlock_sim::config::Config;
@@ -124,7 +124,7 @@ fn who_waits_when_its_node_is_killed_goes_on_waiting_for_the_same() {
     world.request(A, Demand::ONE).expect("it holds");
     world.request(B, urgent).expect("it holds");
     assert_eq!(world.next_granted(), Some(A));
-    world.schedule(Time::from_units(10.0), Event::Change);
+    world.schedule(Span::from_units(10.0), Event::Change);
     settle(&mut world);
     world.restart(B).expect("it holds");
     settle(&mut world);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use driftlock_net::ideal::Fate;
+use driftlock_protocol::ideal::Fate;
 use driftlock_sim::config::{Config, LinkInfoRule, Plan};
 use driftlock_sim::demand::Numbers;
 use driftlock_sim::random::Duration;

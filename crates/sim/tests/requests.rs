@@ -141,7 +141,7 @@ fn config() -> Config {
 
 #[test]
 fn algorithms_of_links_meet_the_same_requests() {
-    let fails = driftlock_net::ideal::Fate::Returned;
+    let fails = driftlock_protocol::ideal::Fate::Returned;
     all_alike(&["krl", "hok", "krlf", "hok-edf"], &Config { mobility: 0.2, link_failure: fails, ..config() });
     let several = Config { units: "1..2".parse().expect("numbers"), load_of: [(3, 2.0)].into(), ..config() };
     let own_priority = [(1, "50".parse().expect("a number"))].into();

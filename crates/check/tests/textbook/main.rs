@@ -3,7 +3,9 @@
 
 mod ricart_agrawala;
 
-use driftlock_check::{Bound, Effort, Pace, Property, Report, Setup, check};
+use std::ops::ControlFlow;
+
+use driftlock_check::{Bound, Effort, Property, Report, Setup, check};
 use driftlock_protocol::ideal::{JOINS, LEAVES};
 use driftlock_protocol::{Deployment, NodeId, Repair, Repairs};
 use driftlock_spec::Violation;
@@ -36,7 +38,7 @@ fn crossing(setup: Setup, [leaves, joins]: [u8; 2]) -> Setup {
 
 fn search(setup: &Setup, rules: Repairs) -> Report {
     let effort = Effort { threads: 2, liveness: true };
-    check::<Example>(setup, (), rules, effort, &mut |_| Pace::On).expect("it can be explored")
+    check::<Example>(setup, (), rules, effort, &mut |_| ControlFlow::Continue(())).expect("it can be explored")
 }
 
 #[track_caller]

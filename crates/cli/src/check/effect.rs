@@ -115,7 +115,7 @@ mod tests {
     use crate::sim::with_own_units;
 
     /// Which nodes waited for how long, in one crowded replication.
-    fn waits(config: Config) -> Vec<driftlock_net::Time> {
+    fn waits(config: Config) -> Vec<driftlock_net::Span> {
         let config = Config { nodes: 8, load: 1.0, warmup: 0, entries: 300, ..config };
         let start = Algorithm::named(&config.algorithm).unwrap().starts_from();
         // That share of links is refused where there are none.

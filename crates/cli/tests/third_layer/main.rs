@@ -5,9 +5,10 @@ mod baton;
 mod circle;
 
 use std::io::{self, Cursor, Write};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use driftlock_check::{Bound, Effort, Model, Pace, Report, Setup, check, record};
+use driftlock_check::{Bound, Effort, Model, Report, Setup, check, record};
 use driftlock_protocol::ideal::{Change, Fate, Ideal};
 use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs, Tokens};
 use driftlock_sim::queue::Event;
@@ -119,7 +120,7 @@ fn simulated(seed: u64, events: u32, page: &Page) -> (u64, u64) {
         }
         while let Some(node) = world.next_granted() {
             let entry = world.entry(node);
-            world.schedule(driftlock_net::Time::from_units(0.5), Event::Release { node, entry });
+            world.schedule(driftlock_net::Span::from_units(0.5), Event::Release { node, entry });
             entries += 1;
         }
     }
@@ -144,7 +145,7 @@ fn setup(nodes: u32, swaps: u8) -> Setup {
 
 fn searched(setup: &Setup, sight: Sight) -> Report {
     let effort = Effort { threads: 2, liveness: true };
-    check::<Baton>(setup, sight, Repairs::ALL, effort, &mut |_| Pace::On).unwrap()
+    check::<Baton>(setup, sight, Repairs::ALL, effort, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
@@ -120,7 +120,7 @@ impl Written {
                 Kind::Crash { node, back_after: back_after.map(|after| (after, self.take_memory())) }
             }
             Word::Restart => {
-                let (node, after) = (self.take_node()?, self.take_back_after()?.unwrap_or(Time::ZERO));
+                let (node, after) = (self.take_node()?, self.take_back_after()?.unwrap_or(Span::ZERO));
                 Kind::Crash { node, back_after: Some((after, self.take_memory())) }
             }
             Word::Pause => Kind::Pause { node: self.take_node()?, lasts: self.take_lasts()? },
@@ -156,18 +156,18 @@ impl Written {
         Ok((NodeId(a), NodeId(b)))
     }
 
-    fn take_back_after(&mut self) -> Result<Option<Time>, Nonsense> {
+    fn take_back_after(&mut self) -> Result<Option<Span>, Nonsense> {
         let after = self.back_after.take().map(|after| not_negative("back-after", after)).transpose()?;
-        Ok(after.map(Time::from_units))
+        Ok(after.map(Span::from_units))
     }
 
     fn take_memory(&mut self) -> Memory {
         self.memory.take().unwrap_or(Memory::Lost)
     }
 
-    fn take_lasts(&mut self) -> Result<Time, Nonsense> {
+    fn take_lasts(&mut self) -> Result<Span, Nonsense> {
         let lasts = self.lasts.take().ok_or_else(|| self.missing("lasts", "for how many seconds"))?;
-        positive("lasts", lasts).map(Time::from_units)
+        positive("lasts", lasts).map(Span::from_units)
     }
 
     fn take_loss(&mut self) -> Result<Chance, Nonsense> {

@@ -1,7 +1,7 @@
 //! Schedules by seed.
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -181,12 +181,12 @@ impl Field<'_> {
             if at >= heals_at {
                 return Ok(());
             }
-            let lasts = Time::from_units(between(often.lasts, stream)).min(heals_at - at);
+            let lasts = Span::from_units(between(often.lasts, stream)).min(heals_at - at);
             faults.push(Fault { at, kind: self.kind(what, lasts, stream)? });
         }
     }
 
-    fn kind(&self, what: What, lasts: Time, stream: &mut Stream) -> Result<Kind, Nonsense> {
+    fn kind(&self, what: What, lasts: Span, stream: &mut Stream) -> Result<Kind, Nonsense> {
         Ok(match what {
             What::Crash => {
                 let (node, luck) = (self.node(stream), unit(stream));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use super::{Action, Fault, FaultError, Kind, Memory, Nonsense, Schedule};
@@ -22,7 +22,7 @@ pub struct Faults {
     /// Which faults last now that are not about one node, in the order of the schedule.
     lasting: Vec<usize>,
     /// How often it looks which nodes are in an area.
-    step: Time,
+    step: Span,
     /// When to look next.
     look_at: Option<Time>,
     nodes: Vec<Touched>,
@@ -60,11 +60,11 @@ struct Touched {
 
 impl Faults {
     /// How often it looks which nodes are in an area, if nothing else is said.
-    pub const STEP: Time = Time(500_000_000);
+    pub const STEP: Span = Span::from_millis(500);
 
     /// A schedule for the nodes 0 to `nodes` - 1. While a fault of an area lasts, it looks which are in it when the
     /// fault begins and at all multiples of `step`.
-    pub fn new(schedule: &Schedule, nodes: u32, step: Time) -> Result<Self, FaultError> {
+    pub fn new(schedule: &Schedule, nodes: u32, step: Span) -> Result<Self, FaultError> {
         let mut edges = Vec::new();
         for (fault, what) in schedule.faults().iter().enumerate() {
             check(fault, what, nodes as usize)?;
@@ -79,7 +79,7 @@ impl Faults {
             passed: 0,
             told: 0,
             lasting: Vec::new(),
-            step: step.max(Time(1)),
+            step: step.max(Span(1)),
             look_at: None,
             nodes: vec![untouched; nodes as usize],
             cuts: BTreeMap::new(),
@@ -157,7 +157,7 @@ impl Faults {
     }
 
     /// A node is down while any crash has not ended.
-    fn crash(&mut self, node: NodeId, back_after: Option<(Time, Memory)>, ends: bool, out: &mut Vec<Action>) {
+    fn crash(&mut self, node: NodeId, back_after: Option<(Span, Memory)>, ends: bool, out: &mut Vec<Action>) {
         let touched = &mut self.nodes[node.index()];
         if !ends {
             let memory = back_after.map_or(Memory::Lost, |(_, memory)| memory);
@@ -223,7 +223,7 @@ impl Faults {
             self.look_at_node(node, position(node), out);
         }
         let any_area = self.lasting.iter().any(|&fault| self.schedule[fault].has_area());
-        self.look_at = any_area.then(|| Time((now.0 / self.step.0).saturating_add(1).saturating_mul(self.step.0)));
+        self.look_at = any_area.then(|| Time::ZERO + self.step * (now.0 / self.step.0).saturating_add(1));
     }
 
     fn loss_everywhere(&self) -> f64 {

@@ -20,7 +20,7 @@ mod xml;
 use std::fmt;
 use std::io::BufRead;
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use thiserror::Error;
 
 use self::packed::{look, unpacked};
@@ -210,7 +210,7 @@ impl Format {
     /// The trace in this format, if it is one that we write. Only ns-2 [knows absence](Self::knows_absence): in the
     /// others a node stands where it will appear, or where it was last. The ONE gets a place of every node at every
     /// step; the others need no steps.
-    pub fn write(self, tracks: &Tracks, step: Time) -> Option<String> {
+    pub fn write(self, tracks: &Tracks, step: Span) -> Option<String> {
         match self {
             Self::Ns2 => Some(ns2::write(tracks)),
             Self::BonnMotion => Some(bonnmotion::write(tracks)),

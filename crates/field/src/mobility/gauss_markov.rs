@@ -6,7 +6,7 @@
 //! distribution) is not exactly what one finds later: then nodes are a little rarer at borders.
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_4, TAU};
 
@@ -90,7 +90,7 @@ impl Walk {
             let (sin, cos) = (mirror(sin, self.area.height, ahead.y), mirror(cos, self.area.width, ahead.x));
             self.direction = libm::atan2(sin, cos);
         }
-        Step::reach(from, to, at + Time::from_units(self.rule.step), at)
+        Step::reach(from, to, at + Span::from_units(self.rule.step), at)
     }
 
     /// Near a border the mean direction is that of the middle of the area, and stays so until the next border.

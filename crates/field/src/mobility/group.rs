@@ -5,7 +5,7 @@
 //! from one uniformly drawn point of the disc to the next. Both start as one finds them at any time, so the whole does.
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +86,8 @@ impl Walk {
         let (last, next) = (rule.offset(&mut stream), rule.offset(&mut stream));
         let gone = unit(&mut stream);
         let from = Point { x: last.x + (next.x - last.x) * gone, y: last.y + (next.y - last.y) * gone };
-        let rest = Time::from_units(rule.step * (1.0 - gone));
-        let offset = Course::new(Step::reach(from, next, rest, Time::ZERO), Time::ZERO);
+        let until = Time::from_units(rule.step * (1.0 - gone));
+        let offset = Course::new(Step::reach(from, next, until, Time::ZERO), Time::ZERO);
         let walk = Self { rule, leader, centre, offset, stream };
         (walk.place(Time::ZERO), walk)
     }
@@ -97,7 +97,7 @@ impl Walk {
             self.centre = Course::new(self.leader.next(self.centre.end(), at), at);
         }
         if self.offset.until <= at {
-            let (to, until) = (self.rule.offset(&mut self.stream), at + Time::from_units(self.rule.step));
+            let (to, until) = (self.rule.offset(&mut self.stream), at + Span::from_units(self.rule.step));
             self.offset = Course::new(Step::reach(self.offset.end(), to, until, at), at);
         }
         let until = self.centre.until.min(self.offset.until);

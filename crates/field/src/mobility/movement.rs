@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::plane::{Leg, Point, Velocity};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use super::model::{Area, Model, ModelError};
@@ -35,7 +35,7 @@ impl Course {
     /// Where the node is, at a time of this leg.
     pub fn at(&self, at: Time) -> Point {
         debug_assert!(self.since <= at && at <= self.until, "{at:?} is not in {self:?}");
-        self.leg.at(Time(at.0.saturating_sub(self.since.0)).units())
+        self.leg.at(at.since(self.since).units())
     }
 
     /// Where it leads.
@@ -56,18 +56,18 @@ pub(super) struct Step {
 impl Step {
     /// Arrives at a time. Every leg takes some, so that a node that goes from leg to leg gets on.
     pub(super) fn reach(from: Point, to: Point, until: Time, now: Time) -> Self {
-        Self { from, to, until: until.max(now + Time(1)), is_present: true }
+        Self { from, to, until: until.max(now + Span(1)), is_present: true }
     }
 
     /// Goes at this speed.
     pub(super) fn go(from: Point, to: Point, speed: f64, now: Time) -> Self {
         let lasts = from.distance_squared(to).sqrt() / speed;
-        Self::reach(from, to, now + Time::from_units(lasts), now)
+        Self::reach(from, to, now + Span::from_units(lasts), now)
     }
 
     /// Stays for so long.
     pub(super) fn rest(here: Point, lasts: f64, now: Time) -> Self {
-        Self::reach(here, here, now + Time::from_units(lasts), now)
+        Self::reach(here, here, now + Span::from_units(lasts), now)
     }
 }
 

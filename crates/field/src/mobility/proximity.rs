@@ -10,8 +10,8 @@ mod cells;
 mod meeting;
 
 use crate::plane::Point;
-use driftlock_net::Time;
 use driftlock_net::queue::{Due, Queue};
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use self::cells::{Block, Cell, Cells, Occupant};
@@ -300,7 +300,7 @@ impl Proximity {
         let (course, body) = (self.movement.course(node), &mut self.bodies[node.index()]);
         let Some(cell) = body.cell else { return };
         if let Some((takes, next)) = self.cells.crossing(cell, course.at(now), course.leg.velocity) {
-            let at = now + Time::from_units(takes);
+            let at = now + Span::from_units(takes);
             if at < course.until {
                 body.next_cell = next;
                 self.crossings.push(Crossing { at, node, leg: body.leg });

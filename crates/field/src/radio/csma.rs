@@ -3,7 +3,7 @@
 use std::hint;
 use std::mem;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use super::reception::{Content, Head, Job, Outcome, Signal};
@@ -47,7 +47,7 @@ impl<F: Clone> Air<F> {
     }
 
     /// One transmission less is sensed. If the medium is idle now, a waiting station counts slots again after the gap.
-    pub(super) fn quieten(&mut self, now: Time, node: NodeId, gap: Time, out: &mut Vec<Effect<F>>) {
+    pub(super) fn quieten(&mut self, now: Time, node: NodeId, gap: Span, out: &mut Vec<Effect<F>>) {
         let station = &mut self.stations[node.index()];
         if station.unsense(now, gap) && station.phase == Phase::Contending {
             let due = station.backoff.due(self.rules.csma.slot);
@@ -102,7 +102,7 @@ impl<F: Clone> Air<F> {
         &mut self,
         now: Time,
         head: Head,
-        airtime: Time,
+        airtime: Span,
         surroundings: &mut impl FnMut(NodeId, f64, &mut Vec<(NodeId, f64)>),
         out: &mut Vec<Effect<F>>,
     ) {

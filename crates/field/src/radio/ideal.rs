@@ -1,6 +1,6 @@
 //! The medium as papers assume it: every frame has it for itself, and arrives after a fixed time.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use super::reception::{Content, Head, Signal};
@@ -13,7 +13,7 @@ impl<F: Clone> Air<F> {
         now: Time,
         from: NodeId,
         job: u32,
-        latency: Time,
+        latency: Span,
         surroundings: &mut impl FnMut(NodeId, f64, &mut Vec<(NodeId, f64)>),
         out: &mut Vec<Effect<F>>,
     ) {

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use serde::Serialize;
 
 use super::settings::Power;
@@ -65,7 +65,7 @@ pub(super) struct Spans {
 impl Meter {
     /// A proxy for the energy spent: time in each state times what the radio draws in it.
     pub fn joules(&self, power: &Power) -> f64 {
-        let seconds = |nanos: u64| Time(nanos).units();
+        let seconds = |nanos: u64| Span(nanos).units();
         seconds(self.transmitting_ns) * power.transmit_w
             + seconds(self.receiving_ns) * power.receive_w
             + seconds(self.idle_ns) * power.idle_w
@@ -75,7 +75,7 @@ impl Meter {
 impl Spans {
     /// The radio has done this until now.
     pub(super) fn spend(&mut self, now: Time, mode: Mode) {
-        let span = now.0.saturating_sub(self.until.0);
+        let span = now.since(self.until).0;
         self.until = self.until.max(now);
         match mode {
             Mode::Off => {}

@@ -167,7 +167,7 @@ fn milliwatts(dbm: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use driftlock_net::Time;
+    use driftlock_net::Span;
 
     use super::*;
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn dbm(medium: &Medium, from: u32, to: u32, distance: f64) -> f64 {
-        let weather = Weather::new(1, Time(1), None);
+        let weather = Weather::new(1, Span(1), None);
         10.0 * libm::log10(medium.path(&weather, NodeId(from), NodeId(to), distance).unwrap().power)
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn nothing_beyond_the_reach_arrives_and_just_within_it_something_does() {
-        let weather = Weather::new(1, Time(1), None);
+        let weather = Weather::new(1, Span(1), None);
         let medium = log_distance(0.0, None);
         assert!(medium.path(&weather, NodeId(0), NodeId(1), medium.reach() * 0.999).is_some());
         assert!(medium.path(&weather, NodeId(0), NodeId(1), medium.reach() * 1.001).is_none());

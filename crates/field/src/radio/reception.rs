@@ -1,6 +1,6 @@
 //! Signals in the air, and what becomes of them at their receivers.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use super::settings::Delay;
@@ -132,11 +132,11 @@ impl<F: Clone> Air<F> {
         let twice = self.rules.duplicated > 0.0 && chance(Subject::Duplicate, 0) < self.rules.duplicated;
         for copy in 0..=u64::from(twice) {
             let delay = match self.rules.delay {
-                Delay::None => Time::ZERO,
+                Delay::None => Span::ZERO,
                 given => given.sample(chance(Subject::Delay, copy)),
             };
             let (from, frame) = (head.from, job.frame.clone());
-            if delay == Time::ZERO {
+            if delay == Span::ZERO {
                 out.push(Effect::Heard { at: node, from, frame });
             } else {
                 let late = self.late.insert(Late { at: node, life: station.life, from, frame });

@@ -1,6 +1,6 @@
 //! Settings that have been read and found sound, in the units the machinery counts in.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 
 use super::propagation::Medium;
 use super::settings::{Delay, JammedSenses, Power};
@@ -11,10 +11,10 @@ use super::weather::Bursts;
 pub struct Rules {
     pub(super) medium: Medium,
     /// Given if every frame has the medium for itself; then nothing of `csma` counts.
-    pub(super) latency: Option<Time>,
+    pub(super) latency: Option<Span>,
     pub(super) csma: CsmaRules,
     pub(super) loss: f64,
-    pub(super) weather_slot: Time,
+    pub(super) weather_slot: Span,
     pub(super) bursts: Option<Bursts>,
     pub(super) delay: Delay,
     pub(super) duplicated: f64,
@@ -31,13 +31,13 @@ pub(super) struct CsmaRules {
     pub bit: f64,
     /// A bit of a broadcast or an acknowledgement, in nanoseconds.
     pub basic_bit: f64,
-    pub preamble: Time,
+    pub preamble: Span,
     pub overhead_bytes: u32,
     pub ack_bytes: u32,
-    pub slot: Time,
-    pub sifs: Time,
-    pub difs: Time,
-    pub turnaround: Time,
+    pub slot: Span,
+    pub sifs: Span,
+    pub difs: Span,
+    pub turnaround: Span,
     pub cw_min: u32,
     pub cw_max: u32,
     pub retries: u32,
@@ -45,8 +45,8 @@ pub(super) struct CsmaRules {
 
 impl Rules {
     /// How long a frame of so many bytes of the caller is on the air.
-    pub fn airtime(&self, bytes: u32, unicast: bool) -> Time {
-        if self.latency.is_some() { Time::ZERO } else { self.csma.airtime(bytes, unicast) }
+    pub fn airtime(&self, bytes: u32, unicast: bool) -> Span {
+        if self.latency.is_some() { Span::ZERO } else { self.csma.airtime(bytes, unicast) }
     }
 
     /// How far a frame is heard, if that is a distance.
@@ -64,7 +64,7 @@ impl Rules {
 }
 
 impl CsmaRules {
-    pub(super) fn airtime(&self, bytes: u32, unicast: bool) -> Time {
+    pub(super) fn airtime(&self, bytes: u32, unicast: bool) -> Span {
         self.preamble + bits(u64::from(self.overhead_bytes) + u64::from(bytes), self.bit_of(unicast))
     }
 
@@ -72,14 +72,14 @@ impl CsmaRules {
         if unicast { self.bit } else { self.basic_bit }
     }
 
-    pub(super) fn ack_airtime(&self) -> Time {
+    pub(super) fn ack_airtime(&self) -> Span {
         self.preamble + bits(u64::from(self.ack_bytes), self.basic_bit)
     }
 
     /// How long stations wait that could not decode what they heard: an acknowledgement that they may not hear passes
     /// meanwhile. It is also how long a sender waits for one, so that all begin to count slots at the same moment after
     /// a collision.
-    pub(super) fn eifs(&self) -> Time {
+    pub(super) fn eifs(&self) -> Span {
         self.sifs + self.ack_airtime() + self.difs
     }
 
@@ -90,8 +90,8 @@ impl CsmaRules {
     }
 }
 
-fn bits(bytes: u64, bit: f64) -> Time {
+fn bits(bytes: u64, bit: f64) -> Span {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates, as it should
     let nanos = (bytes as f64 * 8.0 * bit).round() as u64;
-    Time(nanos)
+    Span(nanos)
 }

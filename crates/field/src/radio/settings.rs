@@ -3,7 +3,7 @@
 //! The numbers carry their unit in the name and may be nonsense. [`Settings::rules`] makes [`Rules`] of them, which are
 //! not.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -276,7 +276,7 @@ impl Settings {
         }
         let bursts = self.bursts.map(|bursts| bursts.parsed()).transpose()?;
         let (latency, csma) = match self.access {
-            Access::Ideal { latency_ms } => (Some(time("latency-ms", latency_ms, MILLIS)?), Csma::default()),
+            Access::Ideal { latency_ms } => (Some(span("latency-ms", latency_ms, MILLIS)?), Csma::default()),
             Access::Csma(csma) => (None, csma),
         };
         self.delay.check()?;
@@ -286,7 +286,7 @@ impl Settings {
             latency,
             csma: csma.parsed()?,
             loss: probability("loss", self.loss)?,
-            weather_slot: Time::from_units(not_negative("weather-slot-ms", self.weather_slot_ms)? / 1e3),
+            weather_slot: Span::from_units(not_negative("weather-slot-ms", self.weather_slot_ms)? / 1e3),
             bursts,
             delay: self.delay,
             duplicated: probability("duplicated", self.duplicated)?,
@@ -300,7 +300,7 @@ impl Settings {
 
 impl Csma {
     fn parsed(&self) -> Result<CsmaRules, SettingsError> {
-        let micros = |name, value| time(name, value, MICROS);
+        let micros = |name, value| span(name, value, MICROS);
         let slot = micros("slot-us", positive("slot-us", self.slot_us)?)?;
         let sifs = micros("sifs-us", self.sifs_us)?;
         let difs = micros("difs-us", self.difs_us)?;
@@ -314,7 +314,7 @@ impl Csma {
             preamble: micros("preamble-us", self.preamble_us)?,
             overhead_bytes: self.overhead_bytes,
             ack_bytes: self.ack_bytes,
-            slot: Time(slot.0.max(1)),
+            slot: slot.max(Span(1)),
             sifs,
             difs,
             turnaround,
@@ -329,9 +329,9 @@ impl Bursts {
     fn parsed(&self) -> Result<weather::Bursts, SettingsError> {
         let good = positive("bursts.good-ms", self.good_ms)?;
         let bad = positive("bursts.bad-ms", self.bad_ms)?;
-        let cell = Time::from_units(1.0 / (1.0 / good + 1.0 / bad) / 1e3);
+        let cell = Span::from_units(1.0 / (1.0 / good + 1.0 / bad) / 1e3);
         let loss = probability("bursts.loss", self.loss)?;
-        Ok(weather::Bursts { cell: Time(cell.0.max(1)), bad: bad / (good + bad), loss })
+        Ok(weather::Bursts { cell: cell.max(Span(1)), bad: bad / (good + bad), loss })
     }
 }
 
@@ -340,20 +340,20 @@ impl Delay {
         match *self {
             Self::None => Ok(()),
             Self::Uniform { min_ms, max_ms } => {
-                time("delay.min-ms", min_ms, MILLIS)?;
-                time("delay.max-ms", max_ms, MILLIS)?;
+                span("delay.min-ms", min_ms, MILLIS)?;
+                span("delay.max-ms", max_ms, MILLIS)?;
                 in_order("delay.min-ms", min_ms, "delay.max-ms", max_ms)
             }
-            Self::Exponential { mean_ms } => time("delay.mean-ms", mean_ms, MILLIS).map(drop),
+            Self::Exponential { mean_ms } => span("delay.mean-ms", mean_ms, MILLIS).map(drop),
         }
     }
 
     /// The sample that belongs to a uniform number in [0, 1).
-    pub(super) fn sample(&self, chance: f64) -> Time {
+    pub(super) fn sample(&self, chance: f64) -> Span {
         match *self {
-            Self::None => Time::ZERO,
-            Self::Uniform { min_ms, max_ms } => Time::from_units((min_ms + chance * (max_ms - min_ms)) / 1e3),
-            Self::Exponential { mean_ms } => Time::from_units(-mean_ms * libm::log(1.0 - chance) / 1e3),
+            Self::None => Span::ZERO,
+            Self::Uniform { min_ms, max_ms } => Span::from_units((min_ms + chance * (max_ms - min_ms)) / 1e3),
+            Self::Exponential { mean_ms } => Span::from_units(-mean_ms * libm::log(1.0 - chance) / 1e3),
         }
     }
 }
@@ -391,10 +391,10 @@ pub(super) fn reach(metres: f64) -> Result<f64, SettingsError> {
 const MILLIS: f64 = 1e3;
 const MICROS: f64 = 1e6;
 
-fn time(name: &'static str, value: f64, per_second: f64) -> Result<Time, SettingsError> {
+fn span(name: &'static str, value: f64, per_second: f64) -> Result<Span, SettingsError> {
     let (value, most) = (not_negative(name, value)?, SECONDS_MAX * per_second);
     if value <= most {
-        Ok(Time::from_units(value / per_second))
+        Ok(Span::from_units(value / per_second))
     } else {
         Err(SettingsError::TooLarge { name, value, most })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 use super::meter::{Meter, Mode, Spans};
 use super::propagation::Path;
@@ -174,7 +174,7 @@ impl Station {
     }
 
     /// One transmission less is sensed. If it was the last, slots count again after this gap, and the answer is yes.
-    pub(super) fn unsense(&mut self, now: Time, gap: Time) -> bool {
+    pub(super) fn unsense(&mut self, now: Time, gap: Span) -> bool {
         if self.busy == 1 {
             self.keep_meter(now);
             self.backoff.from = now + gap;
@@ -250,12 +250,12 @@ impl Arriving {
 
 impl Backoff {
     /// When all slots will have passed, if the medium stays idle.
-    pub(super) fn due(&self, slot: Time) -> Time {
-        self.from + Time(slot.0.saturating_mul(u64::from(self.slots.unwrap_or(0))))
+    pub(super) fn due(&self, slot: Span) -> Time {
+        self.from + slot * u64::from(self.slots.unwrap_or(0))
     }
 
     /// Forgets the slots that have passed.
-    pub(super) fn count(&mut self, now: Time, slot: Time) {
+    pub(super) fn count(&mut self, now: Time, slot: Span) {
         let Some(slots) = self.slots else { return };
         if now < self.from {
             return;
@@ -264,15 +264,15 @@ impl Backoff {
         if passed >= u64::from(slots) {
             self.slots = None;
         } else {
-            self.from = self.from + Time(passed * slot.0);
+            self.from = self.from + slot * passed;
             self.slots = u32::try_from(passed).ok().map(|passed| slots - passed);
         }
     }
 
     /// Begins a new wait at the next line of the grid.
-    pub(super) fn begin(&mut self, now: Time, slot: Time, slots: u32) {
+    pub(super) fn begin(&mut self, now: Time, slot: Span, slots: u32) {
         if now > self.from {
-            self.from = self.from + Time((now - self.from).0.div_ceil(slot.0) * slot.0);
+            self.from = self.from + slot * (now - self.from).0.div_ceil(slot.0);
         }
         self.slots = Some(slots);
     }
@@ -282,7 +282,7 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    const SLOT: Time = Time(20);
+    const SLOT: Span = Span(20);
 
     #[test]
     fn what_a_visit_needs_is_in_two_cache_lines() {

@@ -4,7 +4,7 @@
 //! two nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed meet the
 //! same weather, whatever and however much they send.
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 /// What a draw is for.
@@ -24,7 +24,7 @@ pub(super) enum Subject {
 pub(super) struct Weather {
     seed: u64,
     /// Frames that begin in the same slot between the same two nodes meet the same luck.
-    slot: Time,
+    slot: Span,
     bursts: Option<Bursts>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Weather {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bursts {
     /// The time constant of the process, which is the length of a cell.
-    pub cell: Time,
+    pub cell: Span,
     /// The part of all time that is bad.
     pub bad: f64,
     /// The probability of a loss in a bad spell.
@@ -40,8 +40,8 @@ pub(super) struct Bursts {
 }
 
 impl Weather {
-    pub(super) fn new(seed: u64, slot: Time, bursts: Option<Bursts>) -> Self {
-        Self { seed, slot: Time(slot.0.max(1)), bursts }
+    pub(super) fn new(seed: u64, slot: Span, bursts: Option<Bursts>) -> Self {
+        Self { seed, slot: slot.max(Span(1)), bursts }
     }
 
     /// The luck of a frame from one node to another that begins `at` this instant, from 0 (lost first) to 1.
@@ -151,7 +151,7 @@ mod tests {
     const B: NodeId = NodeId(8);
 
     fn weather(bursts: Option<Bursts>) -> Weather {
-        Weather::new(7, Time(1_000_000), bursts)
+        Weather::new(7, Span(1_000_000), bursts)
     }
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
     fn bad_spells_have_the_means_they_were_given() {
         let [good, bad] = [90e6, 10e6];
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let cell = Time((1.0 / (1.0 / good + 1.0 / bad)) as u64);
+        let cell = Span((1.0 / (1.0 / good + 1.0 / bad)) as u64);
         let weather = weather(Some(Bursts { cell, bad: bad / (good + bad), loss: 1.0 }));
         let (mut bad_steps, mut spells, mut was) = (0, 0, false);
         let steps = 4_000_000;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_spell_does_not_depend_on_the_order_of_questions() {
-        let weather = weather(Some(Bursts { cell: Time(1_000_000), bad: 0.5, loss: 0.7 }));
+        let weather = weather(Some(Bursts { cell: Span(1_000_000), bad: 0.5, loss: 0.7 }));
         let times = (0..500).map(|step| Time(step * 77_777)).collect::<Vec<_>>();
         let forth = times.iter().map(|&at| weather.spell(A, B, at).to_bits()).collect::<Vec<_>>();
         let mut back = times.iter().rev().map(|&at| weather.spell(B, A, at).to_bits()).collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use driftlock_field::radio::settings::{Access, Csma, Propagation};
 use driftlock_field::radio::{Air, Effect, Event, Settings};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 /// What the world notes down: when, and what.
@@ -143,10 +143,6 @@ pub fn csma(settings: &Settings, change: impl FnOnce(&mut Csma)) -> Settings {
     Settings { access: Access::Csma(csma), ..settings.clone() }
 }
 
-pub fn micros(micros: u64) -> Time {
-    Time(micros * 1000)
-}
-
-pub fn millis(millis: u64) -> Time {
-    Time(millis * 1_000_000)
+pub fn micros(micros: u64) -> Span {
+    Span(micros * 1000)
 }

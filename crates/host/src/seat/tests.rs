@@ -14,7 +14,7 @@ const LINK: Incarnation = Incarnation(3);
 const START: Time = Time(1_000);
 
 fn seconds(seconds: u64) -> Time {
-    START + Time(seconds * 1_000_000_000)
+    START + Span::from_millis(seconds * 1_000)
 }
 
 type Effects<P> = Vec<Effect<<P as Protocol>::Message, <P as Protocol>::Timer>>;

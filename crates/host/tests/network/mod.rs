@@ -7,11 +7,11 @@ use driftlock_host::start::resident;
 use driftlock_host::{Agreed, Batch, Cue, Declined, Do, Host, Part, Share, Start};
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::{Packet, Settings, Stack};
-use driftlock_net::{Boot, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Algorithm, Constants, Crossing, Demand, Grant, Incarnation, NodeId, Refusal, Stay, ideal};
 
 /// How long a frame takes.
-const FLIGHT: Time = Time(1_000_000);
+const FLIGHT: Span = Span::from_millis(1);
 
 pub(crate) fn seconds(seconds: f64) -> Time {
     Time::from_units(seconds)
@@ -73,7 +73,7 @@ pub(crate) struct Network {
     /// Decides what becomes of each batch.
     pub fate: Judge,
     /// How long a node is down.
-    pub down: Time,
+    pub down: Span,
     /// Frames that went out.
     pub frames: u64,
     /// Bytes that were written down, and how often.
@@ -106,7 +106,7 @@ impl Network {
             count: 0,
             inside: BTreeMap::new(),
             fate: Box::new(|_, _| Fate::Whole),
-            down: seconds(1.0),
+            down: Span::from_units(1.0),
             frames: 0,
             flushes: 0,
             grants: 0,

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use driftlock_protocol::NodeId;
 
 use super::packet::{Packet, Request};
-use super::settings::{Settings, times};
+use super::settings::Settings;
 use super::{Effect, Router};
-use crate::Time;
+use crate::{Span, Time};
 
-const SECOND: Time = Time(1_000_000_000);
+const SECOND: Span = Span::from_millis(1_000);
 
 /// A search that is under way.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Search {
         let wait = if self.ttl < settings.net_diameter {
             settings.ring_traversal_time(self.ttl)
         } else {
-            let wait = times(settings.net_traversal_time(), 1 << self.in_full.min(20));
+            let wait = settings.net_traversal_time() * (1 << self.in_full.min(20));
             self.in_full += 1;
             self.retries += u32::from(self.begun);
             wait

@@ -6,7 +6,7 @@ use driftlock_protocol::NodeId;
 
 use super::packet::{Greeting, Packet, Unreachable};
 use super::{Cause, Effect, Hello, Offer, Router, Settings};
-use crate::Time;
+use crate::{Span, Time};
 
 /// What is known of neighbours beside the routes to them.
 #[derive(Clone, Debug)]
@@ -218,7 +218,7 @@ impl<A: Clone, D> Router<A, D> {
             self.neighbours.hello_due = due;
             return;
         }
-        self.neighbours.hello_due = now + interval.max(Time(1));
+        self.neighbours.hello_due = now + interval.max(Span(1));
         let active = || self.table.iter(now).any(|(_, entry)| entry.is_valid(now));
         let speaks = self.settings.hello == Hello::Always || active();
         if speaks && self.silent_until.is_none() {

@@ -13,7 +13,7 @@
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::Span;
 
 /// A destination's sequence number: how fresh what is said about the way to it is. Numbers roll over, so they have no
 /// order; of two of them one is [newer](Seq::newer).
@@ -93,7 +93,7 @@ pub struct Reply<A> {
     /// Who had asked.
     pub originator: NodeId,
     /// How long it is good for.
-    pub lifetime: Time,
+    pub lifetime: Span,
     /// Of the destination.
     pub advert: Option<Advert<A>>,
 }
@@ -104,7 +104,7 @@ pub struct Greeting<A> {
     /// Of the sender.
     pub seq: Seq,
     /// How long the route to the sender is good for.
-    pub lifetime: Time,
+    pub lifetime: Span,
     /// Of the sender.
     pub advert: Option<Advert<A>>,
 }

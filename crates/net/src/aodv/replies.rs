@@ -4,7 +4,7 @@ use driftlock_protocol::NodeId;
 
 use super::packet::{Packet, Reply, Seq};
 use super::{Effect, Offer, Router};
-use crate::Time;
+use crate::{Span, Time};
 
 impl<A: Clone, D> Router<A, D> {
     pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: Reply<A>, out: &mut Vec<Effect<A, D>>) {
@@ -42,8 +42,10 @@ impl<A: Clone, D> Router<A, D> {
     /// enough.
     pub(super) fn reply_about(&self, now: Time, destination: NodeId, originator: NodeId) -> Option<Reply<A>> {
         let entry = self.table.get(destination).filter(|entry| entry.is_valid(now))?;
-        let lifetime =
-            (entry.expires - now).0.checked_sub(self.settings.there_and_back().0).filter(|&rest| rest > 0)?;
+        let lifetime = (entry.expires - now).saturating_sub(self.settings.there_and_back());
+        if lifetime == Span::ZERO {
+            return None;
+        }
         Some(Reply {
             life: self.life,
             hops: entry.hops,
@@ -51,7 +53,7 @@ impl<A: Clone, D> Router<A, D> {
             destination,
             seq: entry.seq_to_tell()?,
             originator,
-            lifetime: Time(lifetime),
+            lifetime,
             advert: entry.advert().cloned(),
         })
     }

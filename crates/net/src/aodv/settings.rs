@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::Span;
 use crate::seconds;
 
 /// When a node says hello, so that its neighbours notice when it is gone.
@@ -26,19 +26,19 @@ pub struct Settings {
     /// `ACTIVE_ROUTE_TIMEOUT`: how long a route is valid after it was used. The RFC wants 10 s or more where the link
     /// layer tells what it could not send.
     #[serde(with = "seconds")]
-    pub active_route_timeout: Time,
+    pub active_route_timeout: Span,
     /// `ALLOWED_HELLO_LOSS`: how many hellos a neighbour may miss.
     pub allowed_hello_loss: u32,
     /// `HELLO_INTERVAL`.
     #[serde(with = "seconds")]
-    pub hello_interval: Time,
+    pub hello_interval: Span,
     /// Whether hellos are sent, and when.
     pub hello: Hello,
     /// `NET_DIAMETER`: how many hops two nodes can be apart.
     pub net_diameter: u8,
     /// `NODE_TRAVERSAL_TIME`: a careful estimate of the time for a hop.
     #[serde(with = "seconds")]
-    pub node_traversal_time: Time,
+    pub node_traversal_time: Span,
     /// `RREQ_RETRIES`: how often a request is repeated at the largest TTL.
     pub rreq_retries: u32,
     /// `RREQ_RATELIMIT`: how many requests of its own a node sends in a second.
@@ -62,46 +62,45 @@ pub struct Settings {
     pub acknowledge_replies: bool,
     /// `MY_ROUTE_TIMEOUT`: how long a route to this node is valid at first.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub my_route_timeout: Option<Time>,
+    pub my_route_timeout: Option<Span>,
     /// `NET_TRAVERSAL_TIME`.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub net_traversal_time: Option<Time>,
+    pub net_traversal_time: Option<Span>,
     /// `PATH_DISCOVERY_TIME`: how long a request is remembered.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub path_discovery_time: Option<Time>,
+    pub path_discovery_time: Option<Span>,
     /// `BLACKLIST_TIMEOUT`: how long requests of a node are ignored that a reply did not reach.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub blacklist_timeout: Option<Time>,
+    pub blacklist_timeout: Option<Span>,
     /// `DELETE_PERIOD`: how long an invalid route is remembered. Freedom from loops rests on it.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub delete_period: Option<Time>,
+    pub delete_period: Option<Span>,
     /// `NEXT_HOP_WAIT`: how long a reply waits for its acknowledgement.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
-    pub next_hop_wait: Option<Time>,
+    pub next_hop_wait: Option<Span>,
     /// How many packets of its own wait for routes. Not in the RFC.
     pub queue_length: usize,
     /// How long they wait at most. Not in the RFC.
     #[serde(with = "seconds")]
-    pub queue_timeout: Time,
+    pub queue_timeout: Span,
     /// Broadcasts are put off by up to this, so that neighbours do not all repeat a request at once. Not in the RFC.
     #[serde(with = "seconds")]
-    pub jitter: Time,
+    pub jitter: Span,
     /// How late the layer above may hear that a route has expired: a router goes through its table as often. Not in the
-    /// RFC; the route is not used any more in any case. If nobody listens, [`Time::END`] saves the work.
+    /// RFC; the route is not used any more in any case. If nobody listens, [`Span::FOREVER`] saves the work.
     #[serde(with = "seconds")]
-    pub sweep_interval: Time,
+    pub sweep_interval: Span,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let millis = |millis: u64| Time(millis * 1_000_000);
         Self {
-            active_route_timeout: millis(3_000),
+            active_route_timeout: Span::from_millis(3_000),
             allowed_hello_loss: 2,
-            hello_interval: millis(1_000),
+            hello_interval: Span::from_millis(1_000),
             hello: Hello::Off,
             net_diameter: 35,
-            node_traversal_time: millis(40),
+            node_traversal_time: Span::from_millis(40),
             rreq_retries: 2,
             rreq_ratelimit: 10,
             rerr_ratelimit: 10,
@@ -119,9 +118,9 @@ impl Default for Settings {
             delete_period: None,
             next_hop_wait: None,
             queue_length: 64,
-            queue_timeout: millis(30_000),
-            jitter: millis(10),
-            sweep_interval: millis(500),
+            queue_timeout: Span::from_millis(30_000),
+            jitter: Span::from_millis(10),
+            sweep_interval: Span::from_millis(500),
         }
     }
 }
@@ -131,66 +130,61 @@ impl Settings {
     /// itself are valid for longer, and intermediate nodes that answer tell the destination.
     pub fn ns3() -> Self {
         let standard = Self::default();
-        let my_route_timeout = Some(times(standard.path_discovery_time(), 2));
-        let blacklist_timeout = Some(times(standard.net_traversal_time(), 2));
+        let my_route_timeout = Some(standard.path_discovery_time() * 2);
+        let blacklist_timeout = Some(standard.net_traversal_time() * 2);
         Self { hello: Hello::Always, gratuitous: true, my_route_timeout, blacklist_timeout, ..standard }
     }
 
     /// `MY_ROUTE_TIMEOUT`, by default twice `ACTIVE_ROUTE_TIMEOUT`.
-    pub fn my_route_timeout(&self) -> Time {
-        self.my_route_timeout.unwrap_or_else(|| times(self.active_route_timeout, 2))
+    pub fn my_route_timeout(&self) -> Span {
+        self.my_route_timeout.unwrap_or_else(|| self.active_route_timeout * 2)
     }
 
     /// `NET_TRAVERSAL_TIME`, by default there and back over the diameter.
-    pub fn net_traversal_time(&self) -> Time {
-        self.net_traversal_time.unwrap_or_else(|| times(self.node_traversal_time, 2 * u64::from(self.net_diameter)))
+    pub fn net_traversal_time(&self) -> Span {
+        self.net_traversal_time.unwrap_or_else(|| self.node_traversal_time * (2 * u64::from(self.net_diameter)))
     }
 
     /// `PATH_DISCOVERY_TIME`, by default twice `NET_TRAVERSAL_TIME`.
-    pub fn path_discovery_time(&self) -> Time {
-        self.path_discovery_time.unwrap_or_else(|| times(self.net_traversal_time(), 2))
+    pub fn path_discovery_time(&self) -> Span {
+        self.path_discovery_time.unwrap_or_else(|| self.net_traversal_time() * 2)
     }
 
     /// `BLACKLIST_TIMEOUT`, by default as long as a whole search may take, rings included.
-    pub fn blacklist_timeout(&self) -> Time {
+    pub fn blacklist_timeout(&self) -> Span {
         let span = u64::from(self.ttl_threshold.saturating_sub(self.ttl_start));
         let rings = span / u64::from(self.ttl_increment.max(1)) + 1 + u64::from(self.rreq_retries);
-        self.blacklist_timeout.unwrap_or_else(|| times(self.net_traversal_time(), rings))
+        self.blacklist_timeout.unwrap_or_else(|| self.net_traversal_time() * rings)
     }
 
     /// `DELETE_PERIOD`, by default five times the longer of `ACTIVE_ROUTE_TIMEOUT` and `HELLO_INTERVAL`.
-    pub fn delete_period(&self) -> Time {
-        self.delete_period.unwrap_or_else(|| times(self.active_route_timeout.max(self.hello_interval), 5))
+    pub fn delete_period(&self) -> Span {
+        self.delete_period.unwrap_or_else(|| self.active_route_timeout.max(self.hello_interval) * 5)
     }
 
     /// `NEXT_HOP_WAIT`, by default 10 ms more than `NODE_TRAVERSAL_TIME`.
-    pub fn next_hop_wait(&self) -> Time {
-        self.next_hop_wait.unwrap_or(self.node_traversal_time + Time(10_000_000))
+    pub fn next_hop_wait(&self) -> Span {
+        self.next_hop_wait.unwrap_or(self.node_traversal_time + Span::from_millis(10))
     }
 
     /// `RING_TRAVERSAL_TIME` of a ring with this radius.
-    pub fn ring_traversal_time(&self, ttl: u8) -> Time {
-        times(self.node_traversal_time, 2 * (u64::from(ttl) + u64::from(self.timeout_buffer)))
+    pub fn ring_traversal_time(&self, ttl: u8) -> Span {
+        self.node_traversal_time * (2 * (u64::from(ttl) + u64::from(self.timeout_buffer)))
     }
 
     /// How long a neighbour may be silent that says hello.
-    pub fn hello_timeout(&self) -> Time {
-        times(self.hello_interval, u64::from(self.allowed_hello_loss))
+    pub fn hello_timeout(&self) -> Span {
+        self.hello_interval * u64::from(self.allowed_hello_loss)
     }
 
     /// The lifetime that a request gives to the route back to its originator.
-    pub(super) fn reverse_lifetime(&self, hops: u8) -> Time {
-        let spent = times(self.there_and_back(), hops.into());
-        Time(times(self.net_traversal_time(), 2).0.saturating_sub(spent.0))
+    pub(super) fn reverse_lifetime(&self, hops: u8) -> Span {
+        let spent = self.there_and_back() * u64::from(hops);
+        (self.net_traversal_time() * 2).saturating_sub(spent)
     }
 
     /// How much earlier than its next hop a node forgets a route: what it sends until then is forwarded.
-    pub(super) fn there_and_back(&self) -> Time {
-        times(self.node_traversal_time, 2)
+    pub(super) fn there_and_back(&self) -> Span {
+        self.node_traversal_time * 2
     }
-}
-
-/// A span, so many times over.
-pub(super) fn times(span: Time, count: u64) -> Time {
-    Time(span.0.saturating_mul(count))
 }

@@ -22,8 +22,8 @@ use driftlock_protocol::NodeId;
 
 use super::packet::{Advert, Seq, Unreachable};
 use super::rules::Rules;
-use crate::Time;
 use crate::by_node::ByNode;
+use crate::{Span, Time};
 
 /// What is known of the way to a destination. There are hundreds at each of thousands of nodes, so they are small.
 #[derive(Clone, Debug)]
@@ -87,14 +87,14 @@ pub(super) enum Verdict {
 #[derive(Clone, Debug)]
 pub(super) struct Table<A> {
     pub(super) rules: Rules,
-    delete_period: Time,
+    delete_period: Span,
     entries: ByNode<Entry<A>>,
     /// Nothing expires before this.
     earliest: Time,
 }
 
 impl<A> Table<A> {
-    pub(super) fn new(delete_period: Time) -> Self {
+    pub(super) fn new(delete_period: Span) -> Self {
         Self { rules: Rules::ALL, delete_period, entries: ByNode::default(), earliest: Time::END }
     }
 
@@ -163,7 +163,7 @@ impl<A> Table<A> {
     fn settler(
         now: Time,
         rules: Rules,
-        delete_period: Time,
+        delete_period: Span,
         earliest: &mut Time,
         down: &mut Vec<NodeId>,
     ) -> impl FnMut(NodeId, &mut Entry<A>) -> bool {
@@ -292,12 +292,12 @@ impl<A> Entry<A> {
     }
 
     /// Whether the route is neither valid nor remembered any more. It is as if there were no entry.
-    fn is_over(&self, now: Time, delete_period: Time) -> bool {
-        let remembered = if self.valid { delete_period } else { Time::ZERO };
+    fn is_over(&self, now: Time, delete_period: Span) -> bool {
+        let remembered = if self.valid { delete_period } else { Span::ZERO };
         self.expires + remembered <= now
     }
 
-    fn expire(&mut self, rules: Rules, delete_period: Time) {
+    fn expire(&mut self, rules: Rules, delete_period: Span) {
         self.valid = false;
         if let Some(company) = &mut self.company {
             company.precursors.clear();

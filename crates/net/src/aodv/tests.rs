@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use driftlock_protocol::NodeId;
 
 use super::{Durable, Effect, Packet, Router, Settings};
-use crate::Time;
 use crate::dice::Dice;
+use crate::{Span, Time};
 
 const MILLISECOND: u64 = 1_000_000;
 
@@ -144,7 +144,7 @@ impl World {
     }
 
     fn run_for(&mut self, millis: u64) {
-        self.run(self.now + Time(millis * MILLISECOND));
+        self.run(self.now + Span::from_millis(millis));
     }
 
     fn carry_out(&mut self, node: NodeId, mut effects: Vec<Effect<u32, u64>>) {
@@ -170,7 +170,7 @@ impl World {
         self.effects = effects;
     }
 
-    fn transmit(&mut self, from: NodeId, to: NodeId, packet: Sent, delay: Time) {
+    fn transmit(&mut self, from: NodeId, to: NodeId, packet: Sent, delay: Span) {
         let arrives = self.linked(from, to) && !self.chance(self.air.lost);
         let reported = self.air.reports_losses && (!arrives || self.chance(self.air.acknowledgement_lost));
         if reported {
@@ -181,10 +181,10 @@ impl World {
         }
     }
 
-    fn schedule(&mut self, delay: Time, event: Event) {
+    fn schedule(&mut self, delay: Span, event: Event) {
         let air = self.air.delay_min + self.dice.below(self.air.delay_max - self.air.delay_min + 1);
         self.count += 1;
-        self.events.insert((self.now + delay + Time(air * MILLISECOND), self.count), event);
+        self.events.insert((self.now + delay + Span::from_millis(air), self.count), event);
     }
 
     fn hops(&self, from: usize, to: usize) -> Option<u8> {

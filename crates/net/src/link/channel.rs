@@ -9,7 +9,7 @@ use super::peer::Own;
 use super::settings::from_ms;
 use super::{Effect, Frame, Head, Part};
 use crate::window::{InOrder, Pending, Unacknowledged};
-use crate::{Boot, Time};
+use crate::{Boot, Span, Time};
 
 /// A message that was transmitted so long ago was not overtaken by the next one, but is lost.
 const OVERTAKEN_MS: u32 = 20;
@@ -59,7 +59,7 @@ impl<M: Clone> Channel<M> {
     }
 
     /// Whether it has carried nothing for so long, and nothing is on the way.
-    pub(super) fn is_quiet(&self, now: Time, for_so_long: Time) -> bool {
+    pub(super) fn is_quiet(&self, now: Time, for_so_long: Span) -> bool {
         self.sent.is_empty() && self.received.has_no_gap() && now >= self.carried_at + for_so_long
     }
 
@@ -124,7 +124,7 @@ impl<M: Clone> Channel<M> {
         if count == self.sent.first()
             && let Some((oldest, resend_at)) = self.sent.oldest().zip(self.resend_at.as_mut())
         {
-            let grace = Time(from_ms(OVERTAKEN_MS).0 << (oldest.tries - 1).min(10));
+            let grace = from_ms(OVERTAKEN_MS) * (1 << (oldest.tries - 1).min(10));
             *resend_at = (*resend_at).min(now.max(oldest.sent_at + grace));
         }
     }
@@ -260,7 +260,7 @@ mod tests {
         let (mut own, mut out, mut channel) = (own(1), Vec::new(), channel());
         channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
         channel.send(Time::ZERO, None, 'b', &mut own, &mut out);
-        let second = from_ms(1_000);
+        let second = Time::from_millis(1_000);
         channel.acknowledged(second, 1, &mut own, &mut out);
         assert_eq!(sequences(&mut out), [0, 1]);
         assert!(channel.due().is_some_and(|due| due > second), "counted from the transmission");
@@ -290,7 +290,8 @@ mod tests {
         let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
         channel.data(Time::ZERO, 0, (None, 'a'), &mut own, &mut out);
         let delay = from_ms(own.settings.ack_delay_ms);
-        assert!(channel.acknowledge_at().is_some_and(|at| at >= delay && at <= delay + delay));
+        let soonest = Time::ZERO + delay;
+        assert!(channel.acknowledge_at().is_some_and(|at| at >= soonest && at <= soonest + delay));
         channel.send(Time::ZERO, None, 'r', &mut own, &mut out);
         assert!(matches!(
             &out[1],
@@ -321,23 +322,23 @@ mod tests {
         let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
         channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
         channel.send(Time::ZERO, None, 'b', &mut own, &mut out);
-        channel.is_missing(from_ms(4), 0);
-        assert_eq!(channel.due(), Some(from_ms(20)), "it may still come");
-        channel.is_missing(from_ms(30), 1);
-        assert_eq!(channel.due(), Some(from_ms(20)), "that speaks of another one");
-        channel.woken(from_ms(20), &mut own, &mut out);
+        channel.is_missing(Time::from_millis(4), 0);
+        assert_eq!(channel.due(), Some(Time::from_millis(20)), "it may still come");
+        channel.is_missing(Time::from_millis(30), 1);
+        assert_eq!(channel.due(), Some(Time::from_millis(20)), "that speaks of another one");
+        channel.woken(Time::from_millis(20), &mut own, &mut out);
         assert_eq!(sequences(&mut out), [0, 1, 0]);
-        channel.is_missing(from_ms(25), 0);
-        assert_eq!(channel.due(), Some(from_ms(60)), "the second time it is given twice as long");
+        channel.is_missing(Time::from_millis(25), 0);
+        assert_eq!(channel.due(), Some(Time::from_millis(60)), "the second time it is given twice as long");
     }
 
     #[test]
     fn it_is_quiet_when_nothing_was_carried_for_a_while() {
         let (mut own, mut out, mut channel) = (own(3), Vec::new(), channel());
-        let (second, later) = (from_ms(1_000), from_ms(5_000));
+        let (second, later) = (from_ms(1_000), Time::from_millis(5_000));
         channel.send(Time::ZERO, None, 'a', &mut own, &mut out);
         assert!(!channel.is_quiet(later, second), "something is on the way");
-        channel.acknowledged(second, 1, &mut own, &mut out);
+        channel.acknowledged(Time::ZERO + second, 1, &mut own, &mut out);
         assert!(channel.is_quiet(later, second));
         channel.data(later, 0, (None, 'b'), &mut own, &mut out);
         assert!(!channel.is_quiet(later, second) && channel.is_quiet(later + second, second));

@@ -6,8 +6,8 @@
 
 use super::Settings;
 use super::settings::from_ms;
-use crate::Time;
 use crate::dice::Dice;
+use crate::{Span, Time};
 
 /// Jitter adds up to one part in so many.
 const JITTER_PARTS: u64 = 4;
@@ -32,7 +32,7 @@ impl Patience {
 
     /// A message that was transmitted once was acknowledged after this long. One that was transmitted again tells
     /// nothing (Karn's rule): nobody knows which transmission was acknowledged.
-    pub(super) fn sample(&mut self, took: Time) {
+    pub(super) fn sample(&mut self, took: Span) {
         self.doublings = 0;
         self.measured = Some(match self.measured {
             None => (took.0, took.0 / 2),
@@ -52,20 +52,20 @@ impl Patience {
     }
 
     /// How long to wait for the acknowledgement of a message that was transmitted so many times before.
-    pub(super) fn wait(&mut self, tries: u32, settings: &Settings) -> Time {
+    pub(super) fn wait(&mut self, tries: u32, settings: &Settings) -> Span {
         let wait = self.without_jitter(tries, settings);
-        wait + self.part_of(Time(wait.0 / JITTER_PARTS))
+        wait + self.part_of(wait / JITTER_PARTS)
     }
 
     /// Some part of this time, another one each time.
-    pub(super) fn part_of(&mut self, whole: Time) -> Time {
-        Time(self.dice.below(whole.0 + 1))
+    pub(super) fn part_of(&mut self, whole: Span) -> Span {
+        Span(self.dice.below(whole.0 + 1))
     }
 
-    fn without_jitter(&self, tries: u32, settings: &Settings) -> Time {
+    fn without_jitter(&self, tries: u32, settings: &Settings) -> Span {
         let first = match self.measured {
             None => from_ms(settings.retransmit_ms),
-            Some((mean, deviation)) => Time((mean + 4 * deviation).max(from_ms(settings.retransmit_ms_min).0)),
+            Some((mean, deviation)) => Span(mean + 4 * deviation).max(from_ms(settings.retransmit_ms_min)),
         };
         Settings::backed_off(first, tries.max(self.doublings), settings.retransmit_ms_max)
     }
@@ -75,8 +75,8 @@ impl Patience {
 mod tests {
     use super::*;
 
-    fn ms(time: Time) -> u64 {
-        time.0 / 1_000_000
+    fn ms(span: Span) -> u64 {
+        span.0 / 1_000_000
     }
 
     #[test]
@@ -101,10 +101,10 @@ mod tests {
         }
         let calm = patience.without_jitter(0, &settings);
         for _ in 0..5 {
-            patience.late(from_ms(1_000), &settings);
+            patience.late(Time::from_millis(1_000), &settings);
         }
         assert_eq!(patience.without_jitter(0, &settings).0, 2 * calm.0, "five links that are late at once");
-        patience.late(from_ms(1_000) + Time(2 * calm.0), &settings);
+        patience.late(Time::from_millis(1_000) + calm * 2, &settings);
         assert_eq!(patience.without_jitter(0, &settings).0, 4 * calm.0);
         assert_eq!(patience.without_jitter(1, &settings).0, 4 * calm.0, "tries and lateness are not added up");
         patience.sample(from_ms(80));

@@ -14,7 +14,7 @@ use crate::beacon::Hearing;
 use crate::custody::{Custody, Doubt, Kept, Statement};
 use crate::parcel::Resource;
 use crate::window::Pending;
-use crate::{Boot, Time, Transfer};
+use crate::{Boot, Span, Time, Transfer};
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
 /// came up.
@@ -286,7 +286,7 @@ impl<M: Clone> Peer<M> {
 
     /// It has said no hello yet, and something else. It is given the time that one has whose hellos are as rare as
     /// those of this node, at this `interval`. Tells whether nothing was heard of it before.
-    pub(super) fn glimpse(&mut self, now: Time, interval: Time, own: &Own<M>) -> bool {
+    pub(super) fn glimpse(&mut self, now: Time, interval: Span, own: &Own<M>) -> bool {
         self.glimpsed_until.replace(now + own.settings.silence(interval)).is_none()
     }
 
@@ -329,7 +329,7 @@ impl<M: Clone> Peer<M> {
         }
         let since = *self.spared_since.get_or_insert(now);
         let turns = (now - since).0 / from_ms(own.settings.spare_ms).0.max(1);
-        let quiet = Time(from_ms(QUIET_MS).0 >> turns.saturating_sub(1).min(63));
+        let quiet = from_ms(QUIET_MS) / (1 << turns.saturating_sub(1).min(63));
         if turns >= 1 && channel.is_quiet(now, quiet) {
             self.fall(now, Known::Here, own, out);
         }
@@ -645,9 +645,9 @@ impl<M: Clone> Peer<M> {
 
     /// The next call comes after one interval of its hellos, then after twice as long, and so on.
     fn called_in_vain(&mut self, now: Time) {
-        let interval = self.hearing.as_ref().map_or(Time::ZERO, Hearing::interval);
-        let wait = interval.0.saturating_mul(1 << self.in_vain.count.min(CALL_DOUBLINGS_MAX));
-        self.in_vain = InVain { count: self.in_vain.count.saturating_add(1), again_at: now + Time(wait) };
+        let interval = self.hearing.as_ref().map_or(Span::ZERO, Hearing::interval);
+        let wait = interval * (1 << self.in_vain.count.min(CALL_DOUBLINGS_MAX));
+        self.in_vain = InVain { count: self.in_vain.count.saturating_add(1), again_at: now + wait };
     }
 
     /// Greater than every incarnation that this end knows of between the two.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::Span;
 
 /// How patient and how talkative a link is. The defaults suit a radio with delays of milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -122,25 +122,24 @@ impl Settings {
     }
 
     /// How long a neighbour may be silent that speaks at least once in each such interval.
-    pub(crate) fn silence(&self, interval: Time) -> Time {
-        Time(interval.0.saturating_mul(u64::from(self.hellos_down)))
+    pub(crate) fn silence(&self, interval: Span) -> Span {
+        interval * u64::from(self.hellos_down)
     }
 
     /// How long what such a neighbour has said is remembered: for one interval more.
-    pub(crate) fn memory(&self, interval: Time) -> Time {
+    pub(crate) fn memory(&self, interval: Span) -> Span {
         self.silence(interval) + interval
     }
 
     /// The first wait of a series of `tries`, doubled with each, up to the longest.
-    pub(crate) fn backed_off(first: Time, tries: u32, longest_ms: u32) -> Time {
-        let doubled = first.0.saturating_mul(1 << tries.min(20));
-        Time(doubled.min(from_ms(longest_ms).0))
+    pub(crate) fn backed_off(first: Span, tries: u32, longest_ms: u32) -> Span {
+        (first * (1 << tries.min(20))).min(from_ms(longest_ms))
     }
 }
 
 /// So many milliseconds.
-pub(crate) fn from_ms(ms: u32) -> Time {
-    Time(u64::from(ms) * 1_000_000)
+pub(crate) fn from_ms(ms: u32) -> Span {
+    Span::from_millis(ms.into())
 }
 
 #[cfg(test)]

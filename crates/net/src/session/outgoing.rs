@@ -4,7 +4,7 @@ use std::mem;
 
 use super::{Context, Effect, Segment, Session, Settings};
 use crate::window::{Pending, Unacknowledged};
-use crate::{Boot, Time, Transfer};
+use crate::{Boot, Span, Time, Transfer};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -36,7 +36,7 @@ pub(super) struct Outgoing<M> {
     /// When to send the oldest again.
     due: Time,
     /// How long to wait then.
-    wait: Time,
+    wait: Span,
     /// Since when nothing has been acknowledged.
     stalled: Time,
     /// Whether the layer below has said since then that the receiver can not be reached.
@@ -52,7 +52,7 @@ impl<M: Clone> Outgoing<M> {
             unkept: 0,
             recover: 0,
             due: Time::ZERO,
-            wait: Time::ZERO,
+            wait: Span::ZERO,
             stalled: Time::ZERO,
             hinted: false,
         }
@@ -173,7 +173,7 @@ impl<M: Clone> Outgoing<M> {
                 State::Idle => self.advance(now, context, out),
                 State::Opening | State::Established(_) => {
                     out.push(Effect::Silent { peer: context.peer });
-                    self.wait = Time(self.wait.0.saturating_mul(2)).min(context.settings.retry_max);
+                    self.wait = (self.wait * 2).min(context.settings.retry_max);
                     self.repeat(now, context, out);
                 }
             }
@@ -204,8 +204,8 @@ impl<M: Clone> Outgoing<M> {
 
     /// The next repetition is due after the wait, and a little more or less, so that nodes do not keep step.
     fn rearm(&mut self, now: Time, context: &mut Context<'_>) {
-        let wait = self.wait.max(Time(1));
-        self.due = now + wait + Time(context.dice.below(wait.0 / 8));
+        let wait = self.wait.max(Span(1));
+        self.due = now + wait + Span(context.dice.below(wait.0 / 8));
     }
 
     /// Sends the oldest again.

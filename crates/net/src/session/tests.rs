@@ -12,17 +12,15 @@ use driftlock_protocol::NodeId;
 
 use super::{Effect, Segment, Sessions, Settings};
 use crate::dice::Dice;
-use crate::{Boot, Time};
+use crate::{Boot, Span, Time};
 use observer::{Note, Observer};
-
-const MILLISECOND: u64 = 1_000_000;
 
 fn id(index: usize) -> NodeId {
     NodeId(u32::try_from(index).unwrap())
 }
 
-fn millis(count: u64) -> Time {
-    Time(count * MILLISECOND)
+fn millis(count: u64) -> Span {
+    Span::from_millis(count)
 }
 
 /// What the network does to datagrams, in per mille where it is a chance.
@@ -119,7 +117,7 @@ impl World {
         true
     }
 
-    fn run_for(&mut self, span: Time) {
+    fn run_for(&mut self, span: Span) {
         let until = self.now + span;
         while self.step(until) {}
     }

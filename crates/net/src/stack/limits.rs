@@ -34,7 +34,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The shortest frame that makes sense: hellos are not cut.
+    /// The shortest frame that makes sense: the hello of a node with few neighbours is not cut.
     const FRAME_MIN: usize = 512;
 
     /// Refuses what nothing could be sent with, in a sentence.

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{AODV_PORT, Datagram, MAGIC, PORT, VERSION, WireError, address, content_len, from_content, node};
-use crate::Time;
+use crate::Span;
 use crate::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
 
 const RREQ: u8 = 1;
@@ -168,7 +168,7 @@ fn count(what: &'static str, length: usize) -> Result<u8, WireError> {
     u8::try_from(length).map_err(|_| WireError::TooLong { what, length, most: COUNT_MAX })
 }
 
-fn millis(span: Time) -> u32 {
+fn millis(span: Span) -> u32 {
     u32::try_from(span.0 / NANOS_PER_MILLI).unwrap_or(u32::MAX)
 }
 
@@ -294,8 +294,8 @@ impl<'a> Bytes<'a> {
         self.array::<4>().and_then(|octets| node(octets.into()))
     }
 
-    fn lifetime(&mut self) -> Result<Time, WireError> {
-        self.word().map(|millis| Time(u64::from(millis) * NANOS_PER_MILLI))
+    fn lifetime(&mut self) -> Result<Span, WireError> {
+        self.word().map(|millis| Span::from_millis(millis.into()))
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {

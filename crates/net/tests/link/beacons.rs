@@ -1,7 +1,7 @@
 //! Beacons stay few and short, however many nodes share a cell.
 
-use driftlock_net::Time;
 use driftlock_net::link::Settings;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
 use crate::crowd::Crowd;
@@ -10,7 +10,7 @@ use crate::crowd::Crowd;
 fn hellos_per_second_max(hellos: &[(Time, NodeId)], start: Time) -> usize {
     let heard: Vec<_> =
         hellos.iter().filter(|hello| hello.0 >= start && hello.1 != NodeId(0)).map(|hello| hello.0).collect();
-    let within = |at: usize| heard[at..].iter().take_while(|&&time| time < heard[at] + Time::from_units(1.0)).count();
+    let within = |at: usize| heard[at..].iter().take_while(|&&time| time < heard[at] + Span::from_units(1.0)).count();
     (0..heard.len()).map(within).max().unwrap_or(0)
 }
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use driftlock_net::link::{Effect, Frame, Link, Settings};
-use driftlock_net::{Boot, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::NodeId;
 
 use crate::observer::{Message, Observer, Place, carries_token};
 use crate::rng::Rng;
 
-pub(crate) const MS: u64 = 1_000_000;
+const MS: u64 = 1_000_000;
 
 /// How frames travel from one node to another.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ impl Crowd {
 
     /// Lets so much time pass.
     pub(crate) fn run(&mut self, ms: u64) {
-        let end = self.now + Time(ms * MS);
+        let end = self.now + Span::from_millis(ms);
         while self.step(end) {
             self.observer.check_custody(&self.links);
         }
@@ -145,7 +145,7 @@ impl Crowd {
 
     /// The same, where nobody has to look at tokens.
     pub(crate) fn run_unwatched(&mut self, ms: u64) {
-        let end = self.now + Time(ms * MS);
+        let end = self.now + Span::from_millis(ms);
         while self.step(end) {}
         self.now = end;
     }
@@ -190,7 +190,7 @@ impl Crowd {
                     }
                 }
                 Effect::Route { to, frame } if self.routed && self.rng.percent(70) => {
-                    let delay = Time(self.rng.below(50 * MS));
+                    let delay = Span(self.rng.below(50 * MS));
                     self.fly(here, to, frame, delay);
                 }
                 Effect::Deliver { from, message, .. }
@@ -207,20 +207,20 @@ impl Crowd {
         self.note_wake(node);
     }
 
-    fn transmit(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>, put_off: Time) {
+    fn transmit(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>, put_off: Span) {
         self.frames += 1;
         let weather = self.weather[from.index()][to.index()];
         if self.rng.percent(weather.doubled_percent) {
-            let delay = Time(self.rng.below(20 * weather.delay_ms_max * MS) + 1);
+            let delay = Span(self.rng.below(20 * weather.delay_ms_max * MS) + 1);
             self.fly(from, to, frame.clone(), put_off + delay);
         }
         if !self.rng.percent(weather.loss_percent) {
-            let delay = Time(self.rng.below(weather.delay_ms_max * MS) + 1);
+            let delay = Span(self.rng.below(weather.delay_ms_max * MS) + 1);
             self.fly(from, to, frame, put_off + delay);
         }
     }
 
-    fn fly(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>, delay: Time) {
+    fn fly(&mut self, from: NodeId, to: NodeId, frame: Frame<Message>, delay: Span) {
         let number = self.frames * 1_000 + self.air.len();
         self.air.insert((self.now + delay, number), (from, to, frame));
         self.frames += 1;

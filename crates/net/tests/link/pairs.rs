@@ -3,10 +3,10 @@
 use driftlock_net::custody::{Doubt, Statement};
 use driftlock_net::link::{CallId, Effect, Frame, Head, Hello, Link, Mark, Settings};
 use driftlock_net::parcel::Resource;
-use driftlock_net::{Boot, Time, Transfer};
+use driftlock_net::{Boot, Span, Time, Transfer};
 use driftlock_protocol::{Incarnation, NodeId};
 
-use crate::crowd::{Crowd, MS, Weather};
+use crate::crowd::{Crowd, Weather};
 use crate::observer::{Message, Place, carries_token};
 
 const A: NodeId = NodeId(0);
@@ -83,7 +83,10 @@ fn who_is_not_heard_for_a_while_is_asked_before_it_counts_as_gone_within_three_o
     let now = crowd.now;
     let (probes, gone_at) = silence(&mut crowd.links[0], now);
     // The last hello was up to one of them ago.
-    assert!(gone_at > now + Time(2_500 * MS) && gone_at <= now + Time(3_750 * MS), "{probes} at {gone_at:?}");
+    assert!(
+        gone_at > now + Span::from_millis(2_500) && gone_at <= now + Span::from_millis(3_750),
+        "{probes} at {gone_at:?}"
+    );
     assert!(probes >= 2, "{probes}");
     let head = Head { boot: Boot(1), to: Boot(1), incarnation: crowd.observer.link(B, A).unwrap(), acknowledges: 0 };
     let mut out = Vec::new();
@@ -197,7 +200,7 @@ fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_
     let offer = Frame::Offer { incarnation, doubts };
     link.received(now, A, offer.clone(), &mut out);
     let verdict = Frame::Verdict(Statement { boot: Boot(1), since: Boot(1), had: Some(transfer) });
-    let verdict = Effect::Transmit { to: Some(A), frame: verdict, delay: Time::ZERO };
+    let verdict = Effect::Transmit { to: Some(A), frame: verdict, delay: Span::ZERO };
     assert!(matches!(out[0], Effect::Down { .. }));
     assert_eq!(out[1..], [Effect::Deliver { from: A, incarnation, message }, verdict.clone()]);
     out.clear();
@@ -208,7 +211,7 @@ fn who_is_made_an_offer_while_it_still_believes_in_the_link_leaves_it_before_it_
     link.received(now, A, Frame::Data { head, sequence: 0, transfer: Some(0), message }, &mut out);
     assert_eq!(
         out,
-        [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Time::ZERO }],
+        [Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Span::ZERO }],
         "never, from now on"
     );
 }
@@ -276,7 +279,7 @@ fn strangers_are_told_that_there_is_no_link_and_nonsense_is_survived() {
     let incarnation = Incarnation(5);
     let head = Head { boot: Boot(9), to: Boot(1), incarnation, acknowledges: u64::MAX };
     let message = Message { id: 0, token: None };
-    let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Time::ZERO };
+    let reset = Effect::Transmit { to: Some(A), frame: Frame::Reset { incarnation }, delay: Span::ZERO };
     let data = Frame::Data { head, sequence: u64::MAX, transfer: None, message };
     link.received(Time::ZERO, A, data, &mut out);
     link.received(Time::ZERO, A, Frame::Ack(head), &mut out);

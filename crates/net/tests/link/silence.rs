@@ -4,7 +4,7 @@ use driftlock_net::link::{Effect, Frame, Hello, Link, Mark, Settings};
 use driftlock_net::{Boot, Time};
 use driftlock_protocol::NodeId;
 
-use crate::crowd::{Crowd, MS};
+use crate::crowd::Crowd;
 use crate::observer::{Message, carries_token};
 
 const ME: NodeId = NodeId(0);
@@ -15,7 +15,7 @@ fn link() -> Link<Message> {
 }
 
 fn at(ms: u64) -> Time {
-    Time(ms * MS)
+    Time::from_millis(ms)
 }
 
 fn hello(boot: u32, count: u32) -> Frame<Message> {

@@ -4,8 +4,8 @@
 mod stacks;
 mod world;
 
-use driftlock_net::Time;
-use world::{MS, Rules, World, id};
+use driftlock_net::Span;
+use world::{Rules, World, id};
 
 /// Datagrams that are sent, one every 400 ms.
 const DATAGRAMS: u64 = 300;
@@ -57,7 +57,7 @@ fn intervals_of_a_route_through_a_dead_relay(nodes: usize) -> f64 {
     while world.given_up.iter().all(|&(_, at, to)| (at, to) != (id(far - 1), id(far))) {
         world.send(far - 1, far, 1);
         world.run_for(100);
-        assert!(world.now < died + Time(60_000 * MS), "it is never given up");
+        assert!(world.now < died + Span::from_millis(60_000), "it is never given up");
     }
     world.delivered.clear();
     world.send(far - 1, far, 2);
@@ -101,7 +101,7 @@ fn a_relay_that_lives_is_hardly_ever_taken_for_silent_and_no_datagram_is_lost_wh
 
 /// Node 0 sends to node 3 four times in a second, and one node restarts with what it had stored. Tells how long after
 /// that the first datagram arrives that was sent after it.
-fn first_after_a_restart(restarts: usize) -> Time {
+fn first_after_a_restart(restarts: usize) -> Span {
     let mut world = World::new(4, Rules::USUAL, |a, b| a.abs_diff(b) == 1);
     for data in 0..40 {
         world.send(0, 3, data);
@@ -123,6 +123,6 @@ fn a_node_that_restarts_with_what_it_had_stored_routes_within_a_second() {
     for restarts in 0..4 {
         let took = first_after_a_restart(restarts);
         println!("node {restarts} of a line: {} s", took.units());
-        assert!(took <= Time(1_000 * MS), "node {restarts}: {took:?}");
+        assert!(took <= Span::from_millis(1_000), "node {restarts}: {took:?}");
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::stack::{Effect, Footing, Packet, Resident, Settings, Stack, Told, Way};
-use driftlock_net::{Boot, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, NodeId};
 
-use crate::world::{MS, id};
+use crate::world::id;
 use crate::{DATAGRAMS, diamond_hears};
 
 const LIFE: Incarnation = Incarnation(1);
@@ -49,7 +49,7 @@ impl Stacks {
     }
 
     fn run_for(&mut self, millis: u64) {
-        let end = self.now + Time(millis * MS);
+        let end = self.now + Span::from_millis(millis);
         loop {
             let on = (0..self.nodes.len()).filter(|&index| Some(index) != self.off);
             let wake = on.filter_map(|index| Some((self.nodes[index].wakes()?, index))).min();
@@ -78,7 +78,7 @@ impl Stacks {
                     let meant = |receiver: usize| to.is_none_or(|to: NodeId| to == id(receiver));
                     for receiver in (0..4).filter(|&it| it != at && meant(it) && diamond_hears(at, it)) {
                         self.count += 1;
-                        let arrives = self.now + delay + Time(MS);
+                        let arrives = self.now + delay + Span::from_millis(1);
                         self.air.insert((arrives, self.count), (at, receiver, packet.clone()));
                     }
                 }
@@ -109,7 +109,7 @@ fn a_stack_gives_up_its_route_through_a_silent_relay_and_messages_of_sessions_ta
     world.run_for(10_000);
     // Looked at every 400 ms. Left to itself the route ends when the session repeats itself more rarely than routes
     // live.
-    assert!(given_up.is_some_and(|after| after <= Time(3_750 * MS + 400 * MS)), "after {given_up:?}");
+    assert!(given_up.is_some_and(|after| after <= Span::from_millis(3_750 + 400)), "after {given_up:?}");
     // What was under way when the relay died is sent again.
     assert_eq!(world.delivered, (0..=DATAGRAMS).collect::<Vec<_>>());
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use driftlock_net::link::{self, Frame, Link};
-use driftlock_net::{Boot, Time, aodv};
+use driftlock_net::{Boot, Span, Time, aodv};
 use driftlock_protocol::NodeId;
 
-pub(crate) const MS: u64 = 1_000_000;
+const MS: u64 = 1_000_000;
 
 type Router = aodv::Router<(), u64>;
 
@@ -39,7 +39,7 @@ struct Node {
     boot: Boot,
     is_on: bool,
     /// The interval that its last hello has announced.
-    announced: Time,
+    announced: Span,
 }
 
 pub(crate) struct World {
@@ -64,7 +64,7 @@ impl World {
             router: Router::new(id(index), aodv::Settings::default()),
             boot: Boot(0),
             is_on: true,
-            announced: Time::ZERO,
+            announced: Span::ZERO,
         };
         Self {
             rules,
@@ -91,7 +91,7 @@ impl World {
     }
 
     /// A node falls silent for good; tells what interval it had announced.
-    pub(crate) fn switch_off(&mut self, node: usize) -> Time {
+    pub(crate) fn switch_off(&mut self, node: usize) -> Span {
         self.nodes[node].is_on = false;
         self.nodes[node].announced
     }
@@ -106,7 +106,7 @@ impl World {
     }
 
     pub(crate) fn run_for(&mut self, millis: u64) {
-        let end = self.now + Time(millis * MS);
+        let end = self.now + Span::from_millis(millis);
         while self.step(end) {}
         self.now = end;
     }
@@ -161,7 +161,7 @@ impl World {
             match effect {
                 link::Effect::Transmit { to, frame, delay } => {
                     if let Frame::Hello(hello) = &frame {
-                        self.nodes[at].announced = Time(u64::from(hello.interval_ms) * MS);
+                        self.nodes[at].announced = Span::from_millis(hello.interval_ms.into());
                     }
                     self.transmit(at, to, &Packet::Link(frame), delay);
                 }
@@ -193,12 +193,12 @@ impl World {
         }
     }
 
-    fn transmit(&mut self, from: usize, to: Option<NodeId>, packet: &Packet, delay: Time) {
+    fn transmit(&mut self, from: usize, to: Option<NodeId>, packet: &Packet, delay: Span) {
         for receiver in (0..self.nodes.len()).filter(|&it| it != from && to.is_none_or(|to| to == id(it))) {
             let is_lost = to.is_none() && self.below(100) < self.rules.lost_percent;
             if (self.hears)(from, receiver) && !is_lost {
                 self.count += 1;
-                let at = self.now + delay + Time(MS + self.below(2 * MS));
+                let at = self.now + delay + Span(MS + self.below(2 * MS));
                 self.air.insert((at, self.count), (from, receiver, packet.clone()));
             }
         }

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use driftlock_net::link::Frame;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::stack::{Effect, Footing, Packet, Resident, Settings, Stack, Told, Way};
-use driftlock_net::{Boot, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 
 use crate::rng::Rng;
 
 pub(crate) fn ms(ms: u64) -> Time {
-    Time(ms * 1_000_000)
+    Time::from_millis(ms)
 }
 
 pub(crate) fn on(footing: Footing) -> Resident {
@@ -99,7 +99,7 @@ impl World {
         }
     }
 
-    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: Packet, delay: Time) {
+    fn transmit(&mut self, from: NodeId, to: Option<NodeId>, packet: Packet, delay: Span) {
         let packet = Rc::new(packet);
         self.aired.push((from, Rc::clone(&packet)));
         for at in self.ids() {
@@ -107,7 +107,7 @@ impl World {
             if at != from && hears && to.is_none_or(|to| to == at) && !self.rng.percent(self.loss) {
                 // Where something is lost, packets overtake one another as well.
                 let late = if self.loss > 0 { self.rng.below(1_000_000) } else { 0 };
-                let arrives = self.now + delay + Time(100_000 + late);
+                let arrives = self.now + delay + Span(100_000 + late);
                 self.queue.push(Reverse((arrives, self.arrivals.len())));
                 self.arrivals.push(Some((at, from, Rc::clone(&packet))));
             }
@@ -116,7 +116,7 @@ impl World {
 
     /// Lets everything happen for so long.
     pub(crate) fn run(&mut self, ms_long: u64) {
-        let end = self.now + ms(ms_long);
+        let end = self.now + Span::from_millis(ms_long);
         loop {
             let wakes = self.ids().filter_map(|id| Some((self.stacks[id.index()].wakes()?, id))).min();
             let arrives = self.queue.peek().map(|Reverse((at, _))| *at);

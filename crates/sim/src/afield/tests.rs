@@ -20,7 +20,7 @@ fn s(seconds: f64) -> Time {
 }
 
 fn crash(node: NodeId, at: f64, lasts: f64, memory: Memory) -> Fault {
-    Fault { at: s(at), kind: faults::Kind::Crash { node, back_after: Some((s(lasts), memory)) } }
+    Fault { at: s(at), kind: faults::Kind::Crash { node, back_after: Some((Span::from_units(lasts), memory)) } }
 }
 
 /// Stands on links, sends letters when it is told to request something, and knows what it has heard.
@@ -193,7 +193,7 @@ fn a_second_crash_takes_the_memory_where_an_algorithm_survives_that() {
 
 #[test]
 fn who_was_switched_off_by_decree_is_not_switched_on_by_the_end_of_a_fault() {
-    let pause = Fault { at: s(20.0), kind: faults::Kind::Pause { node: A, lasts: s(5.0) } };
+    let pause = Fault { at: s(20.0), kind: faults::Kind::Pause { node: A, lasts: Span::from_units(5.0) } };
     let mut pair = Pair::new([pause, crash(A, 30.0, 5.0, Memory::Kept)], true);
     pair.run(10.0);
     pair.afield.crash(s(10.0), A);

@@ -4,6 +4,7 @@ use driftlock_protocol::ideal::Start;
 use serde_json::{Map, Value};
 
 use super::{Config, LINK_INFO, OF_LINKS, OF_NEIGHBOURHOODS, Plan};
+use crate::afield::Membership;
 use crate::churn::Churn;
 
 impl Plan {
@@ -20,7 +21,11 @@ impl Plan {
                 Start::Links => (&["session", "flood", "suspicion", "adverts"], Value::Null),
                 Start::Members | Start::Nodes => {
                     let membership = terrain.membership_of(self.algorithm.claims());
-                    (&["flood", "suspicion"], serde_json::to_value(membership).unwrap_or_default())
+                    let idle: &[_] = match membership {
+                        Membership::Heard => &["flood", "suspicion"],
+                        Membership::Decreed => &["flood", "suspicion", "adverts"],
+                    };
+                    (idle, serde_json::to_value(membership).unwrap_or_default())
                 }
             };
             let mut field = terrain.in_force(idle_layers);
@@ -123,7 +128,8 @@ mod tests {
             let field = &routed.plan().unwrap().parameters()["field"];
             assert_eq!(field["membership"], membership, "what is in force, though nothing was said");
             let is_there = |layer: &&str| field["layers"][*layer].is_object();
-            assert!(["link", "session", "aodv", "adverts"].iter().all(is_there), "all say hello");
+            assert!(["link", "session", "aodv"].iter().all(is_there), "all say hello");
+            assert_eq!(is_there(&"adverts"), membership == "heard", "with adverts only if somebody listens");
         }
     }
 }

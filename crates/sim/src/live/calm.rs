@@ -1,7 +1,7 @@
 //! Who waits too long, on a field where nothing stands in the way.
 
 use driftlock_field::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::{NodeId, Protocol};
 use driftlock_spec::Violation;
 
@@ -9,9 +9,9 @@ use crate::config::Config;
 use crate::world::{Step, World};
 
 /// How often one looks.
-const LOOKS_APART: Time = Time(1_000_000_000);
+const LOOKS_APART: Span = Span::from_millis(1_000);
 /// So long nobody has to wait whom all others can reach: far longer than it takes to serve everybody once.
-const PATIENCE: Time = Time(600_000_000_000);
+const PATIENCE: Span = Span::from_millis(600_000);
 
 /// Since when everybody has been reachable by everybody, with all nodes awake and the air undisturbed. Nobody is owed
 /// anything before.

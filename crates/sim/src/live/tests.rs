@@ -20,11 +20,11 @@ fn watched(plan: &Plan, deeds: &[Deed], seconds: u64) -> (Vec<Progress>, Progres
     let end = run(plan, None, &mut |progress| {
         seen.push(progress.clone());
         goes_on = !goes_on;
-        let second = progress.now + Time(1_000_000_000);
+        let second = progress.now + Span::from_millis(1_000);
         match deeds.as_slice() {
             _ if goes_on => Order::Until(second),
             [_, ..] => Order::Do(*deeds.next().unwrap()),
-            [] if progress.now < Time(seconds * 1_000_000_000) => Order::Until(second),
+            [] if progress.now < Time::from_millis(seconds * 1_000) => Order::Until(second),
             [] => Order::End,
         }
     });

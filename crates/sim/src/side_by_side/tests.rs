@@ -147,7 +147,7 @@ fn run(config: &Config) -> Replication {
 fn whoever_stays_is_served_where_it_is() {
     let Tally { waits, waits_inside, departures, handovers, use_nanos, span, .. } = run(&config(|_| {})).tally;
     assert_eq!((waits.len(), departures, handovers), (2_000, 0, 0));
-    assert!(waits.iter().chain(&waits_inside).all(|wait| *wait == Time::ZERO));
+    assert!(waits.iter().chain(&waits_inside).all(|wait| *wait == Span::ZERO));
     let busy = use_nanos as f64 / span.0 as f64;
     assert!((busy - 12.0 * 0.8).abs() < 0.5, "4 of 5 time units: {busy}");
 }
@@ -158,8 +158,8 @@ fn whoever_crosses_a_border_in_the_cs_goes_on_with_it_on_the_other_side() {
     let tally = run(&config(churn)).tally;
     assert!(tally.handovers > 300 && tally.left_waiting == 0, "{} hand-overs", tally.handovers);
     // It was away for exactly three time units, and is served the moment it comes in.
-    assert_eq!(tally.interruption, Time(3_000_000_000 * tally.resumptions));
-    assert!(tally.waits_inside.iter().all(|wait| *wait == Time::ZERO));
+    assert_eq!(tally.interruption, Span::from_millis(3_000) * tally.resumptions);
+    assert!(tally.waits_inside.iter().all(|wait| *wait == Span::ZERO));
     // What was left of the four time units is served, and nothing else: apart from what goes on at the ends, every
     // request that was not cut short takes four.
     let requests = 2_000 - tally.resumptions;
@@ -171,7 +171,7 @@ fn whoever_crosses_a_border_in_the_cs_goes_on_with_it_on_the_other_side() {
 fn a_wait_goes_on_where_nobody_serves_and_counts_in_full() {
     let churn = |c: &mut Config| (c.churn, c.absence) = ("0.2".parse().unwrap(), Duration::Exponential(3.0));
     let tally = run(&config(churn)).tally;
-    let total = |waits: &[Time]| waits.iter().map(|wait| wait.units()).sum::<f64>();
+    let total = |waits: &[Span]| waits.iter().map(|wait| wait.units()).sum::<f64>();
     assert!(total(&tally.waits) > 100.0 && total(&tally.waits_inside) == 0.0);
 }
 
@@ -192,8 +192,8 @@ fn whoever_walks_is_served_wherever_it_is_and_nowhere_in_a_gap() {
     };
     let (cells, discs) = (walk("cells").tally, walk("discs:20").tally);
     assert!(cells.departures > 100 && discs.departures > 100);
-    assert!(cells.waits.iter().all(|wait| *wait == Time::ZERO), "cells leave no gap");
-    assert!(discs.waits.iter().any(|wait| *wait > Time::ZERO) && discs.waits_inside.iter().all(|w| *w == Time::ZERO));
+    assert!(cells.waits.iter().all(|wait| *wait == Span::ZERO), "cells leave no gap");
+    assert!(discs.waits.iter().any(|wait| *wait > Span::ZERO) && discs.waits_inside.iter().all(|w| *w == Span::ZERO));
 }
 
 #[test]
@@ -210,5 +210,5 @@ fn whoever_waits_between_neighbourhoods_at_the_end_is_not_forgotten() {
         (c.churn, c.absence, c.entries) = ("1".parse().unwrap(), Duration::Constant(1_000.0), 20);
     };
     let open = run(&config(absent)).waiting_at_end;
-    assert!(open.nodes > 5 && open.longest > Time::from_units(100.0), "{open:?}");
+    assert!(open.nodes > 5 && open.longest > Span::from_units(100.0), "{open:?}");
 }

@@ -1,6 +1,6 @@
 //! What changes below the nodes of a fault-and-heal run, and how it is made whole again.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use driftlock_protocol::ideal::{Fate, Ideal};
 use driftlock_protocol::{Harm, NodeId, Protocol};
 use rand::RngExt;
@@ -135,7 +135,7 @@ impl<P: Protocol> Soak<'_, P> {
     /// end, and counts as crashed: on the field, where it may be unheard for long, and where others are down already.
     /// If it may be unheard for long, it leaves only so shortly before all is healed that it will be heard.
     fn may_leave(&self) -> bool {
-        let is_soon_healed = self.world.now() + Time::from_units(FAREWELL_UNITS) >= self.case.fault_span;
+        let is_soon_healed = self.world.now() + Span::from_units(FAREWELL_UNITS) >= self.case.heals_at;
         if self.case.is_patchy() && !is_soon_healed {
             return false;
         }
@@ -167,7 +167,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// Whoever is about to leave does so; then everybody comes in.
     fn gather(&mut self) -> Step<()> {
-        let limit = self.world.now() + Time::from_units(SERVICE_UNITS_MAX);
+        let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.case.deployment.ids().any(|node| self.world.is_leaving(node)) {
             let Some(event) = self.next_event().filter(|_| self.world.now() <= limit) else {
                 let nodes = self.case.deployment.ids().filter(|&node| self.world.is_leaving(node)).collect();

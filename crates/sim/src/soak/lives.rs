@@ -1,6 +1,6 @@
 //! Nodes that are killed while things change, and come back.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Harm, NodeId, Protocol};
 use rand::RngExt;
@@ -58,7 +58,7 @@ impl Case {
 impl<P: Protocol> Soak<'_, P> {
     pub(super) fn schedule_kill(&mut self) {
         if self.case.kill_rate > 0.0 {
-            let pause = Time::from_units(exponential(1.0 / self.case.kill_rate, &mut self.lives));
+            let pause = Span::from_units(exponential(1.0 / self.case.kill_rate, &mut self.lives));
             self.world.schedule(pause, Event::Kill);
         }
     }
@@ -90,7 +90,7 @@ impl<P: Protocol> Soak<'_, P> {
         } else {
             return Ok(());
         }
-        let down = Time::from_units(log_uniform(0.1, 100.0, &mut self.lives));
+        let down = Span::from_units(log_uniform(0.1, 100.0, &mut self.lives));
         self.world.schedule(down, Event::Back { node });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What came of it.
 
 use driftlock_field::radio::Meter;
-use driftlock_net::{Time, aodv};
+use driftlock_net::{Span, Time, aodv};
 use serde::Serialize;
 
 use super::{Exchange, Hours};
@@ -117,7 +117,7 @@ impl Report {
     ) -> Self {
         let requests = exchanges.len() as u64;
         let requests_received = exchanges.iter().filter(|exchange| exchange.has_arrived).count() as u64;
-        let mut spans: Vec<Time> = exchanges.iter().filter_map(Exchange::round_trip).collect();
+        let mut spans: Vec<Span> = exchanges.iter().filter_map(Exchange::round_trip).collect();
         spans.sort_unstable();
         let replies_received = spans.len() as u64;
         let messages = requests + requests_received;
@@ -146,7 +146,7 @@ impl Report {
 
 impl Times {
     /// Of spans in growing order.
-    fn of(spans: &[Time]) -> Option<Self> {
+    fn of(spans: &[Span]) -> Option<Self> {
         let last = spans.len().checked_sub(1)?;
         let mean = spans.iter().map(|span| span.units()).sum::<f64>() / spans.len() as f64;
         Some(Self { mean, p50: spans[last / 2].units(), p95: spans[last * 19 / 20].units() })

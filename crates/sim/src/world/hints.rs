@@ -1,7 +1,7 @@
 //! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for
 //! certain.
 
-use driftlock_net::Time;
+use driftlock_net::Span;
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{Incarnation, NodeId, Protocol, Reach, View};
 use rand::RngExt;
@@ -95,7 +95,7 @@ impl<P: Protocol> World<P> {
         if self.is_leaving(node) || !self.hints.is_wrong() {
             return self.tell_hint(node, peer, life);
         }
-        let late = Time::from_units(exponential(LATE_DELAYS * self.delay.mean(), &mut self.hints.draws));
+        let late = Span::from_units(exponential(LATE_DELAYS * self.delay.mean(), &mut self.hints.draws));
         match self.hints.draws.random_range(0..3) {
             0 => {}
             1 => self.schedule(late, hint_of(node, peer, life)),

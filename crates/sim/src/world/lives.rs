@@ -7,7 +7,7 @@
 use std::mem;
 use std::time::Duration;
 
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, REVIVALS};
 use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
@@ -25,7 +25,7 @@ const HEARSAY_DELAYS: f64 = 2.0;
 const RESUMES: f64 = 0.5;
 
 /// An application asks again so much later if its node has no room for what it wants done.
-const FULL_PAUSE: Time = Time(1_000_000_000);
+const FULL_PAUSE: Span = Span::from_millis(1_000);
 
 /// An application whose node was killed while it used this.
 #[derive(Clone, Copy, Debug)]
@@ -286,7 +286,7 @@ impl<P: Protocol> World<P> {
     }
 
     pub(super) fn schedule_drawn(&mut self, delays: f64, event: Event) {
-        let after = Time::from_units(exponential(delays * self.delay.mean(), &mut self.lives.draws));
+        let after = Span::from_units(exponential(delays * self.delay.mean(), &mut self.lives.draws));
         self.schedule(after, event);
     }
 

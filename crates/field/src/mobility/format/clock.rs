@@ -21,7 +21,7 @@ const HOURS: Unit = Unit { name: "hours", seconds: HOUR, below: 24 };
 const MINUTES: Unit = Unit { name: "minutes", seconds: MINUTE, below: 60 };
 
 /// A time in seconds, or as `hours:minutes:seconds` or `days:hours:minutes:seconds`, as SUMO writes it for people.
-pub(super) fn span(text: &str) -> Result<Time, String> {
+pub(super) fn moment(text: &str) -> Result<Time, String> {
     if !text.contains(':') {
         return time(text);
     }
@@ -140,10 +140,10 @@ mod tests {
             ("30:59:59.999", 111_599.999),
             ("40:23:59:59", 3_542_399.0),
         ] {
-            assert_eq!(span(text), Ok(Time::from_units(expected)), "{text}");
+            assert_eq!(moment(text), Ok(Time::from_units(expected)), "{text}");
         }
         for text in ["1:05", "0:-1:05", "1:2:3:4:5", "a:00:00", "0:00:", ":::", "0:1e3:00"] {
-            assert!(span(text).unwrap_err().contains("hours:minutes:seconds"), "{text}");
+            assert!(moment(text).unwrap_err().contains("hours:minutes:seconds"), "{text}");
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
             ("0:00:60.00", "the seconds of a time must be less than 60"),
             ("1:24:00:00", "the hours of a time must be less than 24"),
         ] {
-            assert!(span(text).unwrap_err().contains(reason), "{text}: {:?}", span(text));
+            assert!(moment(text).unwrap_err().contains(reason), "{text}: {:?}", moment(text));
         }
     }
 

@@ -24,7 +24,7 @@ use crate::plane::Point;
 use driftlock_net::Time;
 
 use super::TraceError;
-use super::clock::{date, span};
+use super::clock::{date, moment};
 use super::geographic;
 use super::lines::{Lines, Refusal, point, shown};
 use super::sightings::Sightings;
@@ -319,7 +319,7 @@ fn title(cell: &str) -> String {
 /// A row of a table with time steps.
 fn take_step(line: &str, columns: &Columns, sightings: &mut Sightings) -> Result<(), String> {
     let cells = row(line, columns)?;
-    sightings.step(span(needed(&cells, columns, columns.time)?)?)?;
+    sightings.step(moment(needed(&cells, columns, columns.time)?)?)?;
     for subject in &columns.subjects {
         if let Some((name, place)) = seen(&cells, columns, subject)? {
             let speed = subject.speed.and_then(|speed| cell(&cells, speed).parse().ok());
@@ -333,7 +333,7 @@ fn take_step(line: &str, columns: &Columns, sightings: &mut Sightings) -> Result
 fn take_row(number: u64, line: &str, columns: &Columns, table: &mut Table) -> Result<(), String> {
     let cells = row(line, columns)?;
     let at = needed(&cells, columns, columns.time)?;
-    let at = if at.contains('-') && at.contains(':') { date(at)? } else { span(at)? };
+    let at = if at.contains('-') && at.contains(':') { date(at)? } else { moment(at)? };
     let mut is_of_somebody = false;
     for subject in &columns.subjects {
         if let Some((name, point)) = seen(&cells, columns, subject)? {
@@ -441,7 +441,7 @@ impl Table {
         let start = self.rows.first().map(|row| row.waypoint.at).unwrap_or_default();
         if start >= Time::from_units(OF_THE_CALENDAR) {
             for row in &mut self.rows {
-                row.waypoint.at = row.waypoint.at - start;
+                row.waypoint.at = Time::ZERO + (row.waypoint.at - start);
             }
         }
     }

@@ -128,8 +128,8 @@ impl Recording {
         let segments: Vec<_> = self.segments.into_iter().filter(|segment| !segment.is_empty()).collect();
         let (mut stays, last) = (Vec::new(), segments.len() - 1);
         for (place, segment) in segments.into_iter().enumerate() {
-            let points: Vec<_> =
-                segment.into_iter().map(|Waypoint { at, point }| Waypoint { at: at - start, point }).collect();
+            let from_start = |Waypoint { at, point }| Waypoint { at: Time::ZERO + (at - start), point };
+            let points: Vec<_> = segment.into_iter().map(from_start).collect();
             let from = if place == 0 { Time::ZERO } else { points[0].at };
             let until = if place == last { Time::END } else { points[points.len() - 1].at };
             // One that is over at once is none.

@@ -21,7 +21,7 @@ use std::fmt::Write;
 use std::io::BufRead;
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 use super::TraceError;
 use super::lines::{Lines, Refusal, coordinate, number, point, shown, time};
@@ -349,7 +349,7 @@ impl Script {
                 Command::SetY(y) => points.push(Waypoint { at, point: Point { x: here.x, y } }),
                 Command::SetDest { to, speed } if speed > 0.0 => {
                     let lasts = here.distance_squared(to).sqrt() / speed;
-                    let arrives = Waypoint { at: at + Time::from_units(lasts), point: to };
+                    let arrives = Waypoint { at: at + Span::from_units(lasts), point: to };
                     under_way = Some((Waypoint { at, point: here }, arrives));
                 }
                 Command::SetDest { .. } | Command::SetZ | Command::Switch { .. } => {}

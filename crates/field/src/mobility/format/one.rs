@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::io::BufRead;
 
 use crate::plane::Point;
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 use super::TraceError;
 use super::lines::{Lines, number, point, shown, since};
@@ -95,13 +95,13 @@ impl Sightings {
 /// Writes a trace: the place of every node at every step, since the ONE takes what comes next for a node to be a step
 /// later. Between steps the way is straight. The least coordinates are 0 unless there are negative ones, so that a
 /// place keeps its numbers where it can.
-pub fn write(tracks: &Tracks, step: Time) -> String {
+pub fn write(tracks: &Tracks, step: Span) -> String {
     let (low, high) = tracks.bounds();
     let last = last_step(tracks, step);
     let mut text =
-        format!("0 {} {} {} {} {} 0 0\n", Time(last * step.0).units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
+        format!("0 {} {} {} {} {} 0 0\n", (step * last).units(), low.x.min(0.0), high.x, low.y.min(0.0), high.y);
     let mut movement = Movement::from_tracks(tracks.clone());
-    for at in (0..=last).map(|number| Time(number * step.0)) {
+    for at in (0..=last).map(|number| Time::ZERO + step * number) {
         movement.advance(at);
         for node in movement.nodes() {
             let Point { x, y } = movement.position(node, at);
@@ -112,12 +112,12 @@ pub fn write(tracks: &Tracks, step: Time) -> String {
 }
 
 /// How many lines [`write()`] makes.
-pub fn samples(tracks: &Tracks, step: Time) -> u64 {
+pub fn samples(tracks: &Tracks, step: Span) -> u64 {
     (last_step(tracks, step) + 1).saturating_mul(tracks.len() as u64)
 }
 
 /// The first step at which all nodes have arrived. There are two at least, since their distance tells the ONE what a
 /// step is.
-fn last_step(tracks: &Tracks, step: Time) -> u64 {
+fn last_step(tracks: &Tracks, step: Span) -> u64 {
     tracks.last().0.div_ceil(step.0.max(1)).max(1)
 }

@@ -17,7 +17,7 @@ use std::io::BufRead;
 use quick_xml::events::BytesStart;
 
 use super::TraceError;
-use super::clock::span;
+use super::clock::moment;
 use super::geographic;
 use super::lines::{Lines, point};
 use super::sightings::Sightings;
@@ -74,7 +74,7 @@ fn take(element: &BytesStart<'_>, is_geographic: bool, sightings: &mut Sightings
                            write the movements with --fcd-output"
             .into()),
         "routes" => Err("these are routes for SUMO to run, and no movements: run it with them and --fcd-output".into()),
-        "timestep" => sightings.step(span(&attribute(element, "time")?)?),
+        "timestep" => sightings.step(moment(&attribute(element, "time")?)?),
         "vehicle" | "person" => {
             let (x, y) = (attribute(element, "x")?, attribute(element, "y")?);
             let place = if is_geographic { geographic::place(&x, &y)? } else { point(&x, &y)? };

@@ -1,7 +1,7 @@
 //! When two nodes on their legs are in range of one another.
 
 use crate::plane::{Leg, Point, Velocity};
-use driftlock_net::Time;
+use driftlock_net::{Span, Time};
 
 use crate::mobility::movement::Course;
 
@@ -44,7 +44,7 @@ impl Meeting {
     /// When the next change is, if the last one is now. That the two are in range now, or not, is not asked again:
     /// where one only just touches the range of the other, rounding could answer otherwise.
     pub(super) fn after_change(self, is_up: bool, now: Time) -> Option<Time> {
-        let later = |nanos: i64| now + Time(nanos.max(0).unsigned_abs());
+        let later = |nanos: i64| now + Span(nanos.max(0).unsigned_abs());
         match self.0 {
             Some((_, NEVER)) if is_up => None,
             Some((_, until)) if is_up => Some(later(until)),

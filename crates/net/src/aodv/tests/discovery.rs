@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use super::super::Hello;
 use super::super::packet::{Advert, Data};
 use super::{Air, Effect, MILLISECOND, Packet, Router, Settings, World, id};
-use crate::Time;
+use crate::{Span, Time};
 
-fn millis(count: u64) -> Time {
-    Time(count * MILLISECOND)
+fn millis(count: u64) -> Span {
+    Span::from_millis(count)
 }
 
 /// A connected graph: a random tree and some more links.
@@ -45,12 +45,12 @@ fn distance(world: &World, from: usize, to: usize) -> u8 {
 #[test]
 fn the_first_route_is_a_shortest_path_when_all_hops_take_equally_long() {
     for ttl_start in [1, 35] {
-        let settings = Settings { ttl_start, jitter: Time::ZERO, ..Settings::default() };
+        let settings = Settings { ttl_start, jitter: Span::ZERO, ..Settings::default() };
         for seed in 0..300 {
             let mut world = random_graph(12, seed, &settings);
             let (from, to) = (0, 1 + usize::try_from(world.dice.below(11)).unwrap());
             world.send(from, to, seed);
-            while world.delivered.is_empty() && world.step(millis(60_000)) {}
+            while world.delivered.is_empty() && world.step(Time::from_millis(60_000)) {}
             assert_eq!(world.delivered, [(id(from), id(to), seed)], "seed {seed}");
             assert_eq!(world.hops(from, to), Some(distance(&world, from, to)), "seed {seed}");
         }
@@ -83,11 +83,11 @@ fn rings_grow_until_the_whole_network_is_asked_and_waiting_times_double() {
             seen = world.sent["request"];
             asked.push(world.now.0 / MILLISECOND);
         }
-        assert!(world.step(millis(60_000)));
+        assert!(world.step(Time::from_millis(60_000)));
     }
     // TTL 1, 3, 5, 7, then 35 twice: 2 * 40 ms * (ttl + 2), then 2.8 s and 5.6 s.
     assert_eq!(asked, [0, 240, 640, 1_200, 1_920, 4_720]);
-    assert_eq!(world.now, millis(4_720 + 5_600));
+    assert_eq!(world.now, Time::from_millis(4_720 + 5_600));
     assert_eq!(world.undelivered, [(id(0), id(1), 7)]);
 }
 
@@ -207,7 +207,7 @@ fn a_neighbour_that_does_not_acknowledge_a_reply_is_ignored_for_a_while() {
     let mut world = World::line(2, &settings);
     world.air.reports_losses = false;
     world.send(0, 1, 1);
-    assert!(world.step(millis(100)), "the request arrives");
+    assert!(world.step(Time::from_millis(100)), "the request arrives");
     assert_eq!(world.sent["reply"], 1);
     world.events.clear();
     world.run_for(100);
@@ -280,7 +280,7 @@ fn settings_are_written_in_seconds_and_read_back() {
 
 #[test]
 fn what_is_over_is_not_known_whether_or_not_anybody_has_swept() {
-    for sweep_interval in [millis(1), Time::END] {
+    for sweep_interval in [millis(1), Span::FOREVER] {
         let mut world = World::line(3, &Settings { sweep_interval, ..Settings::default() });
         world.routers[2].advertise(200);
         world.send(0, 2, 1);
@@ -299,7 +299,7 @@ fn what_is_over_is_not_known_whether_or_not_anybody_has_swept() {
 
 #[test]
 fn settings_of_nothing_at_all_do_no_harm() {
-    let none = Time::ZERO;
+    let none = Span::ZERO;
     let settings = Settings {
         hello: Hello::Always,
         hello_interval: millis(1),

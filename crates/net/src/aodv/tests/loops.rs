@@ -3,7 +3,7 @@
 use super::super::rules::Rules;
 use super::super::{Hello, Seq};
 use super::{Air, Cycle, MILLISECOND, Router, Settings, World, id};
-use crate::Time;
+use crate::Span;
 
 const STEPS_PER_HISTORY: u64 = 5_000;
 
@@ -17,7 +17,7 @@ fn history(seed: u64, rules: Rules, steps: u64) -> Result<usize, Cycle> {
     let mut taken = 0;
     while taken < steps {
         let pause = world.dice.below(300) * MILLISECOND;
-        let until = world.now + Time(pause);
+        let until = world.now + Span(pause);
         while taken < steps && world.step(until) {
             taken += 1;
             world.cycle().map_or(Ok(()), Err)?;
@@ -56,7 +56,7 @@ fn random_world(seed: u64, rules: Rules) -> World {
         acknowledge_replies: dice.below(3) == 0,
         rreq_ratelimit: 50,
         rreq_retries: 1,
-        sweep_interval: [Time::ZERO, Time(500 * MILLISECOND), Time::END][usize::try_from(dice.below(3)).unwrap()],
+        sweep_interval: [Span::ZERO, Span::from_millis(500), Span::FOREVER][usize::try_from(dice.below(3)).unwrap()],
         ..Settings::default()
     };
     let air = Air {

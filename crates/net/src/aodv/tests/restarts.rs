@@ -3,7 +3,7 @@
 use super::super::Seq;
 use super::super::packet::{Data, Unreachable};
 use super::{Effect, Packet, Router, Settings, World, id};
-use crate::Time;
+use crate::Span;
 
 /// Four nodes on a line, of which the first and the last send to each other four times in a second, and in between one
 /// node restarts with what this makes of it. Tells which of the two was heard by the other within a second after.
@@ -72,7 +72,7 @@ fn data_for_a_former_life_is_turned_away_and_its_sender_told() {
     let mut out = Vec::new();
     world.routers[1].received(world.now, id(0), Packet::Data(late.clone()), &mut out);
     let lost = [Unreachable { destination: id(2), seq: world.routers[1].table.get(id(2)).and_then(|entry| entry.seq) }];
-    let error = Effect::Transmit { to: Some(id(0)), packet: Packet::Error(Box::new(lost)), delay: Time::ZERO };
+    let error = Effect::Transmit { to: Some(id(0)), packet: Packet::Error(Box::new(lost)), delay: Span::ZERO };
     assert_eq!(out, [error]);
     out.clear();
     world.routers[1].received(world.now, id(0), Packet::Data(Data { life: 1, ..late.clone() }), &mut out);

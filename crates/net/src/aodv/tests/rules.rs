@@ -3,10 +3,10 @@
 use super::super::packet::{Data, Greeting, Reply, Request, Unreachable};
 use super::super::rules::Rules;
 use super::super::{Cause, Seq};
-use super::{Effect, MILLISECOND, Packet, Router, Sent, Settings, World, id, kind};
-use crate::Time;
+use super::{Effect, Packet, Router, Sent, Settings, World, id, kind};
+use crate::{Span, Time};
 
-const NOW: Time = Time(MILLISECOND);
+const NOW: Time = Time::from_millis(1);
 
 fn router(me: usize, rules: Rules) -> Router<u32, u64> {
     let mut router = Router::new(id(me), Settings::default());
@@ -22,7 +22,7 @@ fn reply(destination: usize, seq: u32, hops: u8, originator: usize) -> Sent {
         destination: id(destination),
         seq: Seq(seq),
         originator: id(originator),
-        lifetime: Time(6_000 * MILLISECOND),
+        lifetime: Span::from_millis(6_000),
         advert: None,
     })
 }
@@ -174,13 +174,9 @@ fn end_of_route(router: &Router<u32, u64>) -> Time {
     router.table.get(id(9)).map_or(Time::ZERO, |entry| entry.expires)
 }
 
-fn span(millis: u64) -> Time {
-    Time(millis * MILLISECOND)
-}
-
 fn with_lifetime(mut reply: Sent, millis: u64) -> Sent {
     if let Packet::Reply(reply) = &mut reply {
-        reply.lifetime = span(millis);
+        reply.lifetime = Span::from_millis(millis);
     }
     reply
 }
@@ -190,10 +186,10 @@ fn after_a_neighbour_was_silent_twice(rules: Rules) -> Router<u32, u64> {
     let mut one = router(1, rules);
     let mut out = Vec::new();
     one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
-    one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
-    assert!(one.route(span(6_000), id(9)).is_some());
-    one.settle(span(10_000), id(9), &mut out);
-    assert!(one.route(span(10_000), id(9)).is_none());
+    one.received(Time::from_millis(6_000), id(9), Packet::Acknowledgement, &mut out);
+    assert!(one.route(Time::from_millis(6_000), id(9)).is_some());
+    one.settle(Time::from_millis(10_000), id(9), &mut out);
+    assert!(one.route(Time::from_millis(10_000), id(9)).is_none());
     one
 }
 
@@ -206,8 +202,8 @@ fn a_number_is_not_raised_again_before_its_owner_has_given_itself_one() {
         assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(number)));
         // Its next request comes another way, with the next number.
         let mut out = Vec::new();
-        one.received(span(10_000), id(2), request(9, 2, 21, 8, None), &mut out);
-        assert_eq!(one.route(span(10_000), id(9)).map(|route| route.next_hop), next_hop);
+        one.received(Time::from_millis(10_000), id(2), request(9, 2, 21, 8, None), &mut out);
+        assert_eq!(one.route(Time::from_millis(10_000), id(9)).map(|route| route.next_hop), next_hop);
     }
 }
 
@@ -217,8 +213,8 @@ fn nobody_is_told_a_number_that_its_owner_has_not_given_itself() {
         let mut one = router(1, rules);
         let mut out = Vec::new();
         one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
-        one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
-        one.reply_about(span(6_000), id(9), id(3)).map(|reply| reply.seq.0)
+        one.received(Time::from_millis(6_000), id(9), Packet::Acknowledgement, &mut out);
+        one.reply_about(Time::from_millis(6_000), id(9), id(3)).map(|reply| reply.seq.0)
     };
     assert_eq!(told(Rules::ALL), Some(20));
     assert_eq!(told(Rules { raised_once: false, ..Rules::ALL }), Some(21));
@@ -229,11 +225,11 @@ fn a_number_is_raised_again_when_others_may_have_it() {
     let mut one = router(1, Rules::ALL);
     let mut out = Vec::new();
     one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
-    one.received(span(6_000), id(9), Packet::Acknowledgement, &mut out);
+    one.received(Time::from_millis(6_000), id(9), Packet::Acknowledgement, &mut out);
     // The route is not taken, but the request is passed on.
-    one.received(span(6_000), id(2), request(9, 2, 21, 8, None), &mut out);
-    assert_eq!(one.route(span(6_000), id(9)).map(|route| route.next_hop), Some(id(9)));
-    one.link_lost(span(6_000), id(9), &mut out);
+    one.received(Time::from_millis(6_000), id(2), request(9, 2, 21, 8, None), &mut out);
+    assert_eq!(one.route(Time::from_millis(6_000), id(9)).map(|route| route.next_hop), Some(id(9)));
+    one.link_lost(Time::from_millis(6_000), id(9), &mut out);
     assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(22)));
 }
 
@@ -256,7 +252,7 @@ fn a_route_is_told_to_end_earlier_than_it_does_and_not_told_when_it_is_nearly_ov
         assert_eq!(sent(&effects), [answer], "{rest} ms before its end");
         for effect in effects {
             if let Effect::Transmit { packet: Packet::Reply(reply), .. } = effect {
-                assert_eq!(reply.lifetime, span(1), "a hop takes up to 40 ms, there and back");
+                assert_eq!(reply.lifetime, Span::from_millis(1), "a hop takes up to 40 ms, there and back");
             }
         }
     }
@@ -266,7 +262,7 @@ fn a_route_is_told_to_end_earlier_than_it_does_and_not_told_when_it_is_nearly_ov
 fn an_older_number_of_a_neighbour_or_none_does_not_replace_a_newer_one() {
     let mut one = router(1, Rules::ALL);
     receive(&mut one, 2, reply(9, 20, 1, 1));
-    let hello = Greeting { seq: Seq(19), lifetime: span(2_000), advert: None };
+    let hello = Greeting { seq: Seq(19), lifetime: Span::from_millis(2_000), advert: None };
     receive(&mut one, 9, Packet::Hello(hello));
     let route = one.route(NOW, id(9)).map(|route| (route.next_hop, route.seq));
     assert_eq!(route, Some((id(9), Some(Seq(20)))));
@@ -311,8 +307,8 @@ fn a_number_is_not_forgotten_while_it_is_looked_for() {
     let mut one = router(1, Rules::ALL);
     let mut out = Vec::new();
     one.received(Time::ZERO, id(2), reply(9, 10, 1, 1), &mut out);
-    let (end, delete_period) = (span(6_000), Settings::default().delete_period());
-    one.send(end + delete_period - span(1), id(9), 0, &mut out);
+    let (end, delete_period) = (Time::from_millis(6_000), Settings::default().delete_period());
+    one.send(end + (delete_period - Span::from_millis(1)), id(9), 0, &mut out);
     one.settle(end + delete_period, id(9), &mut out);
     assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(11)));
 }
@@ -328,9 +324,9 @@ fn data_keeps_alive_no_way_back_but_that_to_the_neighbour_it_came_from() {
         }
         let content = Data { life: 0, ttl: 5, originator: id(9), destination: id(1), content: 0 };
         let mut out = Vec::new();
-        let later = NOW + span(2_900);
+        let later = NOW + Span::from_millis(2_900);
         one.received(later, id(from), Packet::Data(content), &mut out);
-        assert_eq!(one.route(later + span(1_000), id(9)).is_some(), alive, "from {from}");
+        assert_eq!(one.route(later + Span::from_millis(1_000), id(9)).is_some(), alive, "from {from}");
     }
 }
 
@@ -344,7 +340,7 @@ fn data_to_a_neighbour_does_not_keep_alive_a_way_to_it_through_others() {
     receive(&mut one, 2, reply(9, 11, 1, 1));
     assert_eq!(one.route(NOW, id(9)).map(|route| route.next_hop), Some(id(2)));
     let mut out = Vec::new();
-    one.send(NOW + span(5_900), id(8), 0, &mut out);
+    one.send(NOW + Span::from_millis(5_900), id(8), 0, &mut out);
     assert_eq!(sent(&out), ["data"]);
     assert_eq!(end_of_route(&one), end);
 }
@@ -355,7 +351,7 @@ fn a_newer_route_ends_when_its_next_hop_says_so() {
         let mut one = router(1, Rules::ALL);
         receive(&mut one, 2, reply(9, 10, 1, 1));
         receive(&mut one, 2, with_lifetime(reply(9, number, 1, 1), 1_000));
-        assert_eq!(end_of_route(&one), NOW + span(end), "number {number}");
+        assert_eq!(end_of_route(&one), NOW + Span::from_millis(end), "number {number}");
     }
 }
 

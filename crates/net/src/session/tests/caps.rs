@@ -4,7 +4,7 @@ use super::super::Session;
 use super::*;
 
 fn tight(queue_max: usize, peers_max: usize) -> Sessions<u32> {
-    let forget = Time(10_000_000_000);
+    let forget = Span::from_millis(10_000);
     Sessions::new(id(0), Boot(1), Settings { queue_max, peers_max, forget, ..Settings::default() })
 }
 

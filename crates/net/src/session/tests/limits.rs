@@ -1,6 +1,6 @@
 //! How far patience and memory go, and not a step further.
 
-use super::{Effect, Segment, Sessions, Settings, id, millis};
+use super::{Effect, Segment, Sessions, Settings, id};
 use crate::session::Session;
 use crate::{Boot, Time};
 
@@ -9,8 +9,8 @@ use crate::{Boot, Time};
 fn unanswered(keep: bool, settings: &Settings) -> (Vec<u32>, Option<Time>) {
     let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), settings.clone());
     let (mut out, mut given_up) = (Vec::new(), None);
-    sessions.send(millis(0), id(1), 7, keep, &mut out);
-    while let Some(now) = sessions.wakes().filter(|&now| now < Time(3 * settings.give_up.0)) {
+    sessions.send(Time::ZERO, id(1), 7, keep, &mut out);
+    while let Some(now) = sessions.wakes().filter(|&now| now < Time::ZERO + settings.give_up * 3) {
         let before = out.len();
         sessions.woken(now, &mut out);
         if out[before..].iter().any(|effect| matches!(effect, Effect::Undelivered { .. })) {
@@ -28,7 +28,7 @@ fn unanswered(keep: bool, settings: &Settings) -> (Vec<u32>, Option<Time>) {
 fn what_may_be_given_up_is_given_up_when_the_time_is_over_and_not_before() {
     let settings = Settings::default();
     let (opened, given_up) = unanswered(false, &settings);
-    assert_eq!(given_up, Some(settings.give_up));
+    assert_eq!(given_up, Some(Time::ZERO + settings.give_up));
     assert!(opened.len() > 1 && opened.iter().all(|&counter| counter == 0), "tried again, until it was given up");
 }
 
@@ -45,10 +45,10 @@ fn what_lies_beyond_the_window_is_not_kept() {
     let mut receiver: Sessions<u8> = Sessions::new(id(1), Boot(0), settings);
     let session = Session { boot: Boot(0), counter: 0 };
     let mut out = Vec::new();
-    receiver.received(millis(0), id(0), Segment::Open { session }, &mut out);
+    receiver.received(Time::ZERO, id(0), Segment::Open { session }, &mut out);
     for (seq, message) in [(2, 2), (1, 1), (0, 0)] {
         receiver.received(
-            millis(1),
+            Time::from_millis(1),
             id(0),
             Segment::Data { session, boot: Boot(0), seq, kept: None, message },
             &mut out,

@@ -2,7 +2,7 @@
 
 use super::observer::Outcome;
 use super::{Effect, Network, Segment, Sessions, Settings, World, id, millis};
-use crate::{Boot, Transfer};
+use crate::{Boot, Time, Transfer};
 
 #[test]
 fn messages_arrive_once_and_in_order_and_the_sender_learns_of_it() {
@@ -60,7 +60,7 @@ fn a_kept_message_whose_acknowledgement_was_lost_is_not_delivered_again_in_the_n
     let mut world = World::new(2, &Settings::default(), Network::PERFECT, 0);
     let kept = world.send(0, 1, true);
     while world.observer.delivered().is_empty() {
-        assert!(world.step(millis(1_000)));
+        assert!(world.step(Time::from_millis(1_000)));
     }
     world.air.clear();
     world.reboot(1);
@@ -88,10 +88,10 @@ fn a_receiver_that_has_rebooted_takes_nothing_that_was_meant_for_its_former_life
 fn a_hint_brings_one_repetition_forward_and_no_more() {
     let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), Settings::default());
     let mut out = Vec::new();
-    sessions.send(millis(0), id(1), 7, false, &mut out);
+    sessions.send(Time::ZERO, id(1), 7, false, &mut out);
     assert_eq!(out.len(), 1);
-    sessions.unreachable(millis(1), id(1), &mut out);
-    sessions.unreachable(millis(2), id(1), &mut out);
+    sessions.unreachable(Time::from_millis(1), id(1), &mut out);
+    sessions.unreachable(Time::from_millis(2), id(1), &mut out);
     assert_eq!(out.len(), 2);
 }
 
@@ -100,9 +100,9 @@ fn waiting_times_double_up_to_the_longest() {
     let settings = Settings { give_up: millis(1_000_000), ..Settings::default() };
     let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), settings.clone());
     let mut out = Vec::new();
-    sessions.send(millis(0), id(1), 7, true, &mut out);
+    sessions.send(Time::ZERO, id(1), 7, true, &mut out);
     let mut waits = Vec::new();
-    let mut now = millis(0);
+    let mut now = Time::ZERO;
     for _ in 0..8 {
         let next = sessions.wakes().unwrap();
         waits.push(next - now);
@@ -111,7 +111,7 @@ fn waiting_times_double_up_to_the_longest() {
     }
     for (count, wait) in waits.into_iter().enumerate() {
         let least = millis(500 << count.min(5)).min(settings.retry_max);
-        assert!(wait >= least && wait.0 <= least.0 + least.0 / 8, "{wait:?} after {count} repetitions");
+        assert!(wait >= least && wait <= least + least / 8, "{wait:?} after {count} repetitions");
     }
 }
 
@@ -119,7 +119,7 @@ fn waiting_times_double_up_to_the_longest() {
 fn a_multicast_is_one_message_for_each_member_but_oneself() {
     let mut sessions: Sessions<u8> = Sessions::new(id(1), Boot(3), Settings::default());
     let mut out = Vec::new();
-    let sent = sessions.multicast(millis(0), (0..4).map(id), &9, false, &mut out);
+    let sent = sessions.multicast(Time::ZERO, (0..4).map(id), &9, false, &mut out);
     let transfer = |number| Transfer { boot: Boot(3), number };
     assert_eq!(sent, [(id(0), transfer(0)), (id(2), transfer(1)), (id(3), transfer(2))]);
     assert!(out.iter().all(|effect| matches!(effect, Effect::Transmit { segment: Segment::Open { .. }, .. })));

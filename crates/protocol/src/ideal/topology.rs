@@ -1,9 +1,12 @@
 //! Networks that have a name.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
-use driftlock_protocol::NodeId;
+use crate::NodeId;
 
 /// Which links there are. Written `complete`, `line`, `ring` or `star`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +64,8 @@ impl FromStr for Topology {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
