@@ -10,10 +10,10 @@ use driftlock_field::mobility::{Area, Model, Movement};
 use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Event, Settings};
 use driftlock_net::aodv::{self, Packet, Router};
-use driftlock_net::link::{self, Boot, Frame, Link};
+use driftlock_net::link::{self, Frame, Link};
 use driftlock_net::session::{Segment, Session};
 use driftlock_net::wire::{self, Datagram};
-use driftlock_net::{Time, wire::decode};
+use driftlock_net::{Boot, Time, wire::decode};
 use driftlock_protocol::NodeId;
 use pcap_file::DataLink;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -181,7 +181,7 @@ impl World {
 
     fn send(&mut self, from: u32, to: u32, counter: u32) {
         let mut out = Vec::new();
-        let segment = Segment::Open { session: Session { boot: 1, counter } };
+        let segment = Segment::Open { session: Session { boot: Boot(1), counter } };
         self.nodes[from as usize].router.send(self.now, NodeId(to), segment, &mut out);
         self.of_router(NodeId(from), out);
     }

@@ -16,9 +16,8 @@ use std::sync::Arc;
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
-use crate::link::Boot;
 use crate::parcel::Resource;
-use crate::{Span, Time, seconds, wire};
+use crate::{Boot, Span, Time, seconds, wire};
 
 /// The constants of adverts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -14,8 +14,8 @@ use driftlock_protocol::NodeId;
 
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, Hello, Mark, Settings};
-use crate::{Span, Time};
+use crate::link::{Hello, Mark, Settings};
+use crate::{Boot, Span, Time};
 
 /// Jitter adds up to one part in so many to an interval, and waiting for others as much again in a crowd.
 const JITTER_PARTS: u64 = 4;

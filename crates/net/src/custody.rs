@@ -12,18 +12,9 @@
 use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
 use crate::link::settings::from_ms;
-use crate::link::{Boot, CallId, Effect, Settings};
-
-/// Names a message with permits. A later one of the same sender is greater.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Transfer {
-    /// The life in which the sender sent it first.
-    pub boot: Boot,
-    /// How many messages with permits it had sent in that life before.
-    pub number: u64,
-}
+use crate::link::{CallId, Effect, Settings};
+use crate::{Boot, Time, Transfer};
 
 /// What a node can say to a peer about the messages between them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -52,7 +43,9 @@ pub struct Doubt<M> {
 /// What must survive a restart so that no message in custody is lost or doubled.
 ///
 /// It is to be written whenever a call of the link layer has changed it, before the effects of that call are carried
-/// out, and together with what the protocol has to keep: a token must be in one of the two and never in both.
+/// out, and together with what the protocol has to keep: a token must be in one of the two and never in both. Sessions
+/// store another thing ([`crate::session::Durable`]): a session is named by the boot of its sender, so neither end
+/// has to remember how far incarnations have come, and a receiver that has forgotten takes what it is sent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Durable<M> {
     pub(crate) since: Boot,

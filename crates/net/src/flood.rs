@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
-use crate::Span;
 use crate::dice::Dice;
-use crate::seconds;
+use crate::{Boot, Span, seconds};
 
 /// Which numbers of a growing count have been seen: exactly, among the 64 up to the greatest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -65,7 +64,7 @@ pub struct Flooded<M> {
     /// The node that has sent it.
     pub origin: NodeId,
     /// In which life.
-    pub boot: u32,
+    pub boot: Boot,
     /// The how manieth in that life.
     pub number: u64,
     /// How far it may still go.
@@ -97,17 +96,17 @@ pub enum Effect<M> {
 #[derive(Clone, Debug)]
 pub struct Flood {
     me: NodeId,
-    boot: u32,
+    boot: Boot,
     settings: Settings,
     sent: u64,
     /// Of each origin, its latest life and what has been seen of it.
-    heard: BTreeMap<NodeId, (u32, Window)>,
+    heard: BTreeMap<NodeId, (Boot, Window)>,
     dice: Dice,
 }
 
 impl Flood {
     /// The flooding of a node that starts, in a boot that is greater than all before.
-    pub fn new(me: NodeId, boot: u32, settings: Settings) -> Self {
+    pub fn new(me: NodeId, boot: Boot, settings: Settings) -> Self {
         Self { me, boot, settings, sent: 0, heard: BTreeMap::new(), dice: Dice::new(!u64::from(me.0)) }
     }
 
@@ -130,7 +129,7 @@ impl Flood {
     }
 
     /// Whether it is new.
-    fn note(&mut self, origin: NodeId, boot: u32, number: u64) -> bool {
+    fn note(&mut self, origin: NodeId, boot: Boot, number: u64) -> bool {
         let (latest, window) = self.heard.entry(origin).or_insert((boot, Window::default()));
         if boot > *latest {
             (*latest, *window) = (boot, Window::default());
@@ -170,7 +169,7 @@ mod tests {
     /// Floods from node 0 over random links with losses; how often each node has delivered the message.
     fn deliveries(links: &[(u32, u32)], nodes: u32, hop_limit: u8) -> Vec<u32> {
         let settings = Settings { hop_limit, ..Settings::default() };
-        let mut all: Vec<_> = (0..nodes).map(|node| Flood::new(NodeId(node), 0, settings.clone())).collect();
+        let mut all: Vec<_> = (0..nodes).map(|node| Flood::new(NodeId(node), Boot(0), settings.clone())).collect();
         let mut count = vec![0; nodes as usize];
         let mut air = BTreeSet::new();
         let mut out = Vec::new();
@@ -189,7 +188,7 @@ mod tests {
             }
             let Some((_, to, ttl)) = air.pop_first() else { return count };
             at = to;
-            let packet = Flooded { origin: NodeId(0), boot: 0, number: 0, ttl, message: 7 };
+            let packet = Flooded { origin: NodeId(0), boot: Boot(0), number: 0, ttl, message: 7 };
             all[to as usize].received(packet, &mut out);
         }
     }
@@ -217,10 +216,10 @@ mod tests {
 
     #[test]
     fn a_new_life_begins_to_count_anew_and_the_former_is_over() {
-        let mut flood = Flood::new(NodeId(1), 0, Settings::default());
+        let mut flood = Flood::new(NodeId(1), Boot(0), Settings::default());
         let mut delivers = |boot, number| {
             let mut out = Vec::new();
-            flood.received(Flooded { origin: NodeId(0), boot, number, ttl: 1, message: () }, &mut out);
+            flood.received(Flooded { origin: NodeId(0), boot: Boot(boot), number, ttl: 1, message: () }, &mut out);
             !out.is_empty()
         };
         assert!(delivers(0, 5) && !delivers(0, 5) && delivers(0, 4));

@@ -21,6 +21,7 @@ pub mod custody;
 mod dice;
 pub mod flood;
 pub mod link;
+mod names;
 pub mod parcel;
 pub mod queue;
 mod seconds;
@@ -28,6 +29,8 @@ pub mod session;
 pub mod stack;
 pub mod suspicion;
 mod time;
+mod window;
 pub mod wire;
 
+pub use names::{Boot, Transfer};
 pub use time::{Span, Time};

@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::beacon::Beacon;
-use crate::custody::{Durable, Transfer};
+use crate::custody::Durable;
 use crate::parcel::Resource;
-use crate::{Span, Time};
+use crate::{Boot, Span, Time, Transfer};
 
 mod channel;
 pub mod frame;
@@ -29,7 +29,7 @@ mod purpose;
 pub mod rank;
 pub(crate) mod settings;
 
-pub use frame::{Boot, CallId, Frame, Head, Hello, Part};
+pub use frame::{CallId, Frame, Head, Hello, Part};
 use patience::Patience;
 use peer::{Own, Peer, Said};
 pub use purpose::Mark;

@@ -34,8 +34,7 @@ use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
 use crate::dice::Dice;
-use crate::seconds;
-use crate::{Span, Time};
+use crate::{Boot, Span, Time, Transfer, seconds};
 use incoming::Incoming;
 use outgoing::Outgoing;
 
@@ -83,18 +82,9 @@ impl Default for Settings {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Session {
     /// Of the sender.
-    pub boot: u32,
+    pub boot: Boot,
     /// How many sessions there were before, in this boot.
     pub counter: u32,
-}
-
-/// The name of a message, given by its sender; a later message has a greater one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Transfer {
-    /// In which boot it was sent.
-    pub boot: u32,
-    /// How many were sent before.
-    pub number: u64,
 }
 
 /// What two ends say to one another.
@@ -111,14 +101,14 @@ pub enum Segment<M> {
         /// Which.
         session: Session,
         /// Of the receiver, who says this.
-        boot: u32,
+        boot: Boot,
     },
     /// A message.
     Data {
         /// In which session.
         session: Session,
         /// Of the receiver; in another life it must not take it.
-        boot: u32,
+        boot: Boot,
         /// From zero in each session.
         seq: u64,
         /// If it must not be lost, the name that it keeps from session to session.
@@ -131,7 +121,7 @@ pub enum Segment<M> {
         /// In which session.
         session: Session,
         /// Of the receiver, who says this.
-        boot: u32,
+        boot: Boot,
         /// What is expected next.
         next: u64,
     },
@@ -150,7 +140,7 @@ impl<M> Segment<M> {
     }
 
     /// In which life its sender has said this.
-    fn boot_of_sender(&self) -> u32 {
+    fn boot_of_sender(&self) -> Boot {
         match self {
             Self::Open { session } | Self::Data { session, .. } => session.boot,
             Self::Accept { boot, .. } | Self::Ack { boot, .. } => *boot,
@@ -221,7 +211,7 @@ pub struct Durable<M> {
 #[derive(Clone, Debug)]
 pub struct Sessions<M> {
     me: NodeId,
-    boot: u32,
+    boot: Boot,
     settings: Settings,
     peers: BTreeMap<NodeId, Peer<M>>,
     /// When something is due at which peer.
@@ -235,7 +225,7 @@ pub struct Sessions<M> {
 #[derive(Clone, Debug)]
 struct Peer<M> {
     /// The latest that is known of.
-    boot: Option<u32>,
+    boot: Option<Boot>,
     outgoing: Outgoing<M>,
     incoming: Incoming<M>,
     alarm: Option<Time>,
@@ -253,13 +243,13 @@ impl<M: Clone> Peer<M> {
 
 impl<M: Clone> Sessions<M> {
     /// The sessions of a node that starts, in a boot that is greater than all before.
-    pub fn new(me: NodeId, boot: u32, settings: Settings) -> Self {
-        let dice = Dice::new(u64::from(me.0) << 32 | u64::from(boot));
+    pub fn new(me: NodeId, boot: Boot, settings: Settings) -> Self {
+        let dice = Dice::new(u64::from(me.0) << 32 | u64::from(boot.0));
         Self { me, boot, settings, peers: BTreeMap::new(), alarms: BTreeSet::new(), sent: 0, floor: 0, dice }
     }
 
     /// The same with what has survived the reboot: kept messages are sent once more.
-    pub fn restored(me: NodeId, boot: u32, settings: Settings, durable: Durable<M>, now: Time) -> Self {
+    pub fn restored(me: NodeId, boot: Boot, settings: Settings, durable: Durable<M>, now: Time) -> Self {
         let mut sessions = Self::new(me, boot, settings);
         for (from, transfer) in durable.delivered {
             sessions.peer(now, from).incoming.last_kept = Some(transfer);
@@ -273,7 +263,7 @@ impl<M: Clone> Sessions<M> {
 
     /// The same node after a reboot: it has what [`Self::durable`] says, and nothing else.
     #[must_use]
-    pub fn restarted(&self, boot: u32, now: Time) -> Self {
+    pub fn restarted(&self, boot: Boot, now: Time) -> Self {
         Self::restored(self.me, boot, self.settings.clone(), self.durable(), now)
     }
 
@@ -435,7 +425,7 @@ impl<M: Clone> Sessions<M> {
 struct Context<'a> {
     peer: NodeId,
     /// Of this node.
-    boot: u32,
+    boot: Boot,
     settings: &'a Settings,
     dice: &'a mut Dice,
 }

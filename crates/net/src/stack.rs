@@ -23,11 +23,11 @@ use thiserror::Error;
 use crate::advert::Board;
 use crate::custody;
 use crate::flood::Flood;
-use crate::link::{Boot, Frame, Link};
+use crate::link::{Frame, Link};
 use crate::parcel::{Parcel, Resource};
 use crate::session::Sessions;
 use crate::suspicion::{Evidence, Standing, Suspicions};
-use crate::{Span, Time, advert, aodv, flood, link, session, suspicion, wire};
+use crate::{Boot, Span, Time, advert, aodv, flood, link, session, suspicion, wire};
 
 mod batch;
 mod limits;
@@ -189,7 +189,7 @@ impl Stack {
     /// The layers of a node that starts for the first time, in the life `boot`, and remembers nothing.
     pub fn new(now: Time, me: NodeId, boot: Boot, settings: &Settings) -> Self {
         let links = Link::new(now, me, boot, settings.link, is_kept);
-        let sessions = Sessions::new(me, boot.0, settings.session.clone());
+        let sessions = Sessions::new(me, boot, settings.session.clone());
         let router = match boot.0 {
             0 => aodv::Router::new(me, settings.aodv.clone()),
             boot => aodv::Router::rebooted(me, settings.aodv.clone(), boot, now),
@@ -202,7 +202,7 @@ impl Stack {
     pub fn restored(now: Time, me: NodeId, durable: Durable, settings: &Settings) -> Self {
         let boot = Boot(durable.boot.0 + 1);
         let links = Link::restore(now, me, boot, settings.link, is_kept, durable.links);
-        let sessions = Sessions::restored(me, boot.0, settings.session.clone(), durable.sessions, now);
+        let sessions = Sessions::restored(me, boot, settings.session.clone(), durable.sessions, now);
         let router = aodv::Router::restored(me, settings.aodv.clone(), boot.0, durable.router, now);
         Self::over(links, sessions, router, now, (me, boot), settings)
     }
@@ -240,7 +240,7 @@ impl Stack {
             linked: BTreeMap::new(),
             router,
             sessions,
-            flood: Flood::new(me, boot.0, settings.flood.clone()),
+            flood: Flood::new(me, boot, settings.flood.clone()),
             suspicions: Suspicions::new(settings.suspicion.clone()),
             board: Board::new(me, boot, settings.adverts.clone()),
             pieces: Pieces::new(boot),

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::session::{self, Segment, Sessions, Transfer};
+use driftlock_net::session::{self, Segment, Sessions};
 use driftlock_net::suspicion::{self, Evidence, Standing, Suspicions};
-use driftlock_net::{Span, Time, aodv};
+use driftlock_net::{Boot, Span, Time, Transfer, aodv};
 use driftlock_protocol::NodeId;
 
 type Router = aodv::Router<(), Segment<u64>>;
@@ -43,7 +43,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let node = |id| Node {
             router: Router::new(NodeId(id), aodv::Settings::default()),
-            sessions: Sessions::new(NodeId(id), 0, session::Settings::default()),
+            sessions: Sessions::new(NodeId(id), Boot(0), session::Settings::default()),
             suspicions: Suspicions::new(suspicion::Settings::default()),
         };
         Self {

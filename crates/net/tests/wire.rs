@@ -6,15 +6,15 @@ mod rng;
 
 use std::net::Ipv4Addr;
 
-use driftlock_net::Span;
 use driftlock_net::advert::{Notice, Version};
 use driftlock_net::aodv::packet::{Advert, Data, Greeting, Packet, Reply, Request, Seq, Unreachable};
-use driftlock_net::custody::{self, Doubt, Statement};
+use driftlock_net::custody::{Doubt, Statement};
 use driftlock_net::flood::Flooded;
-use driftlock_net::link::{Boot, CallId, Frame, Head, Hello, Mark, Part};
+use driftlock_net::link::{CallId, Frame, Head, Hello, Mark, Part};
 use driftlock_net::parcel::Resource;
-use driftlock_net::session::{Segment, Session, Transfer};
+use driftlock_net::session::{Segment, Session};
 use driftlock_net::wire::{self, Datagram, Payload, WireError, aodv, decode, encode, encoded_len};
+use driftlock_net::{Boot, Span, Transfer};
 use driftlock_protocol::height::Height;
 use driftlock_protocol::{Fence, Grant, Incarnation, K_MAX, NodeId, Permit, Permits, hok, klme, krl};
 use rng::Rng;
@@ -50,8 +50,8 @@ fn statement(rng: &mut Rng) -> Statement {
     Statement { boot: Boot(number(rng)), since: Boot(number(rng)), had: maybe(rng, transfer) }
 }
 
-fn transfer(rng: &mut Rng) -> custody::Transfer {
-    custody::Transfer { boot: Boot(number(rng)), number: rng.draw() }
+fn transfer(rng: &mut Rng) -> Transfer {
+    Transfer { boot: Boot(number(rng)), number: rng.draw() }
 }
 
 fn doubts(rng: &mut Rng) -> Vec<Doubt<krl::Message>> {
@@ -130,13 +130,13 @@ fn frame(rng: &mut Rng, kind: u64) -> Frame<krl::Message> {
 const SEGMENTS: u64 = 4;
 
 fn segment(rng: &mut Rng, kind: u64) -> Segment<krl::Message> {
-    let session = Session { boot: number(rng), counter: number(rng) };
-    let (boot, seq) = (number(rng), rng.draw());
+    let session = Session { boot: Boot(number(rng)), counter: number(rng) };
+    let (boot, seq) = (Boot(number(rng)), rng.draw());
     match kind {
         0 => Segment::Open { session },
         1 => Segment::Accept { session, boot },
         2 => {
-            let kept = maybe(rng, |rng| Transfer { boot: number(rng), number: rng.draw() });
+            let kept = maybe(rng, transfer);
             Segment::Data { session, boot, seq, kept, message: message(rng) }
         }
         _ => Segment::Ack { session, boot, next: seq },
@@ -161,7 +161,7 @@ fn frames_segments_and_floods_of_every_kind_come_out_again() {
     for _ in 0..200 {
         (0..FRAMES).for_each(|kind| check(&frame(rng, kind)));
         (0..SEGMENTS).for_each(|kind| check(&segment(rng, kind)));
-        let (boot, number) = (number(rng), rng.draw());
+        let (boot, number) = (Boot(number(rng)), rng.draw());
         check(&Flooded { origin: node(rng), boot, number, ttl: 35, message: message(rng) });
     }
 }
@@ -173,7 +173,7 @@ fn sets_of_permits_come_out_again() {
     for free in [Permits::NONE, Permits::first(3), Permits::first(K_MAX)] {
         check(&Segment::Data {
             session: Session::default(),
-            boot: 1,
+            boot: Boot(1),
             seq: 0,
             kept: None,
             message: hok::Message::Token {
@@ -187,7 +187,7 @@ fn sets_of_permits_come_out_again() {
         let grant = Grant { permits: free, fence };
         check(&Flooded {
             origin: NodeId(0),
-            boot: 1,
+            boot: Boot(1),
             number: 1,
             ttl: 1,
             message: klme::Message::PerGrant { number, grant, leader_no: klme::LeaderNo(3) },

@@ -15,11 +15,10 @@ use driftlock_field::plane::Point;
 use driftlock_field::radio;
 use driftlock_field::slab::Slab;
 use driftlock_host::{Cue, Declined, Do, Host, Resident, Share};
-use driftlock_net::link::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::queue::Schedule;
 use driftlock_net::stack::{self, Packet, Stack};
-use driftlock_net::{Span, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, NodeId, Permits};
 use driftlock_trace::Scene;
 

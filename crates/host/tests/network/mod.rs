@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use driftlock_host::start::resident;
 use driftlock_host::{Agreed, Batch, Cue, Declined, Do, Host, Part, Share, Start};
-use driftlock_net::link::Boot;
 use driftlock_net::parcel::Resource;
 use driftlock_net::stack::{Packet, Settings, Stack};
-use driftlock_net::{Span, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Algorithm, Constants, Crossing, Demand, Grant, Incarnation, NodeId, Refusal, Stay, ideal};
 
 /// How long a frame takes.

@@ -4,14 +4,10 @@ use driftlock_protocol::{Incarnation, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::purpose::Mark;
+use crate::Boot;
 use crate::advert::Notice;
 use crate::custody::{Doubt, Statement};
 use crate::parcel::Resource;
-
-/// The number of a node's life: greater after each restart.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Boot(pub u32);
 
 /// Tells one attempt to form a link from another of the same caller. A later one is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

@@ -9,11 +9,12 @@ use super::channel::Channel;
 use super::patience::Patience;
 use super::purpose::{Mark, meet};
 use super::settings::from_ms;
-use super::{Boot, CallId, Effect, Frame, Head, Hello, Part, Settings};
+use super::{CallId, Effect, Frame, Head, Hello, Part, Settings};
 use crate::beacon::Hearing;
-use crate::custody::{Custody, Doubt, Kept, Statement, Transfer};
+use crate::custody::{Custody, Doubt, Kept, Statement};
 use crate::parcel::Resource;
-use crate::{Span, Time};
+use crate::window::Pending;
+use crate::{Boot, Span, Time, Transfer};
 
 /// So many hellos in a row that do not name a link say that it is over there. One may have been under way when the link
 /// came up.
@@ -169,14 +170,9 @@ impl<M: Clone> Peer<M> {
     pub(super) fn kept(&self, own: &Own<M>) -> Kept<M> {
         let mut doubts = self.custody.doubts.clone();
         if let State::Up(channel) = &self.state {
-            doubts.extend(channel.outgoing.iter().filter_map(|outgoing| {
-                let transfer = Transfer { boot: own.boot, number: outgoing.transfer? };
-                Some(Doubt {
-                    transfer,
-                    incarnation: channel.incarnation,
-                    to: channel.boot,
-                    message: outgoing.message.clone(),
-                })
+            doubts.extend(channel.sent.iter().filter_map(|(transfer, message)| {
+                let transfer = Transfer { boot: own.boot, number: (*transfer)? };
+                Some(Doubt { transfer, incarnation: channel.incarnation, to: channel.boot, message: message.clone() })
             }));
         }
         Kept { peer: self.id, last: self.last, call: self.call, had: self.custody.had, doubts }
@@ -238,7 +234,7 @@ impl<M: Clone> Peer<M> {
             State::Up(channel) => Some(channel),
             _ => None,
         };
-        channel.into_iter().flat_map(|channel| channel.outgoing.iter().map(|outgoing| &outgoing.message))
+        channel.into_iter().flat_map(|channel| channel.sent.iter().map(|(_, message)| message))
     }
 
     /// When something is due.
@@ -539,7 +535,7 @@ impl<M: Clone> Peer<M> {
     /// A neighbour that takes nothing for so long that no more messages can wait for it is none.
     fn give_up_if_full(&mut self, now: Time, own: &Own<M>, out: &mut Vec<Effect<M>>) {
         if let State::Up(channel) = &self.state
-            && channel.outgoing.len() >= own.settings.queue_max as usize
+            && channel.sent.len() >= own.settings.queue_max as usize
         {
             self.fall(now, Known::Here, own, out);
         }
@@ -632,11 +628,11 @@ impl<M: Clone> Peer<M> {
             self.transmit(Frame::Reset { incarnation }, out);
         }
         let mut doubts = Vec::new();
-        for outgoing in channel.outgoing {
-            let (to, message) = (self.id, outgoing.message);
-            if outgoing.tries == 0 {
+        for Pending { content: (transfer, message), tries, .. } in channel.sent.into_pending() {
+            let to = self.id;
+            if tries == 0 {
                 out.push(Effect::Undelivered { to, message });
-            } else if let Some(number) = outgoing.transfer {
+            } else if let Some(number) = transfer {
                 let transfer = Transfer { boot: own.boot, number };
                 doubts.push(Doubt { transfer, incarnation, to: channel.boot, message });
                 out.push(Effect::Doubt { to, transfer });

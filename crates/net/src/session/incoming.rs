@@ -1,16 +1,15 @@
 //! The receiving end of a session.
 
-use std::collections::BTreeMap;
-
-use super::{Context, Effect, Segment, Session, Transfer};
+use super::{Context, Effect, Segment, Session};
+use crate::Transfer;
+use crate::window::InOrder;
 
 #[derive(Clone, Debug)]
 pub(super) struct Incoming<M> {
     /// The latest that its sender has opened.
     session: Option<Session>,
-    next: u64,
-    /// What has overtaken others.
-    early: BTreeMap<u64, (Option<Transfer>, M)>,
+    /// What was received in it.
+    received: InOrder<(Option<Transfer>, M)>,
     /// The last kept message that was delivered, in whatever session.
     pub(super) last_kept: Option<Transfer>,
 }
@@ -23,7 +22,7 @@ pub(super) fn identify<M>(session: Session, context: &Context<'_>, out: &mut Vec
 
 impl<M> Incoming<M> {
     pub(super) fn new() -> Self {
-        Self { session: None, next: 0, early: BTreeMap::new(), last_kept: None }
+        Self { session: None, received: InOrder::new(), last_kept: None }
     }
 
     /// Whether its sender has never said anything.
@@ -36,8 +35,7 @@ impl<M> Incoming<M> {
             return; // long over
         }
         if self.session != Some(session) {
-            (self.session, self.next) = (Some(session), 0);
-            self.early.clear();
+            (self.session, self.received) = (Some(session), InOrder::new());
         }
         identify(session, context, out);
     }
@@ -54,18 +52,14 @@ impl<M> Incoming<M> {
         if self.session != Some(session) {
             return; // long over
         }
-        if seq >= self.next && seq - self.next < context.settings.window.max(1) as u64 {
-            self.early.entry(seq).or_insert((kept, message));
-        }
-        while let Some((kept, message)) = self.early.remove(&self.next) {
-            self.next += 1;
+        self.received.take(seq, (kept, message), context.settings.window, |(kept, message)| {
             let repeated = kept.is_some_and(|transfer| self.last_kept.is_some_and(|last| transfer <= last));
             if !repeated {
                 self.last_kept = kept.or(self.last_kept);
                 out.push(Effect::Deliver { from: context.peer, message });
             }
-        }
-        let segment = Segment::Ack { session, boot: context.boot, next: self.next };
+        });
+        let segment = Segment::Ack { session, boot: context.boot, next: self.received.delivered() };
         out.push(Effect::Transmit { to: context.peer, segment });
     }
 }

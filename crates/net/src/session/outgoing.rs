@@ -1,9 +1,10 @@
 //! The sending end of a session.
 
-use std::collections::VecDeque;
+use std::mem;
 
-use super::{Context, Effect, Segment, Session, Settings, Transfer};
-use crate::{Span, Time};
+use super::{Context, Effect, Segment, Session, Settings};
+use crate::window::{Pending, Unacknowledged};
+use crate::{Boot, Span, Time, Transfer};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -12,15 +13,13 @@ enum State {
     /// `Open` is on its way.
     Opening,
     /// With this boot of the receiver.
-    Established(u32),
+    Established(Boot),
 }
 
 #[derive(Clone, Debug)]
 struct Message<M> {
     transfer: Transfer,
     keep: bool,
-    /// Whether it has ever been on the air.
-    sent: bool,
     content: M,
 }
 
@@ -28,14 +27,10 @@ struct Message<M> {
 pub(super) struct Outgoing<M> {
     session: Session,
     state: State,
-    /// What is not acknowledged, the oldest first.
-    queue: VecDeque<Message<M>>,
-    /// How many in the queue may be given up.
+    /// What was given to it, as far as it is not acknowledged.
+    sent: Unacknowledged<Message<M>>,
+    /// How many of them may be given up.
     unkept: usize,
-    /// The number in this session of the first in the queue.
-    base: u64,
-    /// How many in the queue are on the air in this session.
-    on_air: usize,
     /// What was on the air when something was late: it is sent again, one with each acknowledgement.
     recover: u64,
     /// When to send the oldest again.
@@ -53,10 +48,8 @@ impl<M: Clone> Outgoing<M> {
         Self {
             session,
             state: State::Idle,
-            queue: VecDeque::new(),
+            sent: Unacknowledged::new(),
             unkept: 0,
-            base: 0,
-            on_air: 0,
             recover: 0,
             due: Time::ZERO,
             wait: Span::ZERO,
@@ -66,11 +59,11 @@ impl<M: Clone> Outgoing<M> {
     }
 
     pub(super) fn push(&mut self, now: Time, transfer: Transfer, keep: bool, content: M) {
-        if self.queue.is_empty() {
+        if self.sent.is_empty() {
             self.stalled = now;
         }
         self.unkept += usize::from(!keep);
-        self.queue.push_back(Message { transfer, keep, sent: false, content });
+        self.sent.push(Message { transfer, keep, content });
     }
 
     pub(super) fn session(&self) -> Session {
@@ -79,41 +72,40 @@ impl<M: Clone> Outgoing<M> {
 
     /// Whether nothing waits.
     pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
+        self.sent.is_empty()
     }
 
     /// How many messages do.
     pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+        self.sent.len()
     }
 
     pub(super) fn kept(&self) -> impl Iterator<Item = (Transfer, M)> {
-        let kept = self.queue.iter().filter(|message| message.keep);
+        let kept = self.sent.iter().filter(|message| message.keep);
         kept.map(|message| (message.transfer, message.content.clone()))
     }
 
     /// When something is due.
     pub(super) fn alarm(&self, settings: &Settings) -> Option<Time> {
         let give_up = if self.unkept > 0 { self.stalled + settings.give_up } else { Time::END };
-        (!self.queue.is_empty()).then(|| self.due.min(give_up))
+        (!self.sent.is_empty()).then(|| self.due.min(give_up))
     }
 
     /// Sends what may be sent now.
     pub(super) fn advance(&mut self, now: Time, context: &mut Context<'_>, out: &mut Vec<Effect<M>>) {
         match self.state {
-            State::Idle if !self.queue.is_empty() => {
+            State::Idle if !self.sent.is_empty() => {
                 self.state = State::Opening;
                 self.wait = context.settings.retry;
                 self.repeat(now, context, out);
             }
-            State::Established(_) => {
-                if self.on_air == 0 && !self.queue.is_empty() {
+            State::Established(boot) => {
+                if self.sent.oldest().is_none() && !self.sent.is_empty() {
                     self.wait = context.settings.retry;
                     self.rearm(now, context);
                 }
-                while self.on_air < self.queue.len().min(context.settings.window.max(1)) {
-                    self.transmit(self.on_air, context, out);
-                    self.on_air += 1;
+                while let Some((seq, message)) = self.sent.transmit_next(now, context.settings.window) {
+                    out.push(message.transmitted(self.session, boot, seq, context));
                 }
             }
             State::Idle | State::Opening => {}
@@ -124,7 +116,7 @@ impl<M: Clone> Outgoing<M> {
         &mut self,
         now: Time,
         session: Session,
-        boot: u32,
+        boot: Boot,
         context: &mut Context<'_>,
         out: &mut Vec<Effect<M>>,
     ) {
@@ -139,26 +131,22 @@ impl<M: Clone> Outgoing<M> {
         &mut self,
         now: Time,
         session: Session,
-        boot: u32,
+        boot: Boot,
         next: u64,
         context: &mut Context<'_>,
         out: &mut Vec<Effect<M>>,
     ) {
-        let current = session == self.session && self.state == State::Established(boot);
-        if !current || next <= self.base || next - self.base > self.on_air as u64 {
+        if session != self.session || self.state != State::Established(boot) {
             return;
         }
-        while self.base < next
-            && let Some(message) = self.queue.pop_front()
-        {
-            self.base += 1;
-            self.on_air -= 1;
+        let Some(arrived) = self.sent.acknowledged(next) else { return };
+        for message in arrived {
             self.unkept -= usize::from(!message.keep);
             out.push(Effect::Delivered { to: context.peer, transfer: message.transfer });
         }
         self.progress(now, context);
-        if self.on_air > 0 && self.base < self.recover {
-            self.transmit(0, context, out);
+        if self.sent.first() < self.recover {
+            self.transmit_again(now, boot, context, out);
         }
         self.advance(now, context, out);
     }
@@ -171,7 +159,7 @@ impl<M: Clone> Outgoing<M> {
     }
 
     pub(super) fn unreachable(&mut self, now: Time, context: &mut Context<'_>, out: &mut Vec<Effect<M>>) {
-        if !self.queue.is_empty() && !self.hinted {
+        if !self.sent.is_empty() && !self.hinted {
             self.hinted = true;
             self.repeat(now, context, out);
         }
@@ -195,12 +183,17 @@ impl<M: Clone> Outgoing<M> {
     /// The session is over. What may be given up has its outcome now; what may not goes first in the next session.
     fn end(&mut self, now: Time, context: &mut Context<'_>, out: &mut Vec<Effect<M>>) {
         let to = context.peer;
-        let (kept, given_up): (VecDeque<_>, VecDeque<_>) = self.queue.drain(..).partition(|message| message.keep);
-        out.extend(given_up.into_iter().map(|Message { transfer, sent, content: message, .. }| {
-            if sent { Effect::Doubt { to, transfer, message } } else { Effect::Undelivered { to, transfer, message } }
-        }));
-        let session = Session { counter: self.session.counter.saturating_add(1), ..self.session };
-        *self = Self { queue: kept, stalled: now, ..Self::new(session) };
+        let next = Session { counter: self.session.counter.saturating_add(1), ..self.session };
+        let over = mem::replace(self, Self::new(next));
+        for Pending { content: Message { transfer, keep, content: message }, tries, .. } in over.sent.into_pending() {
+            if keep {
+                self.push(now, transfer, keep, message);
+            } else if tries > 0 {
+                out.push(Effect::Doubt { to, transfer, message });
+            } else {
+                out.push(Effect::Undelivered { to, transfer, message });
+            }
+        }
         self.advance(now, context, out);
     }
 
@@ -224,22 +217,24 @@ impl<M: Clone> Outgoing<M> {
                 let segment = Segment::Open { session: self.session };
                 out.push(Effect::Transmit { to: context.peer, segment });
             }
-            State::Established(_) => {
-                self.recover = self.base + self.on_air as u64;
-                self.transmit(0, context, out);
+            State::Established(boot) => {
+                self.recover = self.sent.next();
+                self.transmit_again(now, boot, context, out);
             }
         }
     }
 
-    fn transmit(&mut self, at: usize, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
-        if let State::Established(boot) = self.state
-            && let Some(message) = self.queue.get_mut(at)
-        {
-            message.sent = true;
-            let kept = message.keep.then_some(message.transfer);
-            let (session, seq) = (self.session, self.base + at as u64);
-            let segment = Segment::Data { session, boot, seq, kept, message: message.content.clone() };
-            out.push(Effect::Transmit { to: context.peer, segment });
+    fn transmit_again(&mut self, now: Time, boot: Boot, context: &Context<'_>, out: &mut Vec<Effect<M>>) {
+        if let Some((seq, message)) = self.sent.transmit_again(now) {
+            out.push(message.transmitted(self.session, boot, seq, context));
         }
+    }
+}
+
+impl<M: Clone> Message<M> {
+    fn transmitted(&self, session: Session, boot: Boot, seq: u64, context: &Context<'_>) -> Effect<M> {
+        let kept = self.keep.then_some(self.transfer);
+        let segment = Segment::Data { session, boot, seq, kept, message: self.content.clone() };
+        Effect::Transmit { to: context.peer, segment }
     }
 }

@@ -12,7 +12,7 @@ use driftlock_protocol::NodeId;
 
 use super::{Effect, Segment, Sessions, Settings};
 use crate::dice::Dice;
-use crate::{Span, Time};
+use crate::{Boot, Span, Time};
 use observer::{Note, Observer};
 
 fn id(index: usize) -> NodeId {
@@ -45,7 +45,7 @@ struct Datagram {
 
 struct World {
     nodes: Vec<Sessions<Note>>,
-    boots: Vec<u32>,
+    boots: Vec<Boot>,
     settings: Settings,
     network: Network,
     /// Nodes in different parts do not hear one another.
@@ -60,8 +60,8 @@ struct World {
 impl World {
     fn new(nodes: usize, settings: &Settings, network: Network, seed: u64) -> Self {
         Self {
-            nodes: (0..nodes).map(|index| Sessions::new(id(index), 0, settings.clone())).collect(),
-            boots: vec![0; nodes],
+            nodes: (0..nodes).map(|index| Sessions::new(id(index), Boot(0), settings.clone())).collect(),
+            boots: vec![Boot(0); nodes],
             settings: settings.clone(),
             network,
             parts: vec![0; nodes],
@@ -88,7 +88,7 @@ impl World {
 
     /// Everything is forgotten but what must survive.
     fn reboot(&mut self, node: usize) {
-        self.boots[node] += 1;
+        self.boots[node].0 += 1;
         let durable = self.nodes[node].durable();
         self.nodes[node] = Sessions::restored(id(node), self.boots[node], self.settings.clone(), durable, self.now);
         self.observer.reboots(id(node));

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::Boot;
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
-
-use crate::link::Boot;
 
 /// The most that is joined of one sender at a time. With more of them the oldest is given up.
 const OF_ONE_SENDER_MAX: usize = 4;

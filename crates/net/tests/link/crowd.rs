@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use driftlock_net::link::{Boot, Effect, Frame, Link, Settings};
-use driftlock_net::{Span, Time};
+use driftlock_net::link::{Effect, Frame, Link, Settings};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::NodeId;
 
 use crate::observer::{Message, Observer, Place, carries_token};

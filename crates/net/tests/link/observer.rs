@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use driftlock_net::custody::Transfer;
-use driftlock_net::link::{Boot, Effect, Link, Rank};
+use driftlock_net::link::{Effect, Link, Rank};
+use driftlock_net::{Boot, Transfer};
 use driftlock_protocol::{Incarnation, NodeId};
 
 /// A message of the tests: its number among all, and the token it carries.

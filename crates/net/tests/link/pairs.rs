@@ -1,9 +1,9 @@
 //! One mechanism at a time, between two nodes, or three.
 
-use driftlock_net::custody::{Doubt, Statement, Transfer};
-use driftlock_net::link::{Boot, CallId, Effect, Frame, Head, Hello, Link, Mark, Settings};
+use driftlock_net::custody::{Doubt, Statement};
+use driftlock_net::link::{CallId, Effect, Frame, Head, Hello, Link, Mark, Settings};
 use driftlock_net::parcel::Resource;
-use driftlock_net::{Span, Time};
+use driftlock_net::{Boot, Span, Time, Transfer};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::crowd::{Crowd, Weather};

@@ -1,6 +1,7 @@
 //! A hello in which a neighbour shows that it has restarted.
 
-use driftlock_net::link::{Boot, Effect, Frame, Hello, Mark, Settings};
+use driftlock_net::Boot;
+use driftlock_net::link::{Effect, Frame, Hello, Mark, Settings};
 use driftlock_protocol::NodeId;
 
 use crate::crowd::Crowd;

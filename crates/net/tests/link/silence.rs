@@ -1,7 +1,7 @@
 //! Who counts as gone, and who is heard again.
 
-use driftlock_net::Time;
-use driftlock_net::link::{Boot, Effect, Frame, Hello, Link, Mark, Settings};
+use driftlock_net::link::{Effect, Frame, Hello, Link, Mark, Settings};
+use driftlock_net::{Boot, Time};
 use driftlock_protocol::NodeId;
 
 use crate::crowd::Crowd;

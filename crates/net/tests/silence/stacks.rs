@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::link::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::stack::{Effect, Footing, Packet, Resident, Settings, Stack, Told, Way};
-use driftlock_net::{Span, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, NodeId};
 
 use crate::world::id;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use driftlock_net::link::{self, Boot, Frame, Link};
-use driftlock_net::{Span, Time, aodv};
+use driftlock_net::link::{self, Frame, Link};
+use driftlock_net::{Boot, Span, Time, aodv};
 use driftlock_protocol::NodeId;
 
 const MS: u64 = 1_000_000;

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use driftlock_net::link::{Boot, Frame};
+use driftlock_net::link::Frame;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::stack::{Effect, Footing, Packet, Resident, Settings, Stack, Told, Way};
-use driftlock_net::{Span, Time};
+use driftlock_net::{Boot, Span, Time};
 use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 
 use crate::rng::Rng;

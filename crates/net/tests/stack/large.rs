@@ -1,6 +1,6 @@
 //! Messages that are larger than a frame.
 
-use driftlock_net::link::Boot;
+use driftlock_net::Boot;
 use driftlock_net::parcel::{Parcel, Resource};
 use driftlock_net::stack::{Footing, Limits, Packet, Resident, Settings, Stack, Told, Way};
 use driftlock_protocol::{Incarnation, NodeId};

@@ -113,8 +113,7 @@ fn a_token_for_a_resource_that_is_not_there_is_kept_by_its_sender_until_it_is() 
 
 #[test]
 fn what_nobody_here_takes_part_in_and_what_is_too_long_is_refused() {
-    let mut stack =
-        Stack::new(driftlock_net::Time::ZERO, NodeId(0), driftlock_net::link::Boot(0), &Settings::default());
+    let mut stack = Stack::new(driftlock_net::Time::ZERO, NodeId(0), driftlock_net::Boot(0), &Settings::default());
     let now = driftlock_net::Time::ZERO;
     let to = [(NodeId(1), Incarnation(0))];
     let refused =

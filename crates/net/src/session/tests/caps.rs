@@ -5,7 +5,7 @@ use super::*;
 
 fn tight(queue_max: usize, peers_max: usize) -> Sessions<u32> {
     let forget = Span::from_millis(10_000);
-    Sessions::new(id(0), 1, Settings { queue_max, peers_max, forget, ..Settings::default() })
+    Sessions::new(id(0), Boot(1), Settings { queue_max, peers_max, forget, ..Settings::default() })
 }
 
 fn undelivered(out: &[Effect<u32>]) -> Vec<u32> {
@@ -31,7 +31,7 @@ fn a_full_queue_takes_nothing_new_but_what_must_not_be_lost() {
 #[test]
 fn one_that_never_said_anything_is_forgotten_for_another_one_and_nobody_else_is() {
     let (mut sessions, mut out) = (tight(9, 2), Vec::new());
-    let open = Segment::Open { session: Session { boot: 1, counter: 0 } };
+    let open = Segment::Open { session: Session { boot: Boot(1), counter: 0 } };
     sessions.received(Time::ZERO, id(1), open.clone(), &mut out);
     sessions.send(Time::ZERO, id(2), 7, false, &mut out);
     let give_up = Time::ZERO + sessions.settings.give_up;

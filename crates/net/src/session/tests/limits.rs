@@ -1,13 +1,13 @@
 //! How far patience and memory go, and not a step further.
 
 use super::{Effect, Segment, Sessions, Settings, id};
-use crate::Time;
 use crate::session::Session;
+use crate::{Boot, Time};
 
 /// Sends one message to a node that never answers, and wakes the sender whenever it wants to be woken. Returns the
 /// sessions that it tried to open, and when it gave the message up.
 fn unanswered(keep: bool, settings: &Settings) -> (Vec<u32>, Option<Time>) {
-    let mut sessions: Sessions<u8> = Sessions::new(id(0), 0, settings.clone());
+    let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), settings.clone());
     let (mut out, mut given_up) = (Vec::new(), None);
     sessions.send(Time::ZERO, id(1), 7, keep, &mut out);
     while let Some(now) = sessions.wakes().filter(|&now| now < Time::ZERO + settings.give_up * 3) {
@@ -42,15 +42,15 @@ fn a_session_of_kept_messages_alone_is_never_given_up() {
 #[test]
 fn what_lies_beyond_the_window_is_not_kept() {
     let settings = Settings { window: 2, ..Settings::default() };
-    let mut receiver: Sessions<u8> = Sessions::new(id(1), 0, settings);
-    let session = Session { boot: 0, counter: 0 };
+    let mut receiver: Sessions<u8> = Sessions::new(id(1), Boot(0), settings);
+    let session = Session { boot: Boot(0), counter: 0 };
     let mut out = Vec::new();
     receiver.received(Time::ZERO, id(0), Segment::Open { session }, &mut out);
     for (seq, message) in [(2, 2), (1, 1), (0, 0)] {
         receiver.received(
             Time::from_millis(1),
             id(0),
-            Segment::Data { session, boot: 0, seq, kept: None, message },
+            Segment::Data { session, boot: Boot(0), seq, kept: None, message },
             &mut out,
         );
     }
@@ -59,6 +59,6 @@ fn what_lies_beyond_the_window_is_not_kept() {
         _ => None,
     });
     assert_eq!(delivered.collect::<Vec<_>>(), [0, 1], "the last of the window was kept, the one after it was not");
-    let ack = Effect::Transmit { to: id(0), segment: Segment::Ack { session, boot: 0, next: 2 } };
+    let ack = Effect::Transmit { to: id(0), segment: Segment::Ack { session, boot: Boot(0), next: 2 } };
     assert_eq!(out.last(), Some(&ack));
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_protocol::NodeId;
 
-use super::super::{Effect, Transfer};
+use super::super::Effect;
+use crate::Transfer;
 
 /// A message that no other is like: numbers grow in the order of sending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

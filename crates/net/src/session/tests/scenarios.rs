@@ -2,7 +2,7 @@
 
 use super::observer::Outcome;
 use super::{Effect, Network, Segment, Sessions, Settings, World, id, millis};
-use crate::{Time, session::Transfer};
+use crate::{Boot, Time, Transfer};
 
 #[test]
 fn messages_arrive_once_and_in_order_and_the_sender_learns_of_it() {
@@ -86,7 +86,7 @@ fn a_receiver_that_has_rebooted_takes_nothing_that_was_meant_for_its_former_life
 
 #[test]
 fn a_hint_brings_one_repetition_forward_and_no_more() {
-    let mut sessions: Sessions<u8> = Sessions::new(id(0), 0, Settings::default());
+    let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), Settings::default());
     let mut out = Vec::new();
     sessions.send(Time::ZERO, id(1), 7, false, &mut out);
     assert_eq!(out.len(), 1);
@@ -98,7 +98,7 @@ fn a_hint_brings_one_repetition_forward_and_no_more() {
 #[test]
 fn waiting_times_double_up_to_the_longest() {
     let settings = Settings { give_up: millis(1_000_000), ..Settings::default() };
-    let mut sessions: Sessions<u8> = Sessions::new(id(0), 0, settings.clone());
+    let mut sessions: Sessions<u8> = Sessions::new(id(0), Boot(0), settings.clone());
     let mut out = Vec::new();
     sessions.send(Time::ZERO, id(1), 7, true, &mut out);
     let mut waits = Vec::new();
@@ -117,10 +117,10 @@ fn waiting_times_double_up_to_the_longest() {
 
 #[test]
 fn a_multicast_is_one_message_for_each_member_but_oneself() {
-    let mut sessions: Sessions<u8> = Sessions::new(id(1), 3, Settings::default());
+    let mut sessions: Sessions<u8> = Sessions::new(id(1), Boot(3), Settings::default());
     let mut out = Vec::new();
     let sent = sessions.multicast(Time::ZERO, (0..4).map(id), &9, false, &mut out);
-    let transfer = |number| Transfer { boot: 3, number };
+    let transfer = |number| Transfer { boot: Boot(3), number };
     assert_eq!(sent, [(id(0), transfer(0)), (id(2), transfer(1)), (id(3), transfer(2))]);
     assert!(out.iter().all(|effect| matches!(effect, Effect::Transmit { segment: Segment::Open { .. }, .. })));
 }
