@@ -81,7 +81,7 @@ export class Feed {
   #fail(name: string, error: unknown, mine: number): void {
     if (mine !== this.#generation) return;
     const reason = error instanceof Unreadable ? error.message : "it could not be read to the end";
-    this.#events.failed(`${name} can not be shown`, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`);
+    this.#events.failed(`${name} cannot be shown`, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`);
   }
 
   connect(): void {
@@ -109,7 +109,7 @@ export class Feed {
         if (raw.tooLong || !this.#control(raw.bytes)) this.#live?.append(raw);
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error;
-        this.#events.failed("The stream can not be shown", error.message);
+        this.#events.failed("The stream cannot be shown", error.message);
       }
     }
     if (this.#live) this.#events.grown();

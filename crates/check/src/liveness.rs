@@ -264,7 +264,7 @@ impl Components {
     }
 }
 
-/// What is fair and can not happen in this state, and all that is not fair.
+/// What is fair and cannot happen in this state, and all that is not fair.
 fn impossible(graph: &Graph, state: u32) -> Actions {
     let mut enabled = Actions::default();
     graph.from(state).filter(|(action, _)| action.is_fair()).for_each(|(action, _)| enabled.insert(graph.code(action)));
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn what_is_decided_is_not_counted_as_undecided() {
-        // Round for ever; at rest; and on to rest, past something that was not followed but can not lead back for ever.
+        // Round for ever; at rest; and on to rest, past something that was not followed but cannot lead back for ever.
         for transitions in [&[(0, A, 1), (1, A, 0)][..], &[(0, ASK, 1)], &[(0, A, 1), (0, B, CUT)]] {
             assert_eq!(restless(&graph(transitions, &[])).undecided, 0, "{transitions:?}");
         }

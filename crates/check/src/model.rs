@@ -115,7 +115,7 @@ impl<P: Protocol> Model<P> {
     pub fn initial(&self) -> State {
         let (setup, layout) = (&self.setup, self.layout);
         let twin = IdealOf::<P>::new(&setup.deployment);
-        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, twin.reach(id)));
+        let nodes = layout.ids().zip(self.deploy()).map(|(id, protocol)| Node::new(id, protocol, twin.contacts(id)));
         let seats: Vec<_> = nodes.map(|node| self.parts.seat(Seat::new(node))).collect();
         let mut state = layout.state(&seats, self.parts.twin(twin), self.parts.first_ledger(setup.deployment.k));
         for (what, bound) in [

@@ -160,7 +160,7 @@ impl<V: View> Scene<V> {
 
     /// Puts a node in its place; its application asks for so many units, or for none.
     pub(crate) fn seat(&mut self, node: u32, puppet: Puppet<V>, asks: u32) {
-        let reach = self.model.twin(&self.state).twin.reach(NodeId(node));
+        let reach = self.model.twin(&self.state).twin.contacts(NodeId(node));
         let mut node_there = Node::new(NodeId(node), puppet, reach);
         if let Some(units) = Units::new(asks) {
             let demand = Demand { units, ..Demand::ONE };

@@ -105,7 +105,7 @@ pub struct Setup {
     pub properties: Properties,
 }
 
-/// Why a setup can not be explored.
+/// Why a setup cannot be explored.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SetupError {
     /// Too many nodes, or none.

@@ -122,7 +122,7 @@ impl<T: Ideal> TwinPart<T> {
             together: ids().map(|node| set(twin.together(node))).collect(),
             down: is_such(&|node| twin.life(node) == Life::Down),
             crashed: is_such(&|node| twin.life(node) == Life::Crashed),
-            staying: is_such(&|node| twin.stays(node)),
+            staying: is_such(&|node| twin.counts_on_service(node)),
             is_torn,
             is_seen_alike: twin.is_seen_alike(),
             will_meet: twin.may_meet(&|_| false),

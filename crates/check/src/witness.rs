@@ -51,7 +51,7 @@ impl<P: Protocol> Play<P> {
         let setup = model.setup();
         let ideal = IdealOf::<P>::new(&setup.deployment);
         let protocols = setup.deployment.ids().zip(model.deploy());
-        let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ideal.reach(id)))).collect();
+        let seats = protocols.map(|(id, node)| Seat::new(Node::new(id, node, ideal.contacts(id)))).collect();
         let (charter, demands) = (model.charter(), setup.demands.clone());
         let (forget, tick) = (model.parts.forget, model.parts.tick);
         Self {

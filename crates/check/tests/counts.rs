@@ -97,7 +97,7 @@ fn every_small_configuration_holds_and_has_as_many_states_as_ever() {
     check_table(TABLE, |_| {});
 }
 
-/// The same where permits on a failing link arrive late, from who is no neighbour any more.
+/// The same where permits on a failing link arrive late, from a former neighbour.
 #[rustfmt::skip]
 const LATE: &[(Configuration, Numbers)] = &[
     (("krl", 3, 1, Topology::Line, 1, 1), (334_484, 1_069_773, 45, 21_418)),

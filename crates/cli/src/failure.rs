@@ -35,7 +35,7 @@ pub(crate) enum Failure {
     #[diagnostic(transparent)]
     Toml(Box<BadToml>),
     /// A file cannot be read.
-    #[error("can not read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", path.display())]
     Read {
         /// Which file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) enum Failure {
         error: io::Error,
     },
     /// A file cannot be written.
-    #[error("can not write {}: {error}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Write {
         /// Which file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) enum Failure {
         error: io::Error,
     },
     /// Standard output is closed or full.
-    #[error("can not write to standard output: {0}")]
+    #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
     /// A table cannot be written.
     #[error("cannot write the results")]

@@ -140,7 +140,7 @@ pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
     }
     let names = NAMED.map(|(name, _)| name).join(", ");
     let text = fs::read_to_string(path).map_err(|error| {
-        let unreadable = format!("can not read {}: {error}; fields that need no file: {names}", path.display());
+        let unreadable = format!("cannot read {}: {error}; fields that need no file: {names}", path.display());
         movements_instead(path).unwrap_or(Failure::Other(unreadable))
     })?;
     let source = Source { path: path.to_owned(), text, table: None };

@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<Tracks, Failure> {
         let name = path.display();
         let hint =
             if field::is_name(path) { format!("; a field has that name: --field {name}") } else { String::new() };
-        Failure::Other(format!("can not read {name}: {error}{hint}"))
+        Failure::Other(format!("cannot read {name}: {error}{hint}"))
     })?;
     let read = format::read(&path.display().to_string(), file);
     read.map_err(|error| Failure::Other(error.to_string()))

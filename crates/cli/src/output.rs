@@ -69,7 +69,7 @@ mod tests {
         assert!(!new.exists() && fs::read(&old).unwrap() == b"kept");
         for path in [&folder, &folder.join("nowhere/new"), &old.join("new")] {
             let says = check([&new, path], []).unwrap_err().to_string();
-            assert!(says.starts_with(&format!("can not write {}: ", path.display())), "{says}");
+            assert!(says.starts_with(&format!("cannot write {}: ", path.display())), "{says}");
         }
         fs::remove_dir_all(folder).unwrap();
     }

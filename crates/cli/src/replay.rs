@@ -115,7 +115,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
         }
         Origin::Live { .. } => {
             return Err(Failure::Other(format!(
-                "{}: somebody meddled with this run while it went on, so it can not be run again; leave --rerun out",
+                "{}: somebody meddled with this run while it went on, so it cannot be run again; leave --rerun out",
                 path.display()
             )));
         }

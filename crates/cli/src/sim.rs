@@ -352,7 +352,7 @@ fn layout(text: &str) -> Result<Layout, Failure> {
     if !path.exists() {
         return Err(Failure::Other(format!("--topology: {says}; and there is no file of that name")));
     }
-    let links = fs::read_to_string(path).map_err(|error| Failure::Other(format!("can not read {text}: {error}")))?;
+    let links = fs::read_to_string(path).map_err(|error| Failure::Other(format!("cannot read {text}: {error}")))?;
     links.parse().map_err(|says| Failure::Other(format!("{text}: {says}")))
 }
 

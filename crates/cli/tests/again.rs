@@ -181,17 +181,17 @@ fn what_can_not_be_written_is_said_before_the_work() {
     let quick = "sim --field walkers --nodes 5 --k 1 --entries 5 --warmup 0 --replications 1 --trace run.jsonl";
     for more in [["--output", "nowhere/run.csv"], ["--pcap", "nowhere/run.pcapng"], ["--output", "."]] {
         let said = within(folder, &[&quick.split(' ').collect::<Vec<_>>()[..], &more].concat());
-        assert!(said.code == 2 && said.err.contains(&format!("can not write {}", more[1])), "{}", said.err);
+        assert!(said.code == 2 && said.err.contains(&format!("cannot write {}", more[1])), "{}", said.err);
         assert!(!folder.join("run.jsonl").exists(), "{more:?}: a replication was run for nothing");
     }
     for flag in ["--trace", "--chart"] {
         let said = within(folder, &["check", "krl", "--as-published", flag, "nowhere/it"]);
-        assert!(said.code == 2 && said.err.contains("can not write nowhere/it"), "{}", said.err);
+        assert!(said.code == 2 && said.err.contains("cannot write nowhere/it"), "{}", said.err);
         assert_eq!(said.out, "", "{flag}: it was searched for nothing");
     }
     fs::create_dir_all(folder.join("out/report.html")).expect("a folder where a file should be");
     let said = within(folder, &["reproduce", "fig9", "--out", "out", "--entries", "10", "--replications", "1"]);
-    assert!(said.code == 2 && said.err.contains("can not write out/report.html"), "{}", said.err);
+    assert!(said.code == 2 && said.err.contains("cannot write out/report.html"), "{}", said.err);
     assert_eq!(fs::read_dir(folder.join("out")).expect("a folder").count(), 1, "figures were drawn for nothing");
 }
 

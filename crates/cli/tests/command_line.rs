@@ -299,7 +299,7 @@ fn links_may_stand_in_a_file() {
     let apart = scratch.write("apart.links", "0-1\n2-3\n");
     let said = quick(&["--nodes", "4", "--k", "1", "--topology", &apart]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("node 2 can not be reached from node 0"), "{}", said.err);
+    assert!(said.err.contains("node 2 cannot be reached from node 0"), "{}", said.err);
     let broken = scratch.write("broken.links", "0-1\n1:2\n");
     let said = quick(&["--nodes", "4", "--k", "1", "--topology", &broken]);
     assert!(said.code == 2 && said.err.contains("\"1:2\" is neither"), "{}", said.err);
@@ -353,8 +353,8 @@ fn bad_input_gets_a_clear_sentence_and_exit_code_2() {
         (&["--priorities", "0..64"], "at most 64 are told apart"),
         (&["--deadlines", "soon"], "\"soon\" is no time until a deadline: write none"),
         (&["--deadlines", "1e300"], "the mean time until a deadline must be"),
-        (&["--config", "no-such-file.toml"], "can not read no-such-file.toml"),
-        (&["--trace", "no-such-folder/run.jsonl"], "can not write no-such-folder/run.jsonl"),
+        (&["--config", "no-such-file.toml"], "cannot read no-such-file.toml"),
+        (&["--trace", "no-such-folder/run.jsonl"], "cannot write no-such-folder/run.jsonl"),
         (&["--seed", "-1"], "invalid value '-1' for '--seed"),
         (&["--load", "-inf"], "load must be a finite number"),
         (&["--load", "1e-300"], "load must be a finite number"),
@@ -455,7 +455,7 @@ fn a_full_disk_is_an_error_and_not_a_panic() {
         assert_eq!(status.code(), Some(2), "{args:?}");
     }
     let said = quick(&["--trace", "/dev/full"]);
-    assert!(said.code == 2 && said.err.contains("can not write /dev/full"), "{}", said.err);
+    assert!(said.code == 2 && said.err.contains("cannot write /dev/full"), "{}", said.err);
 }
 
 #[test]
@@ -630,7 +630,7 @@ fn reproduce_without_a_name_says_what_there_is() {
     }
     let said = driftlock(&["reproduce", "fig99"]);
     let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
-    assert!(said.code == 2 && err.contains("\"fig99\" can not be reproduced; there are krl (fig6, fig7,"), "{err}");
+    assert!(said.code == 2 && err.contains("\"fig99\" cannot be reproduced; there are krl (fig6, fig7,"), "{err}");
 }
 
 #[test]

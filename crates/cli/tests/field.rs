@@ -361,12 +361,12 @@ fn flags_that_make_no_sense_on_a_field_are_refused() {
     for (more, says) in [
         (
             &["--field", "runners"][..],
-            "can not read runners: No such file or directory (os error 2); fields that need no file: walkers, nfk, cluster",
+            "cannot read runners: No such file or directory (os error 2); fields that need no file: walkers, nfk, cluster",
         ),
         (&["--pcap", &pcap], "there are packets only on a field: give --field as well, or leave --pcap out"),
-        (&["--field", "walkers", "--pcap", "no-such-folder/run.pcapng"], "can not write no-such-folder/run.pcapng"),
+        (&["--field", "walkers", "--pcap", "no-such-folder/run.pcapng"], "cannot write no-such-folder/run.pcapng"),
         (&["--field", "walkers", "--pcap", &pcap, "--trace-replication", "2"], "there is no replication 2 to record"),
-        (&["--field", "walkers", "--tracks", "nowhere.ns2"], "can not read nowhere.ns2: No such file"),
+        (&["--field", "walkers", "--tracks", "nowhere.ns2"], "cannot read nowhere.ns2: No such file"),
         (&["--field", "walkers", "--mobility", "1"], "mobility"),
         (&["--field", "walkers", "--delay", "2"], "delay"),
         (&["--field", "walkers", "--algorithm", "klme", "--churn", "light"], "churn"),

@@ -106,8 +106,8 @@ fn fields_and_movements_in_the_place_of_each_other_say_what_to_type() {
         (format!("sim --tracks {own}"), vec!["own.toml:1: this looks like the file of a field (TOML)", "as --field"]),
         (format!("sim --tracks {text}"), vec!["own.txt:1: this looks like the file of a field (TOML)", "as --field"]),
         (format!("sim --field {wrong}"), vec!["wrong.toml, line 1", "own.txt:1: this looks like the file of a field"]),
-        ("sim --tracks walkers".into(), vec!["can not read walkers", "a field has that name: --field walkers"]),
-        ("sim --field nowhere.tcl".into(), vec!["can not read nowhere.tcl"]),
+        ("sim --tracks walkers".into(), vec!["cannot read walkers", "a field has that name: --field walkers"]),
+        ("sim --field nowhere.tcl".into(), vec!["cannot read nowhere.tcl"]),
         (format!("sim --tracks {cars} --nodes 5"), vec!["cars.tcl tells of 2 nodes", "give --nodes 2"]),
         (format!("tracks {odd}"), vec!["neither movements nor a field", "odd.txt:1: the first lines", "As a field: "]),
     ] {
@@ -135,7 +135,7 @@ fn what_makes_no_sense_is_said_in_words() {
         ("tracks walkers --seconds 0", "more than 0"),
         ("tracks walkers --nodes 0", "0 is not in 1..=100000"),
         ("tracks nowhere.ns2 --nodes 4", "go with a field"),
-        ("tracks nowhere.ns2", "can not read nowhere.ns2"),
+        ("tracks nowhere.ns2", "cannot read nowhere.ns2"),
     ] {
         let said = driftlock(flags);
         assert_eq!(said.code, 2, "{flags}: {}", said.err);
@@ -306,7 +306,7 @@ fn what_is_wrong_with_a_file_of_movements_is_said_by_tracks_as_by_sim() {
     for (name, bytes, cause) in [
         ("walk.bz2", &b"BZh91AY&SY\xff\xfe"[..], "compressed by bzip2"),
         ("fcd.xml.xz", b"\xfd7zXZ\x00\x00\xff", "compressed by xz"),
-        ("cut.zst", &zstd, "the file can not be read"),
+        ("cut.zst", &zstd, "the file cannot be read"),
         ("some.bin", b"\xff\xfe\x00\x01", "none of the known kinds"),
     ] {
         let file = scratch.path(name);

@@ -82,9 +82,9 @@ fn nonsense_is_refused_with_a_sentence_and_exit_code_2() {
         ("--field walkers --speed 3", "cannot be used with"),
         ("--field walkers --radio nfk", "cannot be used with"),
         ("--tracks nowhere.ns2 --area 10x10", "cannot be used with"),
-        ("--tracks nowhere.ns2", "can not read nowhere.ns2: No such file"),
+        ("--tracks nowhere.ns2", "cannot read nowhere.ns2: No such file"),
         ("--field runners", "fields that need no file: walkers, nfk, cluster"),
-        ("--pcap nowhere/run.pcapng", "can not write nowhere/run.pcapng"),
+        ("--pcap nowhere/run.pcapng", "cannot write nowhere/run.pcapng"),
     ] {
         let output = traffic(flags);
         let said = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");

@@ -104,7 +104,7 @@ fn compressed_files_are_read_as_they_are() {
         }
         let half = &packed[..packed.len() - 9];
         let said = read("half.ns2", half).unwrap_err().to_string();
-        assert!(said.contains("the file can not be read") && said.contains("is it all there"), "{said}");
+        assert!(said.contains("the file cannot be read") && said.contains("is it all there"), "{said}");
     }
     // Two of them one after the other are one.
     let twice: Vec<u8> = [gzip.as_slice(), &gzip].concat();

@@ -75,7 +75,7 @@ pub trait Resident: Any {
     fn moves_in(&mut self, now: Time, desk: &mut Desk<'_>);
     /// Takes what it is told, after all timers that are due.
     fn cue(&mut self, now: Time, cue: Cue, desk: &mut Desk<'_>) -> Result<(), Refusal>;
-    /// Hears of the stack. What concerns it no more, or can not be read, changes nothing.
+    /// Hears of the stack. What concerns it no more, or cannot be read, changes nothing.
     fn hear(&mut self, now: Time, told: Told, desk: &mut Desk<'_>);
     /// Delivers all timers that are due.
     fn run_due(&mut self, now: Time, desk: &mut Desk<'_>);

@@ -1,7 +1,7 @@
 //! The node of one resource, with its timers and what it has to have stored.
 
 use driftlock_net::{Span, Time};
-use driftlock_protocol::{Charter, Effect, Input, InputOf, Node, NodeId, Out, Protocol, ReachOf, Refusal, Stored};
+use driftlock_protocol::{Charter, ContactsOf, Effect, Input, InputOf, Node, NodeId, Out, Protocol, Refusal, Stored};
 
 use crate::Watch;
 
@@ -39,7 +39,7 @@ impl<P: Protocol> Seat<P> {
     pub fn founder(now: Time, id: NodeId, charter: &Charter<P::Variant>, generation: u32, out: &mut Out<P>) -> Self {
         let mut protocol = P::blank(id, charter);
         protocol.mint(charter.k, generation, out);
-        Self::new(now, Node::new(id, protocol, ReachOf::<P::View>::default()), out)
+        Self::new(now, Node::new(id, protocol, ContactsOf::<P::View>::default()), out)
     }
 
     /// The node that stored this and was killed, in its next life. Every lease of its earlier life counts as just
@@ -49,10 +49,10 @@ impl<P: Protocol> Seat<P> {
         id: NodeId,
         charter: &Charter<P::Variant>,
         stored: Stored<P::Durable>,
-        reach: ReachOf<P::View>,
+        contacts: ContactsOf<P::View>,
         out: &mut Out<P>,
     ) -> Self {
-        let node = Node::restore(id, charter, stored.clone(), reach, out);
+        let node = Node::restore(id, charter, stored.clone(), contacts, out);
         Self { stored: Some(stored), ..Self::new(now, node, out) }
     }
 

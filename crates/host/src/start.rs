@@ -3,7 +3,7 @@
 use driftlock_net::Time;
 use driftlock_net::stack::Footing;
 use driftlock_protocol::{
-    Algorithm, Charter, Constants, Incarnation, Node, NodeId, Outbox, Protocol, Reach, ReachOf, Repairs, Terms,
+    Algorithm, Charter, Constants, Contacts, ContactsOf, Incarnation, Node, NodeId, Outbox, Protocol, Repairs, Terms,
     Visitor, WrongConstant,
 };
 use thiserror::Error;
@@ -42,13 +42,13 @@ pub enum Start<'a> {
     },
 }
 
-/// Why a node can not begin.
+/// Why a node cannot begin.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum StartError {
     /// The constants make no sense.
     #[error(transparent)]
     Constant(#[from] WrongConstant),
-    /// What it had stored can not be read.
+    /// What it had stored cannot be read.
     #[error(transparent)]
     Stored(#[from] Unreadable),
 }
@@ -79,8 +79,8 @@ impl Visitor for Begin<'_> {
             }
             Start::Blank | Start::Founder { .. } => Seat::new(now, Node::blank(me, &charter), &out),
             Start::Stored { bytes, life } => {
-                let reach = life.map(ReachOf::<P::View>::in_life).unwrap_or_default();
-                Seat::restore(now, me, &charter, stored::decode(bytes)?, reach, &mut out)
+                let contacts = life.map(ContactsOf::<P::View>::in_life).unwrap_or_default();
+                Seat::restore(now, me, &charter, stored::decode(bytes)?, contacts, &mut out)
             }
         };
         Ok(Box::new(Tenant::new(seat, (), out)))

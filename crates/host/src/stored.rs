@@ -7,7 +7,7 @@ use thiserror::Error;
 /// What stored parts begin with. Who changes what is stored counts it up.
 const VERSION: u8 = 1;
 
-/// Why something stored can not be read.
+/// Why something stored cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Unreadable {
     /// Of a later or an earlier driftlock.
@@ -16,7 +16,7 @@ pub enum Unreadable {
     )]
     Version(u8),
     /// Changed since it was written, or of another algorithm.
-    #[error("it is cut short or malformed: this node can not come back as who it was, and must begin under a new id")]
+    #[error("it is cut short or malformed: this node cannot come back as who it was, and must begin under a new id")]
     Malformed,
 }
 

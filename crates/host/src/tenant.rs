@@ -7,7 +7,7 @@ use driftlock_net::parcel::Parcel;
 use driftlock_net::stack::{Footing, Told, Way};
 use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{
-    Crossing, Effect, Harm, Incarnation, Input, InputOf, NodeId, Out, Protocol, Reach, Refusal, Status, View,
+    Contacts, Crossing, Effect, Harm, Incarnation, Input, InputOf, NodeId, Out, Protocol, Refusal, Status, View,
     carries_permits,
 };
 
@@ -74,7 +74,7 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 
     /// Likewise, if it is inside.
     fn say_inside(&mut self, now: Time, desk: &mut Desk<'_>) {
-        let life = self.seat.node().reach().life();
+        let life = self.seat.node().contacts().life();
         if life.is_some() {
             self.say_where(now, life, desk);
         }
@@ -125,8 +125,8 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
     /// What it hears of another node concerns it while it is in the neighbourhood, and not about to leave, unless it is
     /// told by decree.
     fn concerns(&self) -> bool {
-        let reach = self.seat.node().reach();
-        self.decreed.is_none() && reach.life().is_some() && !reach.is_leaving()
+        let contacts = self.seat.node().contacts();
+        self.decreed.is_none() && contacts.life().is_some() && !contacts.is_leaving()
     }
 
     /// Does what the node wants done. Timers are a matter of its seat.

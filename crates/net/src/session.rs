@@ -367,7 +367,7 @@ impl<M: Clone> Sessions<M> {
     }
 
     /// A hint of the layer below: it could not reach a node. What waits for an acknowledgement is sent once more at
-    /// once, but only once until there is one: who can not be reached is not called the more often.
+    /// once, but only once until there is one: who cannot be reached is not called the more often.
     pub fn unreachable(&mut self, now: Time, to: NodeId, out: &mut Vec<Effect<M>>) {
         if self.peers.contains_key(&to) {
             self.with_peer(now, to, |peer, context| peer.outgoing.unreachable(now, context, out));

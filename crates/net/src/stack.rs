@@ -96,7 +96,7 @@ pub enum Way<'a> {
     },
 }
 
-/// Why a message can not be sent.
+/// Why a message cannot be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Refused {
     /// Nobody here takes part in it.

@@ -15,7 +15,7 @@ const NANOS_PER_MILLI: u64 = 1_000_000;
 pub struct Time(pub u64);
 
 impl Time {
-    /// The end: time can not go on from here.
+    /// The end: time cannot go on from here.
     pub const END: Self = Self(u64::MAX);
     /// The start.
     pub const ZERO: Self = Self(0);

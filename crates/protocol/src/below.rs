@@ -16,7 +16,7 @@ pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send 
     /// The exact twin of this layer.
     type Ideal: Ideal<View = Self>;
     /// What a node's shell keeps of what it was told.
-    type Reach: Reach<View = Self>;
+    type Contacts: Contacts<View = Self>;
 
     /// What this layer tells of a link that real nodes have found or lost, if it tells of links.
     fn of_link(_event: LinkEvent) -> Option<Self> {
@@ -56,7 +56,7 @@ pub trait View: Clone + Eq + Hash + Debug + Serialize + DeserializeOwned + Send 
 }
 
 /// Who may speak to a node, as far as its shell knows. By default nobody may.
-pub trait Reach: Clone + Eq + Hash + Debug + Default + Send + Sync + 'static {
+pub trait Contacts: Clone + Eq + Hash + Debug + Default + Send + Sync + 'static {
     /// From what it is told.
     type View;
 
@@ -108,4 +108,4 @@ pub trait Reach: Clone + Eq + Hash + Debug + Default + Send + Sync + 'static {
 }
 
 /// Who may speak to a node that hears this from the layer below.
-pub type ReachOf<V> = <V as View>::Reach;
+pub type ContactsOf<V> = <V as View>::Contacts;

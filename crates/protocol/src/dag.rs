@@ -86,7 +86,7 @@ impl Dag {
     }
 
     /// Has neighbours, and has no reversal to make up for.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn has_no_reversal_due(&self) -> bool {
         !self.pace.paused && self.known_heights().next().is_some()
     }
 
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!([1, 2, 4].map(|id| dag.position(NodeId(id))), [Some(0), None, Some(1)]);
         assert_eq!([1, 2, 4].map(|id| dag.is_neighbour(NodeId(id))), [true, false, true]);
         assert_eq!([1, 2, 4].map(|id| dag.is_below(NodeId(id))), [false, false, true]);
-        assert!(!dag.has_no_lower_neighbour() && !dag.has_no_higher_neighbour() && dag.is_settled());
+        assert!(!dag.has_no_lower_neighbour() && !dag.has_no_higher_neighbour() && dag.has_no_reversal_due());
         assert_eq!(dag.lowest_neighbour(|_| true), Some(0));
         assert_eq!(dag.lowest_neighbour(|neighbour| neighbour.id != NodeId(1)), Some(1));
     }
@@ -199,7 +199,7 @@ mod tests {
         assert!(!dag.is_neighbour(NodeId(1)) && dag.is_neighbour(NodeId(4)));
         assert!(dag.has_no_lower_neighbour() && !dag.has_no_higher_neighbour());
         dag.fail(NodeId(4));
-        assert!(!dag.is_settled(), "it is alone");
+        assert!(!dag.has_no_reversal_due(), "it is alone");
         assert_eq!((dag.raise(&mut out()), dag.lower(&mut out())), (None, None));
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn a_node_that_waits_with_a_reversal_is_not_settled() {
         let mut dag = dag();
         dag.pace.paused = true;
-        assert!(!dag.is_settled());
+        assert!(!dag.has_no_reversal_due());
     }
 
     #[test]

@@ -202,12 +202,12 @@ impl Protocol for Hok {
 
     fn request(&mut self, demand: Demand, out: &mut Out<Self>) {
         self.on_request_cs(demand, out);
-        self.settle(out);
+        self.catch_up(out);
     }
 
     fn release(&mut self, out: &mut Out<Self>) {
         self.on_release_cs(out);
-        self.settle(out);
+        self.catch_up(out);
     }
 
     fn message(&mut self, from: NodeId, message: Message, out: &mut Out<Self>) {
@@ -230,12 +230,12 @@ impl Protocol for Hok {
                 self.on_link(from, height, acknowledges == Some(self.id), out);
             }
         }
-        self.settle(out);
+        self.catch_up(out);
     }
 
     fn undelivered(&mut self, _to: NodeId, message: Message, out: &mut Out<Self>) {
         self.on_units_astray(false, &message, out);
-        self.settle(out);
+        self.catch_up(out);
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Out<Self>) {
@@ -243,7 +243,7 @@ impl Protocol for Hok {
             Timer::Pace => self.on_pace(out),
             Timer::Rest => {}
         }
-        self.settle(out);
+        self.catch_up(out);
     }
 
     fn below(&mut self, view: LinkEvent, out: &mut Out<Self>) {
@@ -251,7 +251,7 @@ impl Protocol for Hok {
             LinkEvent::Up { peer, .. } => self.on_link_forming(peer, out),
             LinkEvent::Down { peer, .. } => self.on_link_failing(peer, out),
         }
-        self.settle(out);
+        self.catch_up(out);
     }
 
     /// "h > k" would block all others behind it for ever: such a request is turned away.
@@ -654,7 +654,7 @@ impl Hok {
 impl Hok {
     /// After every event, a node without the token makes up for what could not be said before: units that had no way to
     /// the token, and a front of Q that `next` does not know of.
-    fn settle(&mut self, out: &mut Out<Self>) {
+    fn catch_up(&mut self, out: &mut Out<Self>) {
         if self.token_holder() {
             return;
         }

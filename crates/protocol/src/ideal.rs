@@ -6,7 +6,7 @@
 //! Messages are no business of a twin: they are in [`Channels`], the same for all layers. A world is written for any
 //! twin: the simulator draws changes, the checker explores them, and neither knows which layer it is.
 //!
-//! A new layer is a [`View`] with its twin and its [`Reach`](crate::Reach); no world has to be touched for it.
+//! A new layer is a [`View`] with its twin and its [`Contacts`](crate::Contacts); no world has to be touched for it.
 
 mod change;
 mod channels;
@@ -53,7 +53,7 @@ pub enum Fate {
     Drained,
     /// They are returned to their senders as undelivered, after the failure was indicated.
     Returned,
-    /// Those that carry permits arrive later, from who is no neighbour any more, before there is a link between the two
+    /// Those that carry permits arrive later, from a former neighbour, before there is a link between the two
     /// again. All others are lost.
     Settled,
     /// They are lost, and nobody is told.
@@ -214,7 +214,7 @@ pub trait Ideal: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     fn next(&self) -> Incarnation;
 
     /// Who may speak to a node that has heard of everything.
-    fn reach(&self, node: NodeId) -> <Self::View as View>::Reach;
+    fn contacts(&self, node: NodeId) -> <Self::View as View>::Contacts;
 
     /// Whether a node lives.
     fn life(&self, _node: NodeId) -> Life {
@@ -222,7 +222,7 @@ pub trait Ideal: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     }
 
     /// Whether a node lives and is here to stay, so that it counts on being served.
-    fn stays(&self, _node: NodeId) -> bool {
+    fn counts_on_service(&self, _node: NodeId) -> bool {
         true
     }
 

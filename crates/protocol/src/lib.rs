@@ -52,7 +52,7 @@ pub mod status;
 pub mod tenure;
 pub mod vocabulary;
 
-pub use below::{Reach, ReachOf, View};
+pub use below::{Contacts, ContactsOf, View};
 pub use carrier::Carrier;
 pub use constants::{Constant, Constants, Terms, WrongConstant};
 pub use life::{Charter, Claims, Harm};

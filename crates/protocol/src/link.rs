@@ -3,7 +3,7 @@
 //! The contract, which ideal and real link layers keep alike: `Up` precedes every message of its incarnation, messages
 //! between two neighbours arrive in the order in which they were sent, and nothing of an incarnation arrives after its
 //! `Down`. What was accepted for a link that then failed may be reported as undelivered after the `Down`. Permits may
-//! instead arrive late, over another way: then as a message from who is no neighbour any more, before there is a link
+//! instead arrive late, over another way: then as a message from a former neighbour, before there is a link
 //! to it again.
 
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ideal::Links;
 use crate::relative::Kind;
-use crate::{NodeId, Reach, Refusal, View};
+use crate::{Contacts, NodeId, Refusal, View};
 
 /// Tells one life of a link from the next, so that a late message of the former is not taken for one of the latter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum LinkEvent {
 
 impl View for LinkEvent {
     type Ideal = Links;
-    type Reach = Linked;
+    type Contacts = Linked;
 
     fn of_link(event: LinkEvent) -> Option<Self> {
         Some(event)
@@ -67,7 +67,7 @@ impl FromIterator<(NodeId, Incarnation)> for Linked {
     }
 }
 
-impl Reach for Linked {
+impl Contacts for Linked {
     type View = LinkEvent;
 
     fn hear(&mut self, me: NodeId, event: &LinkEvent) -> Result<(), Refusal> {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ideal::Neighbourhood;
 use crate::relative::{Kind, Series};
-use crate::{Incarnation, NodeId, Reach, Refusal, View};
+use crate::{Contacts, Incarnation, NodeId, Refusal, View};
 
 /// Who a member is, from its entering to its departure: no two stays of any nodes are the same.
 ///
@@ -84,7 +84,7 @@ pub enum Crossing {
 
 impl View for Crossing {
     type Ideal = Neighbourhood;
-    type Reach = Membership;
+    type Contacts = Membership;
 
     fn of_crossing(crossing: Crossing) -> Option<Self> {
         Some(crossing)
@@ -121,7 +121,7 @@ impl Membership {
     }
 }
 
-impl Reach for Membership {
+impl Contacts for Membership {
     type View = Crossing;
 
     fn hear(&mut self, _me: NodeId, crossing: &Crossing) -> Result<(), Refusal> {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    Charter, Demand, Effect, Grant, Incarnation, NodeId, Out, Protocol, Reach, ReachOf, Section, Units, carries_permits,
+    Charter, Contacts, ContactsOf, Demand, Effect, Grant, Incarnation, NodeId, Out, Protocol, Section, Units,
+    carries_permits,
 };
 
 /// Everything that can happen to a node.
@@ -118,10 +119,10 @@ pub enum Refusal {
         /// The other end.
         peer: NodeId,
     },
-    /// It can not enter a second neighbourhood, or leave one twice.
+    /// It cannot enter a second neighbourhood, or leave one twice.
     #[error("the node is in a neighbourhood already, or about to leave it")]
     AlreadyInside,
-    /// Nothing reaches a node that is in no neighbourhood.
+    /// Nothing contacts a node that is in no neighbourhood.
     #[error("the node is in no neighbourhood")]
     Outside,
 }
@@ -153,13 +154,13 @@ pub struct Node<P: Protocol> {
     id: NodeId,
     protocol: P,
     phase: Phase,
-    reach: ReachOf<P::View>,
+    contacts: ContactsOf<P::View>,
 }
 
 impl<P: Protocol> Node<P> {
     /// A node whom these may speak to from the start.
-    pub fn new(id: NodeId, protocol: P, reach: ReachOf<P::View>) -> Self {
-        Self { id, protocol, phase: Phase::Idle, reach }
+    pub fn new(id: NodeId, protocol: P, contacts: ContactsOf<P::View>) -> Self {
+        Self { id, protocol, phase: Phase::Idle, contacts }
     }
 
     /// The node that stored this and was killed, in its next life; these may speak to it.
@@ -167,17 +168,17 @@ impl<P: Protocol> Node<P> {
         id: NodeId,
         charter: &Charter<P::Variant>,
         stored: Stored<P::Durable>,
-        reach: ReachOf<P::View>,
+        contacts: ContactsOf<P::View>,
         out: &mut Out<P>,
     ) -> Self {
         let protocol = P::restore(id, charter, stored.protocol, out);
         let left = stored.grant.filter(|_| protocol.section() == Section::Critical);
-        Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), reach }
+        Self { id, protocol, phase: left.map_or(Phase::Idle, Phase::Left), contacts }
     }
 
     /// A node that knows nothing and holds nothing, to whom nobody may speak before it is told anything.
     pub fn blank(id: NodeId, charter: &Charter<P::Variant>) -> Self {
-        Self::new(id, P::blank(id, charter), ReachOf::<P::View>::default())
+        Self::new(id, P::blank(id, charter), ContactsOf::<P::View>::default())
     }
 
     /// This node after it was killed and started again: it has what it had stored, and nothing else. None of its links
@@ -190,8 +191,8 @@ impl<P: Protocol> Node<P> {
     /// Likewise, where this is what was stored.
     #[must_use]
     pub fn restarted_with(&self, stored: Stored<P::Durable>, charter: &Charter<P::Variant>, out: &mut Out<P>) -> Self {
-        let reach = self.reach.restarted();
-        Self::restore(self.id, charter, stored, reach, out)
+        let contacts = self.contacts.restarted();
+        Self::restore(self.id, charter, stored, contacts, out)
     }
 
     /// This node after it was killed, and what it had stored was lost: nobody may speak to it before it is told anew
@@ -244,12 +245,12 @@ impl<P: Protocol> Node<P> {
 
     /// The incarnation under which messages of `peer` arrive now, if they may.
     pub fn incarnation(&self, peer: NodeId) -> Option<Incarnation> {
-        self.reach.incarnation(peer)
+        self.contacts.incarnation(peer)
     }
 
     /// Who may speak to it.
-    pub fn reach(&self) -> &ReachOf<P::View> {
-        &self.reach
+    pub fn contacts(&self) -> &ContactsOf<P::View> {
+        &self.contacts
     }
 
     /// What the application holds now.
@@ -284,7 +285,7 @@ impl<P: Protocol> Node<P> {
             Input::Undelivered { to, message } => self.protocol.undelivered(to, message, out),
             Input::Timer(timer) => self.protocol.timer(timer, out),
             Input::Below(view) => {
-                self.reach.hear(self.id, &view)?;
+                self.contacts.hear(self.id, &view)?;
                 self.protocol.below(view, out);
             }
         }
@@ -357,12 +358,12 @@ impl<P: Protocol> Node<P> {
         Ok(())
     }
 
-    /// Whether the layer below could have delivered this. Permits may come late, from who is no neighbour any more.
+    /// Whether the layer below could have delivered this. Permits may come late, from a former neighbour.
     pub fn admit(&self, from: NodeId, got: Incarnation, permits: bool) -> Result<(), Refusal> {
         match self.incarnation(from) {
             Some(now) if now == got => Ok(()),
             Some(now) => Err(Refusal::WrongIncarnation { from, got, now }),
-            None => self.reach.admits_late(self.id, from, permits),
+            None => self.contacts.admits_late(self.id, from, permits),
         }
     }
 
@@ -371,7 +372,7 @@ impl<P: Protocol> Node<P> {
         for effect in &out.effects()[start..] {
             match effect {
                 Effect::Revoke(demand) => self.phase = Phase::Waiting(*demand),
-                Effect::Depart => self.reach.depart(),
+                Effect::Depart => self.contacts.depart(),
                 _ => {}
             }
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use driftlock_protocol::ideal::{Ideal, Start};
 use driftlock_protocol::{
-    ALGORITHMS, Charter, Crossing, Demand, Effect, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out,
-    Outbox, Protocol, Reach, ReachOf, Repairs, Stay, View, Visitor, carries_permits,
+    ALGORITHMS, Charter, Contacts, ContactsOf, Crossing, Demand, Effect, Harm, Incarnation, Input, InputOf, LinkEvent,
+    Node, NodeId, Out, Outbox, Protocol, Repairs, Stay, View, Visitor, carries_permits,
 };
 
 /// Runs of each algorithm.
@@ -71,7 +71,7 @@ impl<P: Protocol> Newcomers<P> {
         let (id, mut out) = (Self::id(0), Outbox::new());
         let mut protocol = P::blank(id, &self.charter);
         protocol.mint(self.charter.k, GENERATION, &mut out);
-        self.nodes[0] = Node::new(id, protocol, ReachOf::<P::View>::default());
+        self.nodes[0] = Node::new(id, protocol, ContactsOf::<P::View>::default());
         self.carry_out(0, &mut out);
     }
 
@@ -193,7 +193,7 @@ impl<P: Protocol> Newcomers<P> {
 
     /// It enters or is about to leave, and all others are told so.
     fn cross(&mut self, node: usize) {
-        if self.nodes[node].reach().is_anywhere() {
+        if self.nodes[node].contacts().is_anywhere() {
             return self.tell(node, Crossing::Leaving);
         }
         let (stay, life) = (Stay(self.draws.next()), self.new_life());
@@ -204,7 +204,7 @@ impl<P: Protocol> Newcomers<P> {
     }
 
     fn inside(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.nodes.len()).filter(|&at| self.nodes[at].reach().is_anywhere())
+        (0..self.nodes.len()).filter(|&at| self.nodes[at].contacts().is_anywhere())
     }
 
     fn tell_others(&mut self, node: usize, crossing: &Crossing) {
@@ -218,7 +218,7 @@ impl<P: Protocol> Newcomers<P> {
     fn cross_misled(&mut self, node: usize) {
         let peer = NodeId(u32::try_from(self.draws.below(5)).expect("few"));
         let life = self.new_life();
-        let crossing = match self.nodes[node].reach().is_anywhere() {
+        let crossing = match self.nodes[node].contacts().is_anywhere() {
             true if peer == Self::id(node) => Crossing::Leaving,
             true if self.draws.below(2) == 0 => Crossing::Parted { peer },
             true => Crossing::Met { peer, life },

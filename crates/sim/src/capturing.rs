@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use driftlock_field::capture::Capture;
 use driftlock_net::wire::{Datagram, WireError};
 
-/// A file for Wireshark that is being written, if anybody wants one. What can not be written ends it, and is told at
+/// A file for Wireshark that is being written, if anybody wants one. What cannot be written ends it, and is told at
 /// the end.
 #[derive(Default)]
 pub(crate) struct Capturing {

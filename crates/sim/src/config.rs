@@ -501,7 +501,7 @@ mod tests {
         assert!(refusal(|c| c.mobility = f64::INFINITY).contains("mobility"));
         assert!(refusal(|c| c.connectivity = 0.01).contains("too small to connect 30 nodes"));
         assert!(refusal(|c| c.topology = "0-1,1-99".parse().unwrap()).contains("the link 1-99 leads to a node that"));
-        assert!(refusal(|c| c.topology = "0-1".parse().unwrap()).contains("node 2 can not be reached from node 0"));
+        assert!(refusal(|c| c.topology = "0-1".parse().unwrap()).contains("node 2 cannot be reached from node 0"));
         assert_eq!(
             refusal(|c| (c.topology, c.connectivity) = ("ring".parse().unwrap(), 0.5)),
             "connectivity is for random graphs: which links there are, topology = ring says"

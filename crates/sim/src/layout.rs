@@ -36,7 +36,7 @@ pub enum LayoutError {
     #[error("the link {0}-{1} is there twice")]
     Twice(NodeId, NodeId),
     /// Two parts.
-    #[error("node {0} can not be reached from node 0 over these links: add one that connects them")]
+    #[error("node {0} cannot be reached from node 0 over these links: add one that connects them")]
     Apart(NodeId),
 }
 
@@ -151,6 +151,6 @@ mod tests {
         assert_eq!(says("0-1,1-3"), "the link 1-3 leads to a node that does not exist: there are 3, counted from 0");
         assert_eq!(says("0-1,2-2"), "the link 2-2 leads from a node to itself");
         assert_eq!(says("0-1,1-2,1-0"), "the link 1-0 is there twice");
-        assert!(says("0-2").starts_with("node 1 can not be reached from node 0"));
+        assert!(says("0-2").starts_with("node 1 cannot be reached from node 0"));
     }
 }

@@ -105,7 +105,7 @@ pub fn trace_header(plan: &Plan) -> Header {
 }
 
 /// Runs the field of a plan as its watcher orders, until that has seen enough or something is violated: then it is
-/// asked no more. Fails only if the trace can not be written.
+/// asked no more. Fails only if the trace cannot be written.
 ///
 /// # Panics
 /// If the plan has no field.

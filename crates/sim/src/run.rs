@@ -126,7 +126,7 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
-/// Runs one replication. Fails only if what is to be recorded can not be written.
+/// Runs one replication. Fails only if what is to be recorded cannot be written.
 pub fn replicate(plan: &Plan, replication: u32, records: Records) -> io::Result<Replication> {
     plan.algorithm.visit(Replicate { plan, replication, records })
 }

@@ -5,7 +5,7 @@
 //! as it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives
 //! crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while
 //! their applications go on; and one that stands overtaking meets messages that overtake one another and are late by
-//! more than any of its timeouts. What was injected is counted, so that runs can not pass for nothing. All of it
+//! more than any of its timeouts. What was injected is counted, so that runs cannot pass for nothing. All of it
 //! follows from a seed, the size of the network included unless it is given.
 
 mod changes;
@@ -73,7 +73,7 @@ pub enum Crowd {
 /// How many nodes may be asked for.
 const NODES: RangeInclusive<u32> = 3..=200;
 
-/// So many nodes can not be drawn.
+/// So many nodes cannot be drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("{0} nodes: fault-and-heal runs take {min} to {max}", min = NODES.start(), max = NODES.end())]
 pub struct NodesError(u32);
@@ -282,7 +282,7 @@ impl Case {
         Header { field: self.terrain.as_ref().map(Terrain::plane), ..header.with_constants(&self.constants) }
     }
 
-    /// Runs it. Fails only if the trace can not be written.
+    /// Runs it. Fails only if the trace cannot be written.
     pub fn run(&self, algorithm: &Algorithm, repairs: Repairs, recorder: Option<Writer>) -> io::Result<Report> {
         algorithm.visit(RunCase { case: self, repairs, recorder })
     }

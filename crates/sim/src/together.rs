@@ -44,7 +44,7 @@ pub fn writers(first: Writer, resources: u32) -> Vec<Option<Writer>> {
 }
 
 /// Runs these plans on the field of the first until all of them have had their entries, and gives what came of each.
-/// `records`: where the steps of each are recorded. Fails only if a trace can not be written.
+/// `records`: where the steps of each are recorded. Fails only if a trace cannot be written.
 ///
 /// # Panics
 /// If the first plan has no field, or another one has other nodes.

@@ -118,7 +118,7 @@ struct World<'a> {
 }
 
 /// Runs it from the start to the end, and writes every packet there, if told, as Wireshark reads it. The same plan
-/// gives the same report. Fails only if that can not be written, or if a file of movements is not any more what it was.
+/// gives the same report. Fails only if that cannot be written, or if a file of movements is not any more what it was.
 pub fn run(plan: &Plan, capture: Option<Box<dyn Write>>) -> io::Result<Report> {
     let mut world = World::new(plan).map_err(io::Error::other)?;
     if let Some(writer) = capture {

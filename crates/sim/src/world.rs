@@ -9,8 +9,8 @@ use driftlock_protocol::ideal::{
     Start, Way,
 };
 use driftlock_protocol::{
-    Carrier, Charter, Constants, Demand, Deployment, Flight, Grant, Incarnation, Input, InputOf, Moment, Node, NodeId,
-    Out, Outbox, Protocol, Reach, Refusal, Repairs, Terms,
+    Carrier, Charter, Constants, Contacts, Demand, Deployment, Flight, Grant, Incarnation, Input, InputOf, Moment,
+    Node, NodeId, Out, Outbox, Protocol, Refusal, Repairs, Terms,
 };
 use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::Writer;
@@ -167,7 +167,7 @@ impl<P: Protocol> World<P> {
         let variant = terms.variant::<P>(variant).expect("they were checked");
         let protocols = P::deploy(deployment, variant, repairs);
         let nodes: Vec<_> =
-            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.reach(id))).collect();
+            deployment.ids().zip(protocols).map(|(id, protocol)| Node::new(id, protocol, ideal.contacts(id))).collect();
         let mut world = Self {
             now: Time::ZERO,
             queue: Queue::default(),
@@ -265,7 +265,7 @@ impl<P: Protocol> World<P> {
 
     /// Whether `node` is about to leave the neighbourhood.
     pub fn is_leaving(&self, node: NodeId) -> bool {
-        self.shell(node).reach().is_leaving()
+        self.shell(node).contacts().is_leaving()
     }
 
     /// Whether nothing is in flight and nothing else is to come.

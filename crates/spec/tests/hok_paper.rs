@@ -67,7 +67,7 @@ fn introduction(policy: Policy) -> Stage {
 #[test]
 fn section_1_first_come_first_served_nobody_enters_although_two_could() {
     let mut stage = introduction(Policy::FirstCome);
-    assert_eq!(in_cs(&stage), [3], "nodes 1 and 2 can not enter although 3 units are free");
+    assert_eq!(in_cs(&stage), [3], "nodes 1 and 2 cannot enter although 3 units are free");
     stage.release(3);
     assert_eq!(order_of_entry(&mut stage), [0, 1, 2]);
     assert_eq!(stage.violation, None);

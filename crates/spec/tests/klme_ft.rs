@@ -189,7 +189,7 @@ fn with_two_members_the_crash_of_the_leader_stops_everything_and_breaks_nothing(
     place.pass(1);
     place.crash(0);
     place.pass(10_000);
-    assert!(!place.is_critical(1), "it can not know that it is alone");
+    assert!(!place.is_critical(1), "it cannot know that it is alone");
     place.leave(1);
     place.pass_until(|place| !place.is_inside(1), VARIANT.farewell.as_secs() + 1);
 }

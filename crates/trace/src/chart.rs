@@ -452,7 +452,7 @@ impl Drawing {
         known.or_else(|| self.cut_off.take_oldest(way)).or_else(|| self.under_way.take_oldest(way))
     }
 
-    /// A message that can not arrive any more is back at its sender.
+    /// A message that cannot arrive any more is back at its sender.
     fn give_back(&mut self, way: Way, said: &Value) {
         let row = self.row();
         let message = self.late(way, said);

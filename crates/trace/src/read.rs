@@ -16,11 +16,11 @@ const WROTE: [(u32, &str); 3] = [
     (3, "driftlock 0.1.0 before its release (commits from 1b0d118 on)"),
 ];
 
-/// Why a trace can not be read.
+/// Why a trace cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The file can not be opened or read.
-    #[error("can not read the trace: {0}")]
+    /// The file cannot be opened or read.
+    #[error("cannot read the trace: {0}")]
     Io(#[from] io::Error),
     /// There is nothing in it.
     #[error("the trace is empty")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use driftlock_protocol::ideal::{Ideal, IdealOf};
 use driftlock_protocol::{
-    Algorithm, Charter, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol, ReachOf,
+    Algorithm, Charter, ContactsOf, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol,
     Repairs, Terms, Visitor, WrongConstant,
 };
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub struct Difference {
 /// Why a replay could not be carried out.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// The trace can not be read.
+    /// The trace cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The trace is of an algorithm that is not there.
@@ -97,7 +97,7 @@ pub enum ReplayError {
     /// Constants that the algorithm does not have, or that make no sense.
     #[error("its first line is damaged: {0}")]
     Constant(#[from] WrongConstant),
-    /// An input that the algorithm can not take.
+    /// An input that the algorithm cannot take.
     #[error("the input on line {line} is not one of {algorithm}: {error}")]
     BadInput {
         /// Counted from 1.
@@ -243,22 +243,22 @@ impl Visitor for Begin<'_> {
         let charter = Charter::new(resource.k, variant, repairs);
         let deployments = header.deployments(resource);
         let protocols = deployed::<P>(&deployments, variant, repairs);
-        let reaches = reaches::<P>(&deployments);
-        let nodes = (0..).map(NodeId).zip(protocols).zip(reaches);
-        let nodes = nodes.map(|((id, protocol), reach)| (id, Node::new(id, protocol, reach))).collect();
+        let contacts = contacts::<P>(&deployments);
+        let nodes = (0..).map(NodeId).zip(protocols).zip(contacts);
+        let nodes = nodes.map(|((id, protocol), contacts)| (id, Node::new(id, protocol, contacts))).collect();
         Ok(Box::new(Instances::<P> { tag: resource.algorithm.clone(), charter, nodes }))
     }
 }
 
-/// Whom each node reaches at the start, in its own neighbourhood or on the links that there are.
-fn reaches<P: Protocol>(deployments: &[Deployment]) -> Vec<ReachOf<P::View>> {
+/// Whom each node contacts at the start, in its own neighbourhood or on the links that there are.
+fn contacts<P: Protocol>(deployments: &[Deployment]) -> Vec<ContactsOf<P::View>> {
     let first = IdealOf::<P>::new(&deployments[0]);
-    let mut reaches: Vec<_> = deployments[0].ids().map(|id| first.reach(id)).collect();
+    let mut contacts: Vec<_> = deployments[0].ids().map(|id| first.contacts(id)).collect();
     for start in &deployments[1..] {
         let there = IdealOf::<P>::new(start);
-        start.members.iter().for_each(|&member| reaches[member.index()] = there.reach(member));
+        start.members.iter().for_each(|&member| contacts[member.index()] = there.contacts(member));
     }
-    reaches
+    contacts
 }
 
 struct Instances<P: Protocol> {

@@ -16,7 +16,7 @@ use crate::{End, Header, Join, LinkChange, Loss, MemberChange, Scene};
 /// Writes the lines of a trace, for one resource in one neighbourhood. Others write into the same trace: see
 /// [`Writer::of_neighbourhood`] and [`Writer::of_resource`].
 ///
-/// A world can not stop in the middle of a step because a disk is full, so the first error is kept and
+/// A world cannot stop in the middle of a step because a disk is full, so the first error is kept and
 /// [`Writer::finish`] returns it.
 pub struct Writer {
     lines: Rc<RefCell<Lines>>,

@@ -18,7 +18,7 @@ export class Clauses {
       const pages = (await response.json()) as unknown as Fields;
       if (isFields(pages)) this.#pages = pages;
     } catch {
-      // Opened as a file the page can not read it: the marks stand without their text.
+      // Opened as a file the page cannot read it: the marks stand without their text.
     }
   }
 

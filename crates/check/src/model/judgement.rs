@@ -15,7 +15,7 @@ impl<P: Protocol> Model<P> {
     /// The nodes that wait and must be served in time, as a set of bits.
     ///
     /// A part of the network without a token can serve nobody, and where somebody wants more units than the part has,
-    /// the others may have to wait behind that: an algorithm that serves in some order can not know that it is in vain.
+    /// the others may have to wait behind that: an algorithm that serves in some order cannot know that it is in vain.
     pub(crate) fn owed(&self, state: &State) -> u8 {
         self.owed_if(state, true)
     }

@@ -144,7 +144,7 @@ fn files(what: &[String]) -> Result<Vec<File>, Failure> {
         } else if path.extension().is_some_and(|extension| extension == "toml") {
             files.push((None, word.clone(), fs::read_to_string(path).map_err(Failure::read(path))?));
         } else {
-            return Err(Failure::Other(format!("{word:?} can not be reproduced; {}", paper::in_a_sentence())));
+            return Err(Failure::Other(format!("{word:?} cannot be reproduced; {}", paper::in_a_sentence())));
         }
     }
     Ok(files)

@@ -2,7 +2,7 @@
 //! two of them change places.
 
 use driftlock_protocol::ideal::{Change, Course, Cut, Ideal, Kind, Needs, News, NoLink, Start, Way, Whom};
-use driftlock_protocol::{Deployment, Incarnation, NodeId, Reach, Refusal, Stay, View};
+use driftlock_protocol::{Contacts, Deployment, Incarnation, NodeId, Refusal, Stay, View};
 use serde::{Deserialize, Serialize};
 
 /// Two nodes change places.
@@ -22,14 +22,14 @@ pub(crate) struct Beside {
 
 impl View for Beside {
     type Ideal = Circle;
-    type Reach = Behind;
+    type Contacts = Behind;
 }
 
 /// Who may speak to a node: the one before it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Behind(Option<(NodeId, Incarnation)>);
 
-impl Reach for Behind {
+impl Contacts for Behind {
     type View = Beside;
 
     fn hear(&mut self, _me: NodeId, beside: &Beside) -> Result<(), Refusal> {
@@ -134,7 +134,7 @@ impl Ideal for Circle {
         self.incarnation
     }
 
-    fn reach(&self, node: NodeId) -> Behind {
+    fn contacts(&self, node: NodeId) -> Behind {
         let before = self.before(node);
         Behind(Some((before, self.ways[before.index()])))
     }

@@ -105,8 +105,8 @@ fn a_restored_node_is_quiet_for_a_lease_and_its_application_shows_its_grant_with
     assert_eq!(stored.grant, None, "a lease ends by itself");
     let restored = |now| {
         let mut out = Outbox::new();
-        let reach = Membership::of(Some(Incarnation(1)));
-        let mut seat = Seat::<KlmeFt>::restore(now, ME, &LEASED, stored.clone(), reach, &mut out);
+        let contacts = Membership::of(Some(Incarnation(1)));
+        let mut seat = Seat::<KlmeFt>::restore(now, ME, &LEASED, stored.clone(), contacts, &mut out);
         assert_eq!(seat.unstored(), None, "it has just been read");
         seat
     };

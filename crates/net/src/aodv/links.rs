@@ -172,7 +172,7 @@ impl<A: Clone, D> Router<A, D> {
         self.report(now, vec![Unreachable { destination, seq }], vec![from], out);
     }
 
-    /// Tells those who route through this node what they can not reach, unless there has been too much of it.
+    /// Tells those who route through this node what they cannot reach, unless there has been too much of it.
     fn report(&mut self, now: Time, lost: Vec<Unreachable>, mut affected: Vec<NodeId>, out: &mut Vec<Effect<A, D>>) {
         affected.sort_unstable();
         affected.dedup();

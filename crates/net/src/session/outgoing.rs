@@ -39,7 +39,7 @@ pub(super) struct Outgoing<M> {
     wait: Span,
     /// Since when nothing has been acknowledged.
     stalled: Time,
-    /// Whether the layer below has said since then that the receiver can not be reached.
+    /// Whether the layer below has said since then that the receiver cannot be reached.
     hinted: bool,
 }
 

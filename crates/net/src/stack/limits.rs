@@ -86,7 +86,7 @@ impl Resident {
     }
 }
 
-/// Why a node can not take part in a resource.
+/// Why a node cannot take part in a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(
     "a message about {k} units and {members} nodes may take {longest} bytes, and at most {most} are sent: share fewer \

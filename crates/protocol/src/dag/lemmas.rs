@@ -13,7 +13,7 @@ type Verdict = Result<(), String>;
 
 /// A node without a token that has neighbours has a lower one, as far as it knows, unless it pauses.
 pub(crate) fn has_a_way_out(dag: &Dag) -> Verdict {
-    if dag.is_settled() && dag.has_no_lower_neighbour() {
+    if dag.has_no_reversal_due() && dag.has_no_lower_neighbour() {
         return Err(format!("node {} holds no token and has no lower neighbour", dag.my_height.id));
     }
     Ok(())

@@ -33,7 +33,7 @@ pub const PENDING_REQUEST: Repair =
     Repair::new(7, "pending-request", "a request whose next hop is gone is remembered and sent when there is a way");
 /// RELEASE without a way.
 pub const KEEP_RELEASE: Repair =
-    Repair::new(8, "keep-release", "units that can not be sent to the token are kept until they can");
+    Repair::new(8, "keep-release", "units that cannot be sent to the token are kept until they can");
 /// When UPDATE is sent.
 pub const UPDATE_FRONT: Repair =
     Repair::new(9, "update-front", "next is told of every change of the front of Q, whatever the change came from");

@@ -459,7 +459,7 @@ fn a_pause_ends_when_the_token_comes_or_a_link_changes() {
         disarmed && !node.dag.pace.paused
     };
     assert!(ends(|node, out| node.message(NodeId(0), handed(0, 0, None), out)));
-    assert!(ends(|node, out| node.message(NodeId(7), handed(7, 0, None), out)), "from who is no neighbour any more");
+    assert!(ends(|node, out| node.message(NodeId(7), handed(7, 0, None), out)), "from a former neighbour");
     assert!(ends(|node, out| node.undelivered(NodeId(2), handed(1, 1, None), out)));
     assert!(ends(|node, out| node.below(down(2), out)));
     assert!(ends(|node, out| node.below(up(5), out)));

@@ -105,7 +105,7 @@ impl Links {
         self.reached(NodeId(0), without).iter().all(|is_reached| *is_reached)
     }
 
-    /// The first node that can not be reached from node 0, if there is one.
+    /// The first node that cannot be reached from node 0, if there is one.
     pub fn unreachable(&self) -> Option<NodeId> {
         let reached = self.reached(NodeId(0), None);
         (0..).map(NodeId).zip(reached).find(|(_, is_reached)| !is_reached).map(|(node, _)| node)
@@ -262,7 +262,7 @@ impl Ideal for Links {
         self.incarnation
     }
 
-    fn reach(&self, node: NodeId) -> Linked {
+    fn contacts(&self, node: NodeId) -> Linked {
         self.of(node).collect()
     }
 

@@ -194,7 +194,7 @@ impl Ideal for Neighbourhood {
         self.life
     }
 
-    fn reach(&self, node: NodeId) -> Membership {
+    fn contacts(&self, node: NodeId) -> Membership {
         Membership::of(self.life_of(node))
     }
 
@@ -206,7 +206,7 @@ impl Ideal for Neighbourhood {
         }
     }
 
-    fn stays(&self, node: NodeId) -> bool {
+    fn counts_on_service(&self, node: NodeId) -> bool {
         matches!(self.places[node.index()], Place::Inside { leaving: false, .. })
     }
 
@@ -291,7 +291,7 @@ mod tests {
         let leaving = apply(&mut neighbourhood, &LEAVES, A);
         assert_eq!(leaving, [News::Tells(A, Crossing::Leaving)]);
         assert_eq!(neighbourhood.way(B, A), Ok(Way::Open(Incarnation(0))), "it is a member still");
-        assert!(!neighbourhood.stays(A) && neighbourhood.stays(B));
+        assert!(!neighbourhood.counts_on_service(A) && neighbourhood.counts_on_service(B));
         assert_eq!(may(&neighbourhood), "crash 0; leave 1; crash 1; join 2; kill 0; wipe 0; kill 1; wipe 1");
         let mut news = Vec::new();
         neighbourhood.depart(A, &mut news);

@@ -65,7 +65,7 @@ fn section_agrees_with_state(node: &Krl) -> Verdict {
 /// to it then. The paper assumes k < n: where every node holds a token, the topmost one cannot have a higher neighbour.
 fn requests_have_a_way_in(node: &Krl) -> Verdict {
     let acknowledged = node.dag.neighbours.iter().all(|neighbour| neighbour.unacknowledged == 0);
-    if node.dag.is_settled() && acknowledged && node.token_holder() && node.dag.has_no_higher_neighbour() {
+    if node.dag.has_no_reversal_due() && acknowledged && node.token_holder() && node.dag.has_no_higher_neighbour() {
         return Err(format!("node {} holds a token and has no higher neighbour", node.id));
     }
     Ok(())

@@ -42,7 +42,7 @@ pub const WATCH: Repair =
 pub const OUTDO: Repair = Repair::new(
     16,
     "outdo",
-    "a leader takes a greater number when a copy holder can not follow it because it has voted for one",
+    "a leader takes a greater number when a copy holder cannot follow it because it has voted for one",
 );
 /// Likewise, candidates.
 pub const HEED: Repair =

@@ -158,7 +158,7 @@ pub enum TerrainError {
     /// Nothing can be drawn from this.
     #[error("faults: {0}")]
     Faults(#[from] Nonsense),
-    /// The file of movements can not be read.
+    /// The file of movements cannot be read.
     #[error("{}: {reason}", path.display())]
     Unreadable {
         /// Which.

@@ -3,7 +3,7 @@
 
 use driftlock_net::Span;
 use driftlock_protocol::ideal::Ideal;
-use driftlock_protocol::{Incarnation, NodeId, Protocol, Reach, View};
+use driftlock_protocol::{Contacts, Incarnation, NodeId, Protocol, View};
 use rand::RngExt;
 
 use super::{Step, World};
@@ -121,7 +121,7 @@ impl<P: Protocol> World<P> {
 
     /// A node is told this of another one, if it is inside and up.
     fn tell_hint(&mut self, node: NodeId, peer: NodeId, life: Option<Incarnation>) -> Step<()> {
-        if node == peer || !self.shell(node).reach().is_anywhere() || self.is_down(node) {
+        if node == peer || !self.shell(node).contacts().is_anywhere() || self.is_down(node) {
             return Ok(());
         }
         P::View::hint(peer, life).map_or(Ok(()), |view| self.tell(node, view))

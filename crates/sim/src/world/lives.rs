@@ -253,7 +253,7 @@ impl<P: Protocol> World<P> {
         if let Some(forget) = self.lives.forget {
             forget(&mut stored);
         }
-        Node::restore(id, &self.charter, stored, self.ideal.reach(id), out)
+        Node::restore(id, &self.charter, stored, self.ideal.contacts(id), out)
     }
 
     /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any

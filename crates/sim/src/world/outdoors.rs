@@ -8,7 +8,7 @@ use driftlock_net::parcel::Resource;
 use driftlock_net::stack::Told;
 use driftlock_protocol::ideal::Ideal;
 use driftlock_protocol::{
-    Carrier, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol, Reach, ReachOf,
+    Carrier, Contacts, ContactsOf, Harm, Incarnation, Input, InputOf, LinkEvent, Node, NodeId, Out, Outbox, Protocol,
     Refusal, Status, View,
 };
 use driftlock_spec::Violation;
@@ -244,7 +244,7 @@ impl<P: Protocol> World<P> {
 
     /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
     pub(super) fn cut_off_afield(&mut self, node: NodeId) {
-        for (peer, incarnation) in self.shell(node).reach().links().to_vec() {
+        for (peer, incarnation) in self.shell(node).contacts().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
         }
     }
@@ -287,8 +287,8 @@ impl<P: Protocol> World<P> {
                 Held::Event(event) => self.queue.schedule(self.now, event),
                 Held::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
-                    let enters = ReachOf::<P::View>::default().hear(node, &view).is_ok();
-                    if enters || self.shell(node).reach().is_anywhere() {
+                    let enters = ContactsOf::<P::View>::default().hear(node, &view).is_ok();
+                    if enters || self.shell(node).contacts().is_anywhere() {
                         self.tell(node, view)?;
                     }
                 }

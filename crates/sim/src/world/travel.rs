@@ -4,7 +4,7 @@ use std::mem;
 
 use driftlock_field::plane::Leg;
 use driftlock_net::Time;
-use driftlock_protocol::{Node, NodeId, Protocol, Reach};
+use driftlock_protocol::{Contacts, Node, NodeId, Protocol};
 use driftlock_trace::Scene;
 
 use super::World;
@@ -59,7 +59,7 @@ impl<P: Protocol> World<P> {
     /// Takes a node out that is outside of the neighbourhood: it goes elsewhere, with what its application waits for.
     pub fn take(&mut self, node: NodeId) -> Traveller<P> {
         let at = node.index();
-        debug_assert!(!self.nodes[at].reach().is_anywhere() && self.armed[at].is_empty());
+        debug_assert!(!self.nodes[at].contacts().is_anywhere() && self.armed[at].is_empty());
         let waiter = self.nodes[at].demand().map(|_| self.meter.departed(node));
         self.oracle.vanished(node);
         let blank = Node::blank(node, &self.charter);

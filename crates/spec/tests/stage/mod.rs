@@ -49,7 +49,7 @@ impl<P: Protocol> Stage<P> {
     fn deployed(deployment: &Deployment, variant: P::Variant, repairs: Repairs) -> Self {
         let ideal = IdealOf::<P>::new(deployment);
         let protocols = P::deploy(deployment, variant, repairs);
-        let nodes = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, ideal.reach(id))).collect();
+        let nodes = deployment.ids().zip(protocols).map(|(id, node)| Node::new(id, node, ideal.contacts(id))).collect();
         Self {
             k: deployment.k,
             nodes,
@@ -138,7 +138,7 @@ impl<P: Protocol> Stage<P> {
         self.check();
     }
 
-    /// What the shell says to a request that can not be.
+    /// What the shell says to a request that cannot be.
     pub(crate) fn refusal(&self, node: u32, demand: Demand) -> Option<String> {
         let refused = self.nodes[node as usize].clone().step(Input::Request(demand), &mut Outbox::new());
         refused.err().map(|error| error.to_string())

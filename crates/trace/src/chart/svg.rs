@@ -398,7 +398,7 @@ fn open_end(x: usize, y: usize) -> String {
     format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"3.5\" fill=\"#FFFFFF\"/>")
 }
 
-/// The text as XML reads it back; what XML can not hold at all is replaced.
+/// The text as XML reads it back; what XML cannot hold at all is replaced.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

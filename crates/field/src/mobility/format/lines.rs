@@ -118,7 +118,7 @@ pub(super) const NO_TEXT: &str =
 
 /// Why reading has failed.
 pub(super) fn unreadable(error: &io::Error) -> String {
-    format!("the file can not be read: {error}; is it all there, and undamaged?")
+    format!("the file cannot be read: {error}; is it all there, and undamaged?")
 }
 
 /// Any number but the infinite.
