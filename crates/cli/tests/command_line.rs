@@ -435,6 +435,30 @@ fn a_trace_is_written_replayed_and_rerun() {
 }
 
 #[test]
+fn a_rerun_compares_every_byte_and_names_the_first_line_that_differs() {
+    let scratch = Scratch::new("bytes");
+    let trace = scratch.path("run.jsonl");
+    assert_eq!(quick(&["--trace", &trace]).code, 0);
+    let text = fs::read_to_string(&trace).expect("written");
+    let lines = text.lines().count();
+    let cut = text.lines().take(9).map(|line| line.to_owned() + "\n").collect::<String>();
+    for (other, says) in [
+        (text.replace('\n', "\r\n"), "line 1 came out differently".to_owned()),
+        (text.replacen("],\"", "], \"", 1), "line 1 came out differently".into()),
+        (text.replacen("{\"t\":", "{\"more\":0,\"t\":", 1), "line 2 came out differently".into()),
+        (text.trim_end().into(), format!("line {lines} came out differently")),
+        (format!("{text}garbage"), format!("line {} is there", lines + 1)),
+        (format!("{text}\n"), format!("line {} is there", lines + 1)),
+        (text.repeat(2), format!("line {} is there", lines + 1)),
+        (cut, "it ends after line 9".into()),
+    ] {
+        fs::write(&trace, other).expect("written");
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 1 && said.out.contains(&says), "{says}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
 fn a_trace_of_a_run_with_awkward_numbers_is_rerun() {
     let scratch = Scratch::new("awkward");
     let trace = scratch.path("run.jsonl");

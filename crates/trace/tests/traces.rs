@@ -105,6 +105,9 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal(&text[..text.len() - 5]).contains("truncated"));
     let second = text.lines().nth(1).expect("a step");
     assert!(refusal(&text.replace(second, "{\"t\":")).contains("line 2"));
+    for more in [second, "garbage", "\n", &text] {
+        assert!(refusal(&format!("{text}{more}")).contains("line 5 of the trace comes after its end"), "{more}");
+    }
 }
 
 #[test]
