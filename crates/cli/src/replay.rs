@@ -10,7 +10,7 @@ use driftlock_sim::afield::TerrainError;
 use driftlock_sim::config::{Config, ConfigError, unknown_repair};
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
-use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, replay};
+use driftlock_trace::replay::{Difference, HeaderDifference, Outcome as Replayed, ReplayError, replay};
 use driftlock_trace::{Header, Origin, ReadError, Reader, Writer};
 
 use crate::failure::{Failure, Outcome};
@@ -18,9 +18,12 @@ use crate::results::print;
 use crate::{list, movements};
 
 const EXAMPLES: &str = "\
-Without --rerun, the recorded inputs are fed to fresh nodes and every output is compared: this needs no seed, and takes
-the traces of all worlds. With --rerun, the simulation itself is run again from its seed, and must give the same trace
-byte for byte (once it is decompressed); the folder makes no difference, but a file of movements must be where it was, as seen from the trace.
+Without --rerun, the recorded inputs are fed to fresh nodes, and every output and status is compared, those of the first
+line included: this needs no seed, and takes the traces of all worlds. With --rerun, the simulation itself is run again
+from its seed, and must give the same trace byte for byte (once it is decompressed); the folder makes no difference, but
+a file of movements must be where it was, as seen from the trace.
+
+Exit codes: 0 all is the same, 1 something differs, 2 it could not be run, or the trace is damaged.
 
 Examples:
   driftlock sim --entries 20 --replications 1 --trace run.jsonl && driftlock replay run.jsonl
@@ -58,6 +61,12 @@ fn replay_steps(path: &Path) -> Outcome {
         }
         Replayed::Differs(difference) => {
             print(&describe(path, &difference))?;
+            Ok(ExitCode::from(1))
+        }
+        Replayed::HeaderDiffers(HeaderDifference { place, recorded, replayed }) => {
+            let says =
+                format!("line 1 came out differently, in {place}\n  recorded: {recorded}\n  replayed: {replayed}");
+            print(&format!("{}: {says}\n", path.display()))?;
             Ok(ExitCode::from(1))
         }
     }

@@ -493,6 +493,10 @@ fn a_trace_that_was_tampered_with_is_a_violation_and_a_damaged_one_can_not_be_ru
         let said = driftlock(args);
         assert!(said.code == 1 && said.out.contains("came out differently"), "{}{}", said.out, said.err);
     }
+    fs::write(&trace, text.replacen("\"tokens\":\"each\"", "\"tokens\":\"one\"", 1)).expect("written");
+    let said = driftlock(&["replay", &trace]);
+    let says = "line 1 came out differently, in resources[0].tokens\n  recorded: \"one\"\n  replayed: \"each\"\n";
+    assert!(said.code == 1 && said.out.ends_with(says), "{}{}", said.out, said.err);
     let without_a_step: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| line).collect();
     fs::write(&trace, without_a_step.join("\n") + "\n").expect("written");
     assert_ne!(driftlock(&["replay", &trace]).code, 0, "a step is missing");

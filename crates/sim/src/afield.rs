@@ -527,6 +527,9 @@ impl Afield {
 
     /// Everybody goes to a place of its own, and stays there.
     pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        if let Some(scenery) = &mut self.scenery {
+            scenery.settled(now);
+        }
         self.medium.settle(now, points)
     }
 
