@@ -31,7 +31,8 @@ For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
 survived, forget everything, and come back, while the applications of half of them go on; members are told too late, or \
 wrongly, which nodes come and go; and half of the runs are long and quiet, with up to half of the members cut off \
-for a time. What was injected is counted.
+for a time. What was injected is counted, and what never was, although it could have been, is said in the last line: about \
+that these runs say nothing, and more of them may.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
 on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
@@ -50,7 +51,9 @@ Examples:
   driftlock soak krl --field --nodes 50     crowds, half of them in a hall
   driftlock soak klme-ft --constant beat=5 --constant lease=15
   driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
-  driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
+  driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl
+
+Exit codes: 0 all runs held, 1 one was violated, 2 it could not be run.";
 
 /// The flags of `driftlock soak`.
 #[derive(clap::Args)]
@@ -145,13 +148,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let restless = restless.into_inner();
         print(&format!("at rest in the end, with no message under way and no timer: all but {restless} runs\n"))?;
     }
-    let missing = injected.missing(algorithm, crowd, args.runs);
-    if missing.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+    let missing = injected.missing(algorithm, crowd, args.runs).join(", ");
+    if !missing.is_empty() {
+        print(&format!("but there were no {missing} in any of these runs, so they say nothing about that\n"))?;
     }
-    let missing = missing.join(", ");
-    print(&format!("but there were no {missing} in any of these runs, so they say nothing about that\n"))?;
-    Ok(ExitCode::from(1))
+    Ok(ExitCode::SUCCESS)
 }
 
 fn command(args: &Args, crowd: Crowd, algorithm: &Algorithm, seed: u64) -> String {
