@@ -543,7 +543,7 @@ fn soak_counts_the_runs_that_do_not_come_to_rest() {
 #[test]
 fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     let said = driftlock(&["soak", "krl", "--runs", "100"]);
-    assert!(said.code == 0 && said.out.contains("100 runs held"), "{}{}", said.out, said.err);
+    assert!(said.code == 0 && said.out.contains("krl: 100 runs held"), "{}{}", said.out, said.err);
     let said = driftlock(&["soak", "krl", "--without", "pending-request"]);
     assert!(said.code == 1 && said.out.contains("violated with seed"), "{}{}", said.out, said.err);
     let scratch = Scratch::new("soak");
@@ -558,6 +558,20 @@ fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551615", "--runs", "5"]).code, 2);
     assert_eq!(driftlock(&["soak", "rl", "--crowded"]).code, 2);
     assert_eq!(driftlock(&["soak", "krl", "--runs", "0"]).code, 2);
+}
+
+#[test]
+fn runs_of_a_soak_that_do_not_count_did_not_hold() {
+    let krl = |more: &str| driftlock(&format!("soak krl --nodes 3 {more}").split(' ').collect::<Vec<_>>());
+    let said = krl("--seed 182 --runs 1");
+    let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.code == 2 && said.out.is_empty(), "{}", said.out);
+    assert!(err.contains("krl: no run counts, seed 182: ") && err.contains("give more --runs"), "{err}");
+    let said = krl("--seed 182 --runs 2");
+    assert!(said.code == 0 && said.out.starts_with("krl: 1 run held, seeds 182 to 183; "), "{}", said.out);
+    assert!(said.out.contains("; 1 run does not count, as nothing was granted before all"), "{}", said.out);
+    let said = krl("--seed 183 --runs 1");
+    assert!(said.code == 0 && !said.out.contains(" count"), "{}", said.out);
 }
 
 #[test]
