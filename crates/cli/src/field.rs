@@ -93,7 +93,7 @@ fn key_of(error: &TerrainError) -> (&'static str, Option<usize>) {
         TerrainError::Movement(_) => ("movement", None),
         TerrainError::Radio(_) => ("radio", None),
         TerrainError::Layers(_) | TerrainError::Unfit(_) => ("layers", None),
-        TerrainError::Hearsay { .. } => ("membership", None),
+        TerrainError::Hearsay { .. } | TerrainError::NoMembers { .. } => ("membership", None),
         TerrainError::Fault(error) => ("fault", Some(error.number)),
         TerrainError::Crash { number, .. } => ("fault", Some(*number)),
         TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),

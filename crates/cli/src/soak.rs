@@ -92,12 +92,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let algorithm = list::named(&args.algorithm)?;
     let names = args.without.iter().map(String::as_str);
     let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-    let Some(end) = args.seed.checked_add(args.runs) else {
+    let Some(last) = args.seed.checked_add(args.runs - 1) else {
         return Err(Failure::Other(format!(
             "there are no {} seeds from {} on: lower --seed or --runs",
             args.runs, args.seed
         )));
     };
+    args.constants.check()?;
     let constants = args.constants.constants();
     let terms = Terms { small_scale: false, over_radios: args.field, constants: &constants };
     algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })?;
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         progress.step();
         counted.lock().unwrap_or_else(PoisonError::into_inner).add(report);
     };
-    let failed = soak(algorithm, repairs, &constants, crowd, args.seed..end, args.threads, &count);
+    let failed = soak(algorithm, repairs, &constants, crowd, args.seed..=last, args.threads, &count);
     progress.finish();
     if let Some((seed, violation)) = failed {
         let command = command(args, crowd, algorithm, seed);

@@ -276,6 +276,10 @@ fn constants_that_make_no_sense_are_refused_by_every_command() {
             assert!(said.code == 2 && err.contains(says), "{command:?} {set} says {err}");
         }
     }
+    for command in [&["sim", "--algorithm", "klme-ft"][..], &["soak", "klme-ft"], &["check", "klme-ft"]] {
+        let said = driftlock(&[command, &["--constant", "beat=5", "--constant", "beat=6"]].concat());
+        assert!(said.code == 2 && said.err.contains("--constant sets beat twice"), "{command:?} says {}", said.err);
+    }
 }
 
 #[test]
@@ -555,7 +559,9 @@ fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     assert_eq!(driftlock(&["replay", "--rerun", &trace]).code, 0);
     let said = driftlock(&["soak", "krl", "--without", "glue"]);
     assert!(said.code == 2 && said.err.contains("krl has no repair \"glue\""), "{}", said.err);
-    assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551615", "--runs", "5"]).code, 2);
+    assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551614", "--runs", "3"]).code, 2);
+    let said = driftlock(&["soak", "krl", "--seed", "18446744073709551614", "--runs", "2"]);
+    assert!(said.code == 0 && said.out.contains("seeds 18446744073709551614 to 18446744073709551615"), "{}", said.err);
     assert_eq!(driftlock(&["soak", "rl", "--crowded"]).code, 2);
     assert_eq!(driftlock(&["soak", "krl", "--runs", "0"]).code, 2);
 }
