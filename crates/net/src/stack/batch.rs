@@ -1,5 +1,7 @@
 //! What goes to one node in one drain goes together.
 
+use std::collections::BTreeMap;
+
 use driftlock_protocol::NodeId;
 
 use super::{Cargo, Effect, Letter, Packet};
@@ -80,22 +82,28 @@ fn append(former: &mut Frame<Parcel>, next: (Option<u64>, Parcel)) {
 /// What sessions want sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
-    waiting: Vec<(NodeId, Segment<Letter>)>,
+    waiting: Vec<(usize, NodeId, Segment<Letter>)>,
+    /// Receivers take turns in the order in which the first segment for each came: a node that sends a token and then
+    /// tells all others of it sends the token first.
+    turns: BTreeMap<NodeId, usize>,
 }
 
 impl Segments {
     pub(super) fn push(&mut self, to: NodeId, segment: Segment<Letter>) {
-        self.waiting.push((to, segment));
+        let last = self.turns.len();
+        let turn = *self.turns.entry(to).or_insert(last);
+        self.waiting.push((turn, to, segment));
     }
 
     /// All of it, for each receiver in order, and as much together as fits into a frame.
     pub(super) fn take(&mut self, frame_bytes_max: usize, mut send: impl FnMut(NodeId, Cargo)) {
-        self.waiting.sort_by_key(|(to, _)| *to);
+        self.turns.clear();
+        self.waiting.sort_by_key(|(turn, ..)| *turn);
         let mut waiting = self.waiting.drain(..).peekable();
-        while let Some((to, first)) = waiting.next() {
+        while let Some((turn, to, first)) = waiting.next() {
             let (mut others, mut length) = (Vec::new(), wire::encoded_len(&first));
-            while let Some((_, next)) =
-                waiting.next_if(|(peer, next)| *peer == to && length + wire::encoded_len(next) <= frame_bytes_max)
+            while let Some((.., next)) = waiting
+                .next_if(|(other, _, next)| *other == turn && length + wire::encoded_len(next) <= frame_bytes_max)
             {
                 length += wire::encoded_len(&next);
                 others.push(next);
@@ -107,5 +115,26 @@ impl Segments {
                 send(to, Cargo::Segments(others));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+
+    #[test]
+    fn segments_go_out_in_the_order_in_which_receivers_were_first_sent_something_and_together() {
+        let mut segments = Segments::default();
+        let open = |counter| Segment::Open { session: Session { counter, ..Session::default() } };
+        for (to, counter) in [(7, 0), (3, 1), (7, 2), (5, 3), (3, 4)] {
+            segments.push(NodeId(to), open(counter));
+        }
+        let mut sent = Vec::new();
+        segments.take(1_200, |to, cargo| sent.push((to.0, cargo)));
+        let both = |a, b| Cargo::Segments(vec![open(a), open(b)]);
+        assert_eq!(sent, [(7, both(0, 2)), (3, both(1, 4)), (5, Cargo::Segment(open(3)))]);
+        segments.push(NodeId(9), open(5));
+        segments.take(1_200, |to, cargo| assert_eq!((to.0, cargo), (9, Cargo::Segment(open(5)))));
     }
 }
