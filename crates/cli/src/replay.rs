@@ -18,9 +18,9 @@ use crate::results::print;
 use crate::{list, movements};
 
 const EXAMPLES: &str = "\
-Without --rerun, the recorded inputs are fed to fresh nodes, and every output and status is compared, those of the first
-line included: this needs no seed, and takes the traces of all worlds. With --rerun, the simulation itself is run again
-from its seed, and must give the same trace byte for byte (once it is decompressed); the folder makes no difference, but
+Without --rerun, the recorded inputs are fed to fresh nodes, and every output and status is compared, those of the first \
+line included: this needs no seed, and takes the traces of all worlds. With --rerun, the simulation itself is run again \
+from its seed, and must give the same trace byte for byte (once it is decompressed); the folder makes no difference, but \
 a file of movements must be where it was, as seen from the trace.
 
 Exit codes: 0 all is the same, 1 something differs, 2 it could not be run, or the trace is damaged.
