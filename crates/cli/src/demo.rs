@@ -16,8 +16,8 @@ use command::Command;
 use driftlock_field::mobility::{Area, Model, RandomWaypoint};
 use driftlock_net::{Span, Time};
 use driftlock_protocol::registry::ALGORITHMS;
-use driftlock_sim::afield::Terrain;
 use driftlock_sim::config::{Config, Plan};
+use driftlock_sim::field::FieldPlan;
 use driftlock_sim::live::{self, Order, Progress, trace_header};
 use driftlock_trace::Writer;
 use driftlock_viewer::{Hub, Source};
@@ -98,10 +98,10 @@ impl Args {
             )));
         }
         let scale = (f64::from(self.nodes) / f64::from(NODES)).sqrt().max(1.0);
-        let field = Terrain {
+        let field = FieldPlan {
             area: Area { width: 600.0 * scale, height: 450.0 * scale },
             movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 2.0, speed_max: 9.0, pause: 3.0 }),
-            ..Terrain::default()
+            ..FieldPlan::default()
         };
         let config = Config {
             algorithm: algorithm.into(),
@@ -320,11 +320,11 @@ impl Demo<'_> {
 
     fn draw(&mut self, plan: &Plan, progress: &Progress) {
         self.redrawn = Instant::now();
-        if let (Some(terminal), Some(terrain)) = (&mut self.terminal, &plan.config.field) {
+        if let (Some(terminal), Some(field)) = (&mut self.terminal, &plan.config.field) {
             let note = self.note.as_ref().map_or(String::new(), |note| format!("{note}\n"));
             let words =
                 format!("{}{note}[7] uses a dock   7? waits   7* holds a free one   7x is down\n", summary(progress));
-            terminal.draw(terrain, progress, &words);
+            terminal.draw(field, progress, &words);
         }
     }
 }

@@ -12,9 +12,9 @@ use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, V
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
-use crate::afield::Terrain;
 use crate::applications::Applications;
 use crate::config::Plan;
+use crate::field::FieldPlan;
 use crate::queue::Event;
 use crate::random::{Stays, Subject, stream};
 use crate::run::deployment;
@@ -100,7 +100,7 @@ pub struct Progress {
 pub fn trace_header(plan: &Plan) -> Header {
     let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
-    let field = plan.config.field.as_ref().map(Terrain::plane);
+    let field = plan.config.field.as_ref().map(FieldPlan::plane);
     Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
@@ -124,7 +124,7 @@ impl Visitor for Watched<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, trace, watcher } = self;
-        let terrain = plan.config.field.as_ref().expect("a plan with a field");
+        let field_plan = plan.config.field.as_ref().expect("a plan with a field");
         let deployment: &Deployment = &deployment(plan, 0);
         let setting = Setting {
             deployment,
@@ -138,7 +138,7 @@ impl Visitor for Watched<'_> {
             checked: true,
             recorder: trace,
             field: Some(
-                terrain.afield::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
+                field_plan.set_up::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
             ),
         };
         let mut live = Live::<P> {
@@ -148,7 +148,7 @@ impl Visitor for Watched<'_> {
             asks: vec![false; plan.config.nodes as usize],
             by_hand: vec![false; plan.config.nodes as usize],
             faults: BTreeMap::new(),
-            calm: Calm::new(terrain.plane().range),
+            calm: Calm::new(field_plan.plane().range),
             entries: 0,
             waited: Span::ZERO,
             refused: None,

@@ -10,10 +10,10 @@ use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
 
-use crate::afield::{Afield, Bonds, Effort, Graph, Terrain};
 use crate::applications::Applications;
 use crate::areas::traced;
 use crate::config::{Config, Plan};
+use crate::field::{Bonds, Effort, Field, FieldPlan, Graph};
 use crate::layout::Layout;
 use crate::meter::Tally;
 use crate::queue::Event;
@@ -122,7 +122,7 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let header = Header::of_neighbourhoods(plan.algorithm, plan.without.clone(), &starts, origin);
     let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
     let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
-    let field = plan.config.field.as_ref().map(Terrain::plane).or(walked);
+    let field = plan.config.field.as_ref().map(FieldPlan::plane).or(walked);
     Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
@@ -164,9 +164,9 @@ impl Visitor for Replicate<'_> {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = field_seed(plan, replication);
         // It was checked, but a file of movements may have changed since.
-        let afield =
-            |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
-        let mut field = plan.config.field.as_ref().map(afield).transpose()?;
+        let set_up =
+            |field: &FieldPlan| field.set_up::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
+        let mut field = plan.config.field.as_ref().map(set_up).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
         }
@@ -180,8 +180,8 @@ impl Visitor for Replicate<'_> {
         let bonds = run.world.bonds().map(|bonds| bonds.since(run.bonds_before));
         let toll = run.world.toll();
         let tally = run.world.finish(violation.as_ref())?.finish();
-        let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
-            terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
+        let graph = plan.config.field.as_ref().map_or(Ok(None), |field| {
+            field.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
         })?;
         Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, toll, bonds, graph, over, violation })
     }
@@ -208,7 +208,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         plan: &'a Plan,
         replication: u32,
         variant: P::Variant,
-        field: Option<Afield>,
+        field: Option<Field>,
         recorder: Option<Writer>,
     ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -439,8 +439,8 @@ mod tests {
         type Output = f64;
 
         fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
-            let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
-            let field = terrain.afield::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
+            let field = self.stormy.config.field.as_ref().expect("it is on a field");
+            let field = field.set_up::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
             let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
             let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
             until(&mut run, SETTLED - 20.0);
@@ -459,14 +459,14 @@ mod tests {
     }
 
     fn crowd(algorithm: &str, nodes: u32, load_of_all: f64) -> Plan {
-        let terrain = "area = { width = 150, height = 150 }\nmovement = { model = \"uniform\" }";
+        let field = "area = { width = 150, height = 150 }\nmovement = { model = \"uniform\" }";
         let config = Config {
             algorithm: algorithm.into(),
             nodes,
             k: 1,
             load_of_all: Some(load_of_all),
             cs_time: crate::random::Duration::Constant(0.001),
-            field: Some(toml::from_str(terrain).expect("a field")),
+            field: Some(toml::from_str(field).expect("a field")),
             ..Config::default()
         };
         config.plan().expect("it makes sense")

@@ -9,9 +9,9 @@
 //! follows from a seed, the size of the network included unless it is given.
 
 mod changes;
+mod field;
 mod injected;
 mod lives;
-mod outdoors;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,9 +30,9 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use self::injected::Injected;
-use crate::afield::Terrain;
 use crate::applications::{Applications, Habits};
 use crate::demand::{Deadlines, Demands, Numbers};
+use crate::field::FieldPlan;
 use crate::queue::Event;
 use crate::random::{Duration, Stays, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
@@ -59,14 +59,14 @@ pub enum Crowd {
     /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be nobody without.
     FewerNodesThanUnits,
     /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
-    Afield,
+    OnField,
     /// So many nodes, and else as usual or as on the field, where half of the runs take place in a hall in which all
     /// hear all.
     Exactly {
         /// How many.
         nodes: u32,
         /// Whether they move about a field.
-        afield: bool,
+        on_field: bool,
     },
 }
 
@@ -80,19 +80,19 @@ pub struct NodesError(u32);
 
 impl Crowd {
     /// What these flags of `driftlock soak` ask for. `crowded` goes with no other.
-    pub fn of(crowded: bool, afield: bool, nodes: Option<u32>) -> Result<Self, NodesError> {
-        match (crowded, afield, nodes) {
+    pub fn of(crowded: bool, on_field: bool, nodes: Option<u32>) -> Result<Self, NodesError> {
+        match (crowded, on_field, nodes) {
             (true, ..) => Ok(Self::FewerNodesThanUnits),
-            (false, afield, Some(nodes)) if NODES.contains(&nodes) => Ok(Self::Exactly { nodes, afield }),
+            (false, on_field, Some(nodes)) if NODES.contains(&nodes) => Ok(Self::Exactly { nodes, on_field }),
             (false, _, Some(nodes)) => Err(NodesError(nodes)),
-            (false, true, None) => Ok(Self::Afield),
+            (false, true, None) => Ok(Self::OnField),
             (false, false, None) => Ok(Self::Usual),
         }
     }
 
     /// Whether nodes move about a field.
-    pub fn is_afield(self) -> bool {
-        matches!(self, Self::Afield | Self::Exactly { afield: true, .. })
+    pub fn is_on_field(self) -> bool {
+        matches!(self, Self::OnField | Self::Exactly { on_field: true, .. })
     }
 
     /// How many nodes there are, if that is not drawn.
@@ -106,7 +106,7 @@ impl fmt::Display for Crowd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let crowded = *self == Self::FewerNodesThanUnits;
         f.write_str(if crowded { " --crowded" } else { "" })?;
-        f.write_str(if self.is_afield() { " --field" } else { "" })?;
+        f.write_str(if self.is_on_field() { " --field" } else { "" })?;
         self.nodes().map_or(Ok(()), |nodes| write!(f, " --nodes {nodes}"))
     }
 }
@@ -142,7 +142,7 @@ pub struct Case {
     /// Of the algorithm, where they are not as usual.
     constants: Constants,
     /// Where nodes move about, if they do.
-    terrain: Option<Terrain>,
+    field: Option<FieldPlan>,
 }
 
 /// What a run came to.
@@ -173,7 +173,7 @@ impl Case {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, units, &mut draw);
         let deployment = match IdealOf::<P>::STARTS_FROM {
-            Start::Links if !crowd.is_afield() => linked(nodes, k, &mut draw),
+            Start::Links if !crowd.is_on_field() => linked(nodes, k, &mut draw),
             Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
             // Who hears whom, nobody knows beforehand.
             Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
@@ -198,15 +198,15 @@ impl Case {
             wrong_hints: 0.0,
             checked: true,
             constants: Constants::new(),
-            terrain: None,
+            field: None,
         };
         let heals_at = case.heals_at.units();
-        let terrain = crowd.is_afield().then(|| {
-            let side = outdoors::side(crowd, nodes, &mut draw);
-            outdoors::terrain(side, heals_at, &mut draw)
+        let field = crowd.is_on_field().then(|| {
+            let side = field::side(crowd, nodes, &mut draw);
+            field::plan(side, heals_at, &mut draw)
         });
-        let case = Self { terrain, ..case }.with_lives::<P>();
-        if P::CLAIMS.stand(Harm::Overtaking) && case.terrain.is_none() { case.disordered::<P>(&mut draw) } else { case }
+        let case = Self { field, ..case }.with_lives::<P>();
+        if P::CLAIMS.stand(Harm::Overtaking) && case.field.is_none() { case.disordered::<P>(&mut draw) } else { case }
     }
 
     /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with
@@ -275,11 +275,11 @@ impl Case {
         let origin = Origin::Soak {
             seed: self.seed,
             crowded: self.crowd == Crowd::FewerNodesThanUnits,
-            afield: self.crowd.is_afield(),
+            on_field: self.crowd.is_on_field(),
             nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
-        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header.with_constants(&self.constants) }
+        Header { field: self.field.as_ref().map(FieldPlan::plane), ..header.with_constants(&self.constants) }
     }
 
     /// Runs it. Fails only if the trace cannot be written.
@@ -306,8 +306,8 @@ impl Case {
         forget: fn(&mut Stored<P::Durable>),
     ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
-        let afield = |terrain: &Terrain| {
-            terrain.afield::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
+        let set_up = |field: &FieldPlan| {
+            field.set_up::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
         };
         let setting = Setting {
             deployment: &self.deployment,
@@ -320,7 +320,7 @@ impl Case {
             lives: stream(self.seed, lives::IN_WORLD, Subject::Life),
             checked: self.checked,
             recorder,
-            field: self.terrain.as_ref().map(afield),
+            field: self.field.as_ref().map(set_up),
         };
         let mut soak = Soak::<P> {
             case: self,
@@ -379,7 +379,7 @@ fn settled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployme
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
     let (nodes, k) = match crowd {
-        Crowd::Usual | Crowd::Afield | Crowd::Exactly { .. } => {
+        Crowd::Usual | Crowd::OnField | Crowd::Exactly { .. } => {
             let nodes = crowd.nodes().unwrap_or_else(|| draw.random_range(3..=USUAL_NODES_MAX));
             (nodes, draw.random_range(1..=4.min(nodes - 1)))
         }

@@ -12,9 +12,9 @@ use crate::meter::{Class, Tally};
 use crate::run::Replication;
 use crate::world::Toll;
 
-mod outdoors;
+mod field;
 
-pub use outdoors::{Connectedness, Links, Radio};
+pub use field::{Connectedness, Links, Radio};
 
 /// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there
 /// is nothing to take the mean of.

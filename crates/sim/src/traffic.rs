@@ -39,8 +39,8 @@ use report::Unsent;
 pub use report::{Packets, Report, Times};
 use trouble::{Condition, Held};
 
-use crate::afield::TerrainError;
 use crate::capturing::Capturing;
+use crate::field::FieldError;
 use crate::random::{Streams, Subject, exponential};
 
 type Packet = aodv::Packet<(), Letter>;
@@ -161,7 +161,7 @@ impl Hours {
 }
 
 impl<'a> World<'a> {
-    fn new(plan: &'a Plan) -> Result<Self, TerrainError> {
+    fn new(plan: &'a Plan) -> Result<Self, FieldError> {
         let config = &plan.config;
         // Nobody listens when routes expire.
         let settings = config.field.layers.aodv.clone();

@@ -14,7 +14,7 @@ const SETTLED: f64 = 240.0;
 
 /// A crowd that stands in one cell, and loses so many of its frames.
 fn crowd(algorithm: &str, nodes: u32, loss: f64, load_of_all: f64) -> Config {
-    let terrain = format!(
+    let field = format!(
         "area = {{ width = 150, height = 150 }}\nmovement = {{ model = \"uniform\" }}\nradio = {{ loss = {loss} }}"
     );
     Config {
@@ -25,7 +25,7 @@ fn crowd(algorithm: &str, nodes: u32, loss: f64, load_of_all: f64) -> Config {
         warmup: 0,
         warmup_time: SETTLED,
         replications: 1,
-        field: Some(toml::from_str(&terrain).expect("a field")),
+        field: Some(toml::from_str(&field).expect("a field")),
         ..Config::default()
     }
 }

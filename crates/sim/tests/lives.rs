@@ -138,7 +138,7 @@ fn who_waits_when_its_node_is_killed_goes_on_waiting_for_the_same() {
 /// Each of three nodes pauses once, in the CS or not, for longer than a lease of 30 s.
 #[test]
 fn a_lease_is_over_at_a_node_that_pauses_although_the_node_does_not_know() {
-    let terrain = "area = { width = 100, height = 100 }\n\
+    let field = "area = { width = 100, height = 100 }\n\
                    fault = [\n\
                    { at = 100.0, kind = \"pause\", node = 1, lasts = 100.0 },\n\
                    { at = 400.0, kind = \"pause\", node = 0, lasts = 100.0 },\n\
@@ -153,7 +153,7 @@ fn a_lease_is_over_at_a_node_that_pauses_although_the_node_does_not_know() {
         entries: 20,
         replications: 4,
         check: true,
-        field: Some(toml::from_str(terrain).expect("a field")),
+        field: Some(toml::from_str(field).expect("a field")),
         ..Config::default()
     };
     let plan = config.plan().expect("it makes sense");

@@ -28,7 +28,7 @@ impl Case {
     pub(super) fn with_lives<P: Protocol>(self) -> Self {
         let mut draw = stream(self.seed, WHETHER, Subject::Life);
         let claims = P::CLAIMS;
-        let is_drawn = self.terrain.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
+        let is_drawn = self.field.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
         let kill_rate = if is_drawn && draw.random_bool(0.5) { log_uniform(0.01, 0.3, &mut draw) } else { 0.0 };
         let stands_on_members = IdealOf::<P>::STARTS_FROM == Start::Members;
         let is_misled = claims.stand(Harm::Crash) && stands_on_members && draw.random_bool(0.5);

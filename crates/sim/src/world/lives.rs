@@ -12,7 +12,7 @@ use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, RE
 use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
 
-use super::outdoors::{Held, Outdoor};
+use super::field::{FieldNode, Held};
 use super::{Step, World};
 use crate::meter::Waiter;
 use crate::queue::Event;
@@ -146,7 +146,7 @@ impl<P: Protocol> World<P> {
             return Ok(());
         }
         if self.field.is_some() {
-            self.cut_off_afield(node);
+            self.cut_off_on_field(node);
             self.killed(node);
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl<P: Protocol> World<P> {
     /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
     /// application goes on if it is inside.
     pub fn lose_disk(&mut self, node: NodeId) -> Step<()> {
-        self.crash_afield(node);
+        self.crash_on_field(node);
         self.lost_disk(node)
     }
 
@@ -279,7 +279,7 @@ impl<P: Protocol> World<P> {
     /// When the grant ends by itself that the application at a node has, if it is a lease.
     pub(super) fn lease_ends(&self, node: NodeId) -> Option<Time> {
         if let Some(field) = &self.field {
-            return field.resident::<Outdoor<P>>(self.resource, node).seat().lease_ends();
+            return field.resident::<FieldNode<P>>(self.resource, node).seat().lease_ends();
         }
         let lease = self.shell(node).protocol().lease()?;
         self.armed[node.index()].iter().find(|armed| armed.timer == lease).map(|armed| armed.due)

@@ -9,7 +9,7 @@ use driftlock_protocol::{NodeId, Protocol};
 use rand::RngExt;
 
 use super::{Crowd, Soak};
-use crate::afield::{Radio, Terrain};
+use crate::field::{FieldPlan, Radio};
 use crate::random::Stream;
 
 /// How far radios reach, in metres.
@@ -29,19 +29,19 @@ pub(super) fn side(crowd: Crowd, nodes: u32, draw: &mut Stream) -> f64 {
 }
 
 /// A square field of this width, on which much goes wrong until all heals.
-pub(super) fn terrain(side: f64, heals_at: f64, draw: &mut Stream) -> Terrain {
+pub(super) fn plan(side: f64, heals_at: f64, draw: &mut Stream) -> FieldPlan {
     let speed_max = draw.random_range(1.0..30.0);
     let radio = radio::Settings {
         propagation: Propagation::UnitDisk { range_m: RANGE, sense: 2.0, interference: 1.5 },
         loss: LOSS,
         ..radio::Settings::wifi_11mbps()
     };
-    Terrain {
+    FieldPlan {
         area: Area { width: side, height: side },
         faults: Some(faults(heals_at)),
         movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max, pause: 0.0 }),
         radio: Radio::Written(Box::new(radio)),
-        ..Terrain::default()
+        ..FieldPlan::default()
     }
 }
 

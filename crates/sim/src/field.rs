@@ -28,14 +28,14 @@ use crate::capturing::Capturing;
 
 mod bonds;
 mod graph;
+mod plan;
 mod scenery;
-mod terrain;
 #[cfg(test)]
 mod tests;
 
 pub use bonds::Bonds;
 pub use graph::Graph;
-pub use terrain::{Membership, Radio, Terrain, TerrainError, open_tracks};
+pub use plan::{FieldError, FieldPlan, Membership, Radio, open_tracks};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;
@@ -149,7 +149,7 @@ struct Shared {
 }
 
 /// All nodes, and what is between them.
-pub struct Afield {
+pub struct Field {
     medium: Medium<Rc<Packet>>,
     hosts: Vec<Host>,
     layers: stack::Settings,
@@ -175,14 +175,14 @@ pub struct Afield {
     heard: Vec<radio::Effect<Rc<Packet>>>,
 }
 
-impl Afield {
+impl Field {
     /// Hosts whose layers have these constants, all switched on when the first node is there. Nobody resides in them
     /// yet.
     fn new(medium: Medium<Rc<Packet>>, faults: Faults, nodes: u32, layers: stack::Settings) -> Self {
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
         let start = medium.begins();
         let host = |id| Host::new(Stack::new(start, NodeId(id), Boot(0), &layers));
-        let mut afield = Self {
+        let mut field = Self {
             medium,
             hosts: (0..nodes).map(host).collect(),
             layers,
@@ -200,8 +200,8 @@ impl Afield {
             deeds: Vec::new(),
             heard: Vec::new(),
         };
-        afield.expect_fault();
-        afield
+        field.expect_fault();
+        field
     }
 
     /// One more resource is shared.
