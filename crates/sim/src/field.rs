@@ -162,7 +162,7 @@ pub struct Field {
     /// What is known of each node besides its host.
     bodies: Vec<Body>,
     /// What paused nodes should have heard meanwhile.
-    held: Vec<(NodeId, Due)>,
+    deferred: Vec<(NodeId, Due)>,
     faults: Faults,
     /// When the faults are looked at next.
     fault_due: Time,
@@ -190,7 +190,7 @@ impl Field {
             queue: Schedule::default(),
             due: Slab::default(),
             bodies: vec![body; nodes as usize],
-            held: Vec::new(),
+            deferred: Vec::new(),
             faults,
             fault_due: Time::END,
             actions: Vec::new(),
@@ -299,7 +299,7 @@ impl Field {
     fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
-            Condition::Paused => self.held.push((node, Due::Heard(node, from, packet))),
+            Condition::Paused => self.deferred.push((node, Due::Heard(node, from, packet))),
             Condition::Up => {
                 self.hosts[node.index()].received(now, from, &packet);
                 self.done(now, node);
@@ -310,7 +310,7 @@ impl Field {
     fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
-            Condition::Paused => self.held.push((node, Due::Failed(node, to, packet))),
+            Condition::Paused => self.deferred.push((node, Due::Failed(node, to, packet))),
             Condition::Up => {
                 self.hosts[node.index()].unsent(now, to, &packet);
                 self.done(now, node);
@@ -407,8 +407,8 @@ impl Field {
             return;
         }
         self.bodies[node.index()].condition = Condition::Up;
-        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
-        for (_, due) in held {
+        let deferred: Vec<_> = self.deferred.extract_if(.., |(of, _)| *of == node).collect();
+        for (_, due) in deferred {
             self.schedule(now, due);
         }
         self.tell_all(node, &News::Resumed);
@@ -460,7 +460,7 @@ impl Field {
     fn switch_off(&mut self, now: Time, node: NodeId, memory: Memory) {
         self.medium.air().set_down(now, node, true);
         self.bodies[node.index()].condition = Condition::Down(memory);
-        self.held.retain(|(of, _)| *of != node);
+        self.deferred.retain(|(of, _)| *of != node);
         for due in self.due.iter_mut() {
             _ = due.take_if(|due| matches!(due, Due::Transmit(from, ..) if *from == node));
         }

@@ -37,7 +37,7 @@ pub use config::{Config, ConfigError, Plan};
 use queue::{Event, Queue};
 use report::Unsent;
 pub use report::{Packets, Report, Times};
-use trouble::{Condition, Held};
+use trouble::{Condition, Deferred};
 
 use crate::capturing::Capturing;
 use crate::field::FieldError;
@@ -102,7 +102,7 @@ struct World<'a> {
     routing: Arc<aodv::Settings>,
     faults: Faults,
     /// What paused nodes should have done.
-    held: Vec<(NodeId, Held)>,
+    deferred: Vec<(NodeId, Deferred)>,
     capturing: Capturing,
     /// When each node asks, by the number of its request, and whom.
     pauses: Streams,
@@ -182,7 +182,7 @@ impl<'a> World<'a> {
             nodes: (0..config.nodes).map(node).collect(),
             routing,
             faults,
-            held: Vec::new(),
+            deferred: Vec::new(),
             capturing: Capturing::default(),
             pauses: Streams::new(config.seed, 0, Subject::Workload),
             lucks: Streams::new(config.seed, 0, Subject::Demand),
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
     }
 
     fn ask(&mut self, node: NodeId, luck: f64) {
-        if !self.does(node, || Held::Ask(luck)) {
+        if !self.does(node, || Deferred::Ask(luck)) {
             self.unsent.down += u64::from(self.nodes[node.index()].condition == Condition::Down);
             return;
         }
@@ -278,7 +278,7 @@ impl<'a> World<'a> {
             return;
         }
         node.wakes = Time::END;
-        if !self.does(id, || Held::Wake) {
+        if !self.does(id, || Deferred::Wake) {
             return;
         }
         let node = &mut self.nodes[id.index()];
@@ -326,7 +326,7 @@ impl<'a> World<'a> {
     }
 
     fn hear(&mut self, at: NodeId, from: NodeId, frame: Rc<Packet>) {
-        if self.does(at, || Held::Heard(from, Rc::clone(&frame))) {
+        if self.does(at, || Deferred::Heard(from, Rc::clone(&frame))) {
             let packet = Rc::unwrap_or_clone(frame);
             self.nodes[at.index()].router.received(self.now, from, packet, &mut self.of_router);
             self.carry_out_router(at);
@@ -334,7 +334,7 @@ impl<'a> World<'a> {
     }
 
     fn fail(&mut self, from: NodeId, to: NodeId, frame: Rc<Packet>) {
-        if self.does(from, || Held::Failed(to, Rc::clone(&frame))) {
+        if self.does(from, || Deferred::Failed(to, Rc::clone(&frame))) {
             let packet = Rc::unwrap_or_clone(frame);
             self.nodes[from.index()].router.unsent(self.now, to, packet, &mut self.of_router);
             self.carry_out_router(from);

@@ -119,7 +119,7 @@ pub struct World<P: Protocol> {
     /// When the field is looked at next.
     field_due: Time,
     /// What waits for nodes that have paused.
-    held: Vec<(NodeId, field::Held<P::View>)>,
+    deferred: Vec<(NodeId, field::Deferred<P::View>)>,
     /// The number of the last entry of each node, or of the one that was resumed since.
     entries: Vec<u32>,
     /// How many entries there were: no two have the same number.
@@ -181,7 +181,7 @@ impl<P: Protocol> World<P> {
             field,
             flights: Vec::new(),
             field_due: Time::END,
-            held: Vec::new(),
+            deferred: Vec::new(),
             entry_count: 0,
             hints: Hints::new(lives.clone()),
             lives: Lives::new(lives),

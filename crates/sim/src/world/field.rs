@@ -25,7 +25,7 @@ pub(super) type FieldNode<P> = Tenant<P, Log<P>>;
 
 /// What waits for a node that has paused.
 #[derive(Clone, Debug)]
-pub(super) enum Held<V> {
+pub(super) enum Deferred<V> {
     Event(Event),
     Told(V),
 }
@@ -235,12 +235,12 @@ impl<P: Protocol> World<P> {
 
     /// What a paused node should do comes when it goes on.
     pub fn put_off(&mut self, node: NodeId, event: Event) {
-        self.held.push((node, Held::Event(event)));
+        self.deferred.push((node, Deferred::Event(event)));
     }
 
     /// Likewise what it should be told.
     pub(super) fn tell_later(&mut self, node: NodeId, view: P::View) {
-        self.held.push((node, Held::Told(view)));
+        self.deferred.push((node, Deferred::Told(view)));
     }
 
     /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
@@ -282,11 +282,12 @@ impl<P: Protocol> World<P> {
             field.rouse(self.now, node);
             self.follow()?;
         }
-        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
-        for held in held {
-            match held {
-                Held::Event(event) => self.queue.schedule(self.now, event),
-                Held::Told(view) => {
+        let deferred: Vec<_> =
+            self.deferred.extract_if(.., |(of, _)| *of == node).map(|(_, deferred)| deferred).collect();
+        for deferred in deferred {
+            match deferred {
+                Deferred::Event(event) => self.queue.schedule(self.now, event),
+                Deferred::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
                     let enters = ContactsOf::<P::View>::default().hear(node, &view).is_ok();
                     if enters || self.shell(node).contacts().is_anywhere() {

@@ -12,7 +12,7 @@ use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, RE
 use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
 
-use super::field::{FieldNode, Held};
+use super::field::{Deferred, FieldNode};
 use super::{Step, World};
 use crate::meter::Waiter;
 use crate::queue::Event;
@@ -227,7 +227,7 @@ impl<P: Protocol> World<P> {
         self.lives.down.retain(|(down, _)| *down != node);
         self.lives.again.retain(|(of, ..)| *of != node);
         self.armed[node.index()].clear();
-        self.held.retain(|(of, held)| *of != node || matches!(held, Held::Event(_)));
+        self.deferred.retain(|(of, deferred)| *of != node || matches!(deferred, Deferred::Event(_)));
     }
 
     /// The applications at a node are no more, whichever of its lives they are of.
