@@ -264,9 +264,9 @@ impl<P: Protocol> Live<'_, P> {
         let now = self.world.now();
         self.waited = self.waited + (now - self.world.meter().requested_at(node));
         if !self.by_hand[node.index()] {
-            let stay = self.applications.stay(node);
+            let use_time = self.applications.use_time(node);
             let entry = self.world.entry(node);
-            self.world.schedule(stay, Event::Release { node, entry });
+            self.world.schedule(use_time, Event::Release { node, entry });
         }
     }
 

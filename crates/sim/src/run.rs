@@ -344,9 +344,9 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.applications.stay(node);
+        let use_time = self.applications.use_time(node);
         let entry = self.world.entry(node);
-        self.world.schedule(stay, Event::Release { node, entry });
+        self.world.schedule(use_time, Event::Release { node, entry });
     }
 
     fn schedule_request(&mut self, node: NodeId) {

@@ -334,7 +334,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.entries += 1;
         self.last_entry = self.now;
         let service = &mut self.services[node.index()];
-        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay(node));
+        let lasts = service.left.take().unwrap_or_else(|| self.applications.use_time(node));
         service.until = self.now + lasts;
         let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
         self.schedule(until, Errand::Release { node, site, entry });

@@ -580,9 +580,9 @@ impl<P: Protocol> Soak<'_, P> {
         while self.world.next_departed().is_some() {}
         while let Some(node) = self.world.next_granted() {
             self.entries += 1;
-            let stay = self.applications.stay(node);
+            let use_time = self.applications.use_time(node);
             let entry = self.world.entry(node);
-            self.world.schedule(stay, Event::Release { node, entry });
+            self.world.schedule(use_time, Event::Release { node, entry });
         }
     }
 
