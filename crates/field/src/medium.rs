@@ -101,7 +101,7 @@ impl<F: Clone> Medium<F> {
     }
 
     /// Each node goes to a place of its own, and stays there.
-    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+    pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
         let (mut corner, count) = (Point::default(), u32::try_from(points.len()).unwrap_or(u32::MAX));
         for point in &points {
             corner = Point { x: corner.x.max(point.x), y: corner.y.max(point.y) };

@@ -165,11 +165,11 @@ pub struct Link<M> {
 
 impl<M: Clone> Link<M> {
     /// A node that begins at `now`, in the life `boot`, and remembers nothing. It wants links for resource 0, until it
-    /// is told otherwise ([`Self::serve`]). `carries_permits` tells which messages
-    /// must not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
-    pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, carries_permits: fn(&M) -> bool) -> Self {
+    /// is told otherwise ([`Self::serve`]). `is_kept` tells which messages must not be lost: for those of a protocol,
+    /// [`driftlock_protocol::carries_permits`].
+    pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, is_kept: fn(&M) -> bool) -> Self {
         let nothing = Durable { since: boot, floor: Incarnation(0), peers: Vec::new() };
-        Self::restore(now, me, boot, settings, carries_permits, nothing)
+        Self::restore(now, me, boot, settings, is_kept, nothing)
     }
 
     /// A node that has restarted and remembers what [`Self::durable`] gave last.
@@ -178,7 +178,7 @@ impl<M: Clone> Link<M> {
         me: NodeId,
         boot: Boot,
         settings: Settings,
-        carries_permits: fn(&M) -> bool,
+        is_kept: fn(&M) -> bool,
         durable: Durable<M>,
     ) -> Self {
         let patience = Patience::new((u64::from(me.0) << 32) | u64::from(boot.0));
@@ -191,7 +191,7 @@ impl<M: Clone> Link<M> {
                 floor,
                 settings,
                 patience,
-                carries_permits,
+                is_kept,
                 resources: vec![Resource::default()],
                 mark: Mark::of(&[Resource::default()]),
             },
@@ -220,8 +220,8 @@ impl<M: Clone> Link<M> {
     /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
     #[must_use]
     pub fn restarted(&self, now: Time, boot: Boot) -> Self {
-        let Own { me, settings, carries_permits, .. } = self.own;
-        let link = Self::restore(now, me, boot, settings, carries_permits, self.durable());
+        let Own { me, settings, is_kept, .. } = self.own;
+        let link = Self::restore(now, me, boot, settings, is_kept, self.durable());
         Self { own: Own { resources: self.own.resources.clone(), mark: self.own.mark, ..link.own }, ..link }
     }
 
@@ -247,7 +247,7 @@ impl<M: Clone> Link<M> {
 
     /// Whether a message that is sent and not acknowledged outlives a restart.
     pub fn stores(&self, message: &M) -> bool {
-        (self.own.carries_permits)(message)
+        (self.own.is_kept)(message)
     }
 
     /// The links that are up, by peer.
@@ -394,7 +394,7 @@ impl<M: Clone> Link<M> {
     /// Sends a message over the link to `to`. What becomes of it is reported by at most one of [`Effect::Undelivered`],
     /// [`Effect::Doubt`] and [`Effect::Dropped`]; if by none, it has arrived.
     pub fn send(&mut self, now: Time, to: NodeId, message: M, out: &mut Vec<Effect<M>>) {
-        let transfer = (self.own.carries_permits)(&message).then_some(self.transfers);
+        let transfer = (self.own.is_kept)(&message).then_some(self.transfers);
         self.transfers += u64::from(transfer.is_some());
         match self.peers.get_mut(&to) {
             Some(peer) => peer.send(now, transfer, message, &mut self.own, out),
@@ -412,7 +412,7 @@ impl<M: Clone> Link<M> {
         message: &M,
         out: &mut Vec<Effect<M>>,
     ) {
-        if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
+        if to.len() < TOGETHER_MIN || (self.own.is_kept)(message) {
             for to in to {
                 self.send(now, to, message.clone(), out);
             }

@@ -354,7 +354,7 @@ impl Stack {
 
     /// Does what all that was sent since the last time makes necessary.
     pub fn drain(&mut self, now: Time, out: &mut Vec<Effect>) {
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// A packet of a neighbour was heard.
@@ -377,7 +377,7 @@ impl Stack {
                 }
             }
         }
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// A frame of a neighbour's link layer was heard.
@@ -404,7 +404,7 @@ impl Stack {
             Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
             Packet::Flooded(_) => {}
         }
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// When [`Self::woken`] is to be called.
@@ -418,25 +418,25 @@ impl Stack {
         self.links.woken(now, &mut self.of_links);
         self.sessions.woken(now, &mut self.of_sessions);
         self.router.woken(now, &mut self.of_router);
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// Carries out what the layers want of one another.
-    fn settle(&mut self, now: Time, out: &mut Vec<Effect>) {
+    fn carry_out(&mut self, now: Time, out: &mut Vec<Effect>) {
         self.tell_of_adverts(out);
         while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
             let mut effects = mem::take(&mut self.of_links);
             effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
-            restore(&mut self.of_links, effects);
+            give_back(&mut self.of_links, effects);
             let mut effects = mem::take(&mut self.of_sessions);
             effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
-            restore(&mut self.of_sessions, effects);
+            give_back(&mut self.of_sessions, effects);
             let mut segments = mem::take(&mut self.segments);
             segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
             self.segments = segments;
             let mut effects = mem::take(&mut self.of_router);
             effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
-            restore(&mut self.of_router, effects);
+            give_back(&mut self.of_router, effects);
         }
         self.runs.end();
         for effect in self.of_flood.drain(..) {
@@ -612,7 +612,7 @@ fn dropped(to: NodeId, message: Parcel) -> Effect {
 }
 
 /// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.
-fn restore<T>(place: &mut Vec<T>, buffer: Vec<T>) {
+fn give_back<T>(place: &mut Vec<T>, buffer: Vec<T>) {
     if place.is_empty() {
         *place = buffer;
     }

@@ -119,7 +119,7 @@ struct Kind {
     /// Whether nodes hear of one another by themselves, or are told by the world who takes part.
     hears_of_members: bool,
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
-    is_forgetful: bool,
+    survives_crash: bool,
 }
 
 /// What is known of a node besides its host.
@@ -348,8 +348,8 @@ impl Field {
     }
 
     /// Whether a crash may be the end of what a node knows: if the algorithms of all its resources survive that.
-    fn is_forgetful(&self) -> bool {
-        self.shared.iter().all(|shared| shared.kind.is_forgetful)
+    fn survives_crash(&self) -> bool {
+        self.shared.iter().all(|shared| shared.kind.survives_crash)
     }
 
     /// What happens to a node concerns all resources.
@@ -364,7 +364,7 @@ impl Field {
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             return;
         }
-        if self.is_forgetful() && memory == Memory::Lost {
+        if self.survives_crash() && memory == Memory::Lost {
             self.crash(now, node);
             self.tell_all(node, &News::Crashed);
             return;
@@ -377,7 +377,7 @@ impl Field {
     fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
         match (self.bodies[node.index()].condition, memory) {
             (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
-            (Condition::Down(Memory::Kept), memory) if !self.is_forgetful() || memory == Memory::Kept => {
+            (Condition::Down(Memory::Kept), memory) if !self.survives_crash() || memory == Memory::Kept => {
                 self.switch_on(now, node);
                 self.tell_all(node, &News::Restored);
             }
@@ -526,8 +526,8 @@ impl Field {
     }
 
     /// Everybody goes to a place of its own, and stays there.
-    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
-        self.medium.settle(now, points)
+    pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        self.medium.place_all(now, points)
     }
 
     /// Whether a node is there at all: one that follows a file may not have come yet, or has left.

@@ -174,7 +174,7 @@ impl Case {
         let (nodes, k) = sizes(crowd, units, &mut draw);
         let deployment = match IdealOf::<P>::STARTS_FROM {
             Start::Links if !crowd.is_on_field() => linked(nodes, k, &mut draw),
-            Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
+            Start::Members => peopled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
             // Who hears whom, nobody knows beforehand.
             Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
         };
@@ -341,8 +341,8 @@ impl Case {
         soak.world.forget_of_disks(forget);
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
-        let settled = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
-        let (rested, violation) = settled.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
+        let healed = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
+        let (rested, violation) = healed.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
         let (entries, injected) = (soak.entries, soak.injected());
         let tally = soak.world.finish(violation.as_ref())?.finish();
         Ok(Report {
@@ -366,7 +366,7 @@ fn linked(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
 }
 
 /// A neighbourhood with some of the nodes in it, in any order. One in eight is empty at first.
-fn settled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployment {
+fn peopled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployment {
     let mut members: Vec<_> = (0..nodes).map(NodeId).collect();
     for at in (1..members.len()).rev() {
         members.swap(at, draw.random_range(0..=at));

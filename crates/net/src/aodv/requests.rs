@@ -87,7 +87,7 @@ impl<A: Clone, D> Router<A, D> {
 
     /// Section 6.6.2: somebody who knows a fresh way answers instead.
     fn answer_for_other(&mut self, now: Time, request: &Request<A>, out: &mut Vec<Effect<A, D>>) -> bool {
-        self.settle(now, request.destination, out);
+        self.update(now, request.destination, out);
         let rules = self.table.rules;
         let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(Entry::seq_to_tell);
         let fresh_enough =

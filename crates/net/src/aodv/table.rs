@@ -111,7 +111,7 @@ impl<A> Table<A> {
         self.entries.get_mut(destination)
     }
 
-    /// The entry of a destination that need not have been settled, if it is not over.
+    /// The entry of a destination that need not be up to date, if it is not over.
     pub(super) fn known(&self, now: Time, destination: NodeId) -> Option<&Entry<A>> {
         self.entries.get(destination).filter(|entry| !entry.is_over(now, self.delete_period))
     }
@@ -127,7 +127,7 @@ impl<A> Table<A> {
     }
 
     /// Brings one entry up to date; says whether its route has just become invalid.
-    pub(super) fn settle(&mut self, now: Time, destination: NodeId) -> bool {
+    pub(super) fn update(&mut self, now: Time, destination: NodeId) -> bool {
         let Some(entry) = self.entries.get_mut(destination) else { return false };
         if entry.expires > now {
             return false;
@@ -146,21 +146,21 @@ impl<A> Table<A> {
     /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
     pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
         self.earliest = Time::END;
-        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
-        self.entries.retain(settle);
+        let update = Self::updater(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.retain(update);
         down.sort_unstable();
     }
 
     /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in
     /// [`sweep`](Self::sweep).
     pub(super) fn make_room(&mut self, now: Time, down: &mut Vec<NodeId>) {
-        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
-        self.entries.make_room(settle);
+        let update = Self::updater(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.make_room(update);
         down.sort_unstable();
     }
 
     /// Brings one entry after the other up to date; says whether it is to be kept.
-    fn settler(
+    fn updater(
         now: Time,
         rules: Rules,
         delete_period: Span,
@@ -178,7 +178,7 @@ impl<A> Table<A> {
         }
     }
 
-    /// Takes a route if it is better than the one that is known. The entry has been settled.
+    /// Takes a route if it is better than the one that is known. The entry is up to date.
     pub(super) fn offer(&mut self, offer: Offer) -> Verdict {
         self.earliest = self.earliest.min(offer.expires);
         let Some(entry) = self.entries.get_mut(offer.destination) else {

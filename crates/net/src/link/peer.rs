@@ -35,7 +35,7 @@ pub(super) struct Own<M> {
     pub(super) floor: Incarnation,
     pub(super) settings: Settings,
     pub(super) patience: Patience,
-    pub(super) carries_permits: fn(&M) -> bool,
+    pub(super) is_kept: fn(&M) -> bool,
     /// What it wants links for, in growing order.
     pub(super) resources: Vec<Resource>,
     pub(super) mark: Mark,

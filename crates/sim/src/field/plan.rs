@@ -358,7 +358,7 @@ impl FieldPlan {
             share: Share { k, members: nodes },
             permits: |parcel| parcel.open().map_or(Permits::NONE, |message| P::permits(&message)),
             hears_of_members: self.membership_of(P::CLAIMS) == Membership::Heard,
-            is_forgetful: P::CLAIMS.stand(Harm::Crash),
+            survives_crash: P::CLAIMS.stand(Harm::Crash),
         });
         Ok(())
     }

@@ -78,7 +78,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(faults: impl IntoIterator<Item = Fault>, is_forgetful: bool) -> Self {
+    fn new(faults: impl IntoIterator<Item = Fault>, survives_crash: bool) -> Self {
         let points = [0.0, SIDE / 2.0].map(|x| Point { x, y: 0.0 }).to_vec();
         let area = Area { width: SIDE, height: SIDE };
         let movement = Movement::new(&Model::Static { points }, area, 2, 1).expect("a placement");
@@ -86,7 +86,7 @@ impl Pair {
         let schedule: Schedule = faults.into_iter().collect();
         let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
         let share = Share { k: 1, members: 2 };
-        let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, is_forgetful };
+        let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, survives_crash };
         let mut field = Field::new(medium, faults, 2, stack::Settings::default());
         field.share(kind);
         for node in [A, B] {

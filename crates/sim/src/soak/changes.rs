@@ -34,7 +34,7 @@ impl<P: Protocol> Soak<'_, P> {
 
     /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
-        self.settle();
+        self.place_all();
         if self.case.field.is_none() {
             self.revive()?;
         }

@@ -66,7 +66,7 @@ fn faults(heals_at: f64) -> Ranges {
 
 impl<P: Protocol> Soak<'_, P> {
     /// Everybody stands where neighbours hear one another. What went wrong has got right by now.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn place_all(&mut self) {
         let now = self.world.now();
         let Some(field) = self.world.field() else { return };
         let spacing = 0.7 * RANGE;
@@ -76,6 +76,6 @@ impl<P: Protocol> Soak<'_, P> {
             Point { x: number % columns * spacing, y: (number / columns).floor() * spacing }
         };
         let points = self.case.deployment.ids().map(place).collect();
-        field.settle(now, points).expect("a grid is a placement");
+        field.place_all(now, points).expect("a grid is a placement");
     }
 }
