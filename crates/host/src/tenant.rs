@@ -5,7 +5,7 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::parcel::Parcel;
 use driftlock_net::stack::{Footing, Told, Way};
-use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::ideal::{Ideal, IdealOf};
 use driftlock_protocol::{
     Contacts, Crossing, Effect, Harm, Incarnation, Input, InputOf, NodeId, Out, Protocol, Refusal, Status, View,
     carries_permits,
@@ -204,11 +204,8 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 }
 
 /// What the nodes of an algorithm stand on.
-pub fn footing<P: Protocol>() -> Footing {
-    match IdealOf::<P>::STARTS_FROM {
-        Start::Links => Footing::Links,
-        Start::Members | Start::Nodes => Footing::Paths,
-    }
+pub(crate) fn footing<P: Protocol>() -> Footing {
+    Footing::of(IdealOf::<P>::STARTS_FROM)
 }
 
 /// Whether the layers must neither lose nor double a message. What survives lost messages need not be sent again for

@@ -12,6 +12,7 @@ use std::mem;
 
 use driftlock_protocol::NodeId;
 
+use crate::dice::mix;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
 use crate::link::{Hello, Mark, Settings};
@@ -131,7 +132,7 @@ impl Beacon {
 
     /// Until when the first hello may wait. Nobody expects it, so those who start together can be far apart.
     fn patience_of_a_newcomer(&self, interval: Span) -> Time {
-        let own_part = scramble(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
+        let own_part = mix(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
         self.spoke_at + interval * (2 + own_part)
     }
 
@@ -152,8 +153,8 @@ impl Beacon {
 
     /// Some part of `whole`, another one for every node and every hello.
     fn jitter(&self, whole: Span) -> Span {
-        let node = scramble((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
-        let part = scramble(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
+        let node = mix((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
+        let part = mix(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
         #[allow(clippy::cast_possible_truncation)] // a part of a u64 is one
         let jitter = ((u128::from(whole.0) * u128::from(part)) >> 32) as u64;
         Span(jitter)
@@ -164,14 +165,6 @@ impl Beacon {
 fn interval(crowd: u32, settings: &Settings) -> Span {
     let crowded = u64::from(crowd) * 1_000_000_000 / u64::from(settings.hellos_per_second_max.max(1));
     Span(crowded).max(from_ms(settings.hello_ms.max(1)))
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-fn scramble(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// What is heard of one neighbour.

@@ -18,7 +18,7 @@ pub mod aodv;
 mod beacon;
 mod by_node;
 pub mod custody;
-mod dice;
+pub mod dice;
 pub mod flood;
 pub mod link;
 mod names;

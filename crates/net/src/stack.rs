@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use driftlock_protocol::ideal::Start;
 use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -79,6 +80,16 @@ pub enum Footing {
     Links,
     /// Nothing but that others can be reached over some path.
     Paths,
+}
+
+impl Footing {
+    /// What the nodes of an algorithm stand on that starts from this.
+    pub fn of(start: Start) -> Self {
+        match start {
+            Start::Links => Self::Links,
+            Start::Members | Start::Nodes => Self::Paths,
+        }
+    }
 }
 
 /// Which way a message goes.

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use driftlock_net::{Span, Time};
-use driftlock_protocol::ideal::Fate;
-use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::ideal::{Fate, Ideal, IdealOf, Start};
 use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};

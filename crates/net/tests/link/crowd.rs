@@ -52,7 +52,7 @@ impl Crowd {
         let links: Vec<_> = ids.map(|id| Link::new(Time::ZERO, id, boot, settings, carries_token)).collect();
         let mut crowd = Self {
             now: Time::ZERO,
-            rng: Rng(seed),
+            rng: Rng::new(seed),
             links,
             observer: Observer::default(),
             routed: false,

@@ -12,10 +12,10 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_host::{Share, tenant};
+use driftlock_host::Share;
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_net::{Time, aodv};
-use driftlock_protocol::ideal::Start;
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Algorithm, Claims, Harm, Permits, Protocol};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -241,7 +241,7 @@ impl FieldPlan {
     /// Refuses what makes no sense, or not to this algorithm.
     pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), FieldError> {
         self.check_ground(nodes)?;
-        let footing = if algorithm.starts_from() == Start::Links { Footing::Links } else { Footing::Paths };
+        let footing = Footing::of(algorithm.starts_from());
         self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         if self.layers.aodv.hello != aodv::Hello::Off {
             return Err(FieldError::Layers(
@@ -353,7 +353,8 @@ impl FieldPlan {
 
     /// On a field of these constants, one more resource is shared.
     pub fn share<P: Protocol>(&self, field: &mut Field, nodes: u32, k: u32) -> Result<(), FieldError> {
-        self.layers.limits.admit(FIRST, &Resident { footing: tenant::footing::<P>(), k, members: nodes })?;
+        let footing = Footing::of(IdealOf::<P>::STARTS_FROM);
+        self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         field.share(Of {
             share: Share { k, members: nodes },
             permits: |parcel| parcel.open().map_or(Permits::NONE, |message| P::permits(&message)),
