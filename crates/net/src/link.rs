@@ -217,14 +217,6 @@ impl<M: Clone> Link<M> {
         Durable { since: self.own.since, floor: self.own.floor, peers }
     }
 
-    /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, now: Time, boot: Boot) -> Self {
-        let Own { me, settings, is_kept, .. } = self.own;
-        let link = Self::restore(now, me, boot, settings, is_kept, self.durable());
-        Self { own: Own { resources: self.own.resources.clone(), mark: self.own.mark, ..link.own }, ..link }
-    }
-
     /// From now on this node wants links for these, given in growing order: only with who wants links for one of them.
     /// Links that are up are given up, and form anew if the others agree.
     pub fn serve(&mut self, now: Time, resources: Vec<Resource>, out: &mut Vec<Effect<M>>) {
@@ -243,11 +235,6 @@ impl<M: Clone> Link<M> {
     /// What the other end of a link wants links for, as it has said when the link formed.
     pub fn resources_of(&self, peer: NodeId) -> &[Resource] {
         self.peers.get(&peer).map_or(&[], |peer| &peer.resources)
-    }
-
-    /// Whether a message that is sent and not acknowledged outlives a restart.
-    pub fn stores(&self, message: &M) -> bool {
-        (self.own.is_kept)(message)
     }
 
     /// The links that are up, by peer.

@@ -261,12 +261,6 @@ impl<M: Clone> Sessions<M> {
         sessions
     }
 
-    /// The same node after a reboot: it has what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, boot: Boot, now: Time) -> Self {
-        Self::restored(self.me, boot, self.settings.clone(), self.durable(), now)
-    }
-
     /// What must survive a reboot.
     pub fn durable(&self) -> Durable<M> {
         let open = |(&to, peer): (&NodeId, &Peer<M>)| {

@@ -173,7 +173,6 @@ pub enum Effect {
 /// All layers of one node.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    me: NodeId,
     boot: Boot,
     limits: Limits,
     residents: BTreeMap<Resource, Resident>,
@@ -224,15 +223,6 @@ impl Stack {
         Durable { boot: self.boot, links, sessions, router }
     }
 
-    /// The same node after a restart: it has its residents and what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, now: Time, settings: &Settings) -> Self {
-        let mut next = Self::restored(now, self.me, self.durable(), settings);
-        next.residents.clone_from(&self.residents);
-        next.announce_residents(now);
-        next
-    }
-
     fn over(
         mut links: Link<Parcel>,
         sessions: Sessions<Letter>,
@@ -243,7 +233,6 @@ impl Stack {
     ) -> Self {
         links.serve(now, Vec::new(), &mut Vec::new());
         Self {
-            me,
             boot,
             limits: settings.limits,
             residents: BTreeMap::new(),
