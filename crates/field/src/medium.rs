@@ -123,7 +123,7 @@ impl<F: Clone> Medium<F> {
         self.proximity.watch();
     }
 
-    /// All courses on which nodes have set out since one last asked, also those that are over.
+    /// All courses on which nodes have set out since the last call, also those that are over.
     pub fn take_courses(&mut self, now: Time) -> Vec<(NodeId, Course)> {
         self.advance(now);
         self.proximity.take_set_out()

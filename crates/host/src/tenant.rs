@@ -20,7 +20,7 @@ pub struct Tenant<P: Protocol, W = ()> {
     /// Who looks on.
     pub watch: W,
     /// Whom it was told of that is in the neighbourhood, and in which life, by id: where the driver of the host knows
-    /// everybody, and what nodes hear of one another does not count.
+    /// all members, and what nodes hear of one another does not count.
     decreed: Option<Vec<(NodeId, Incarnation)>>,
     /// What its application was last told of the end of its lease.
     until: Option<Time>,

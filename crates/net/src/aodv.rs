@@ -1,8 +1,8 @@
 //! Routes on demand: AODV (Perkins, Belding-Royer and Das, RFC 3561, 2003), with adverts in its control messages.
 //!
-//! A router that has data for somebody it knows no way to asks its neighbours, in rings that grow; whoever knows a way,
-//! or is the one looked for, answers along the way that the request has come. Routes that are not used expire; a route
-//! that breaks is reported to those who use it.
+//! A router that has data for a node to which it knows no way asks its neighbours, in rings that grow; a router that
+//! knows a way, or is the one looked for, answers along the way that the request has come. Routes that are not used
+//! expire; a route that breaks is reported to those who use it.
 //!
 //! What the layer above says about its node, its *advert*, rides on the requests, replies and hellos about that node
 //! and is kept beside its route. Its version, not the route's number, decides which of two is the newer.
@@ -56,7 +56,7 @@ pub struct Durable {
 /// Why a route has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Nobody has used it.
+    /// No node has used it.
     Expired,
     /// The link to the next hop is lost.
     Broken,
@@ -153,7 +153,7 @@ pub struct Router<A, D> {
     discovery: Discovery<D>,
     errors: RateLimit,
     neighbours: Neighbours,
-    /// After a reboot, until nobody can route through this node any more.
+    /// After a reboot, until no node can route through this node any more.
     silent_until: Option<Time>,
     dice: Dice,
 }

@@ -49,7 +49,7 @@ const CALL_JITTER_MS: u32 = 100;
 pub enum Effect<M> {
     /// Over the radio.
     Transmit {
-        /// To this neighbour, or to everybody in reach.
+        /// To this neighbour, or to all nodes in reach.
         to: Option<NodeId>,
         /// What.
         frame: Frame<M>,
@@ -121,7 +121,7 @@ pub enum Effect<M> {
         /// Which message.
         transfer: Transfer,
     },
-    /// Nobody will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as
+    /// No node will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as
     /// gone.
     Lost {
         /// The receiver.
@@ -129,7 +129,7 @@ pub enum Effect<M> {
         /// The content.
         message: M,
     },
-    /// It is not known whether this message arrived, and as it carries no permits nobody has to know. For counts and
+    /// It is not known whether this message arrived, and as it carries no permits no node has to know. For counts and
     /// traces.
     Dropped {
         /// The receiver.
@@ -156,10 +156,10 @@ pub struct Link<M> {
     alarms: BTreeSet<(Time, NodeId)>,
     /// Who is owed an acknowledgement.
     owed: BTreeSet<NodeId>,
-    /// When the next call is made, if somebody is to be called; and before when there is none.
+    /// When the next call is made, if a node is to be called; and before when there is none.
     call_at: Time,
     calls_paced_until: Time,
-    /// How many messages with permits it has sent in this life, to whomever.
+    /// How many messages with permits it has sent in this life, to all peers.
     transfers: u64,
 }
 
@@ -242,7 +242,7 @@ impl<M: Clone> Link<M> {
         self.peers.iter().filter_map(|(&id, peer)| peer.incarnation().map(|incarnation| (id, incarnation)))
     }
 
-    /// The messages with permits that nobody can use until it is known whether they arrived, and to whom they went.
+    /// The messages with permits that no node can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
         self.peers.iter().flat_map(|(&id, peer)| peer.custody.doubts.iter().map(move |doubt| (id, &doubt.message)))
     }
@@ -338,7 +338,7 @@ impl<M: Clone> Link<M> {
         still
     }
 
-    /// How many nodes are heard here, and the most that are heard by anybody who is heard here.
+    /// How many nodes are heard here, and the most that are heard by any of those.
     fn crowd(&self) -> (u32, u32) {
         let heard = || self.peers.values().filter_map(|peer| peer.hearing.as_ref());
         (u32::try_from(heard().count()).unwrap_or(u32::MAX), heard().map(|hearing| hearing.crowd).max().unwrap_or(0))
@@ -569,7 +569,7 @@ fn turn_away<M>(from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
     }
 }
 
-/// A frame of somebody who is heard, or remembered.
+/// A frame of a node that is heard, or remembered.
 fn take<M: Clone>(
     peer: &mut Peer<M>,
     now: Time,

@@ -54,7 +54,7 @@ pub struct Settings {
     pub aodv: aodv::Settings,
     /// Messages over routes.
     pub session: session::Settings,
-    /// Messages to everybody.
+    /// Messages to all nodes.
     pub flood: flood::Settings,
     /// Who may have crashed.
     pub suspicion: suspicion::Settings,
@@ -100,7 +100,7 @@ pub enum Way<'a> {
     /// Over sessions, to these lives of others, wherever they are. A message that is not to be kept is given up after a
     /// while.
     Paths(&'a [(NodeId, Incarnation)]),
-    /// To everybody within some hops. It may be lost.
+    /// To all nodes within some hops. It may be lost.
     Around {
         /// How many.
         hops: u8,
@@ -110,10 +110,10 @@ pub enum Way<'a> {
 /// Why a message cannot be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Refused {
-    /// Nobody here takes part in it.
+    /// This node does not take part in it.
     #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
     NoResident(Resource),
-    /// It is longer than this resource has said, or than one frame if it is for everybody, or than its part of a hello.
+    /// It is longer than this resource has said, or than one frame if it is for all, or than its part of a hello.
     #[error("the message takes {length} bytes, and at most {most} are sent")]
     TooLong {
         /// How many bytes it takes.
@@ -154,7 +154,7 @@ pub struct Durable {
 pub enum Effect {
     /// Over the radio.
     Transmit {
-        /// To this neighbour, or to everybody in reach.
+        /// To this neighbour, or to all nodes in reach.
         to: Option<NodeId>,
         /// What.
         packet: Packet,
@@ -301,7 +301,7 @@ impl Stack {
         self.board.age(now, resource, node)
     }
 
-    /// Somebody who knows says that a node takes part in a resource, in this life.
+    /// It is certain that a node takes part in a resource, in this life.
     pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
         self.board.introduce(now, resource, node, life, &mut self.of_board);
     }
@@ -312,7 +312,7 @@ impl Stack {
         self.links.full().or_else(|| self.sessions.full()).map_or(Ok(()), |(to, waiting)| Err(Full { to, waiting }))
     }
 
-    /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
+    /// The messages that no node can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &Parcel)> {
         self.links.in_doubt()
     }
@@ -391,8 +391,8 @@ impl Stack {
         self.links.overheard(now, from, frame, &mut self.of_links);
     }
 
-    /// Whether there is a message among these that must not be lost, and nobody here to take it. What it came with is
-    /// as good as lost: its sender keeps it, and sends it again until somebody is.
+    /// Whether there is a message among these that must not be lost, and no resident to take it. What it came with is
+    /// as good as lost: its sender keeps it, and sends it again until there is one.
     fn is_astray<'a>(&self, kept: impl IntoIterator<Item = &'a Parcel>) -> bool {
         kept.into_iter().any(|parcel| !self.residents.contains_key(&parcel.resource))
     }
@@ -585,7 +585,7 @@ impl Stack {
             }
             Cargo::Piece(piece) => {
                 let whole = self.pieces.join(from, piece, self.limits.parts_max());
-                // Nobody cuts a piece once more.
+                // No node cuts a piece once more.
                 let whole = whole.and_then(|bytes| Cargo::decode(&bytes).ok());
                 if let Some(cargo) = whole.filter(|cargo| !matches!(cargo, Cargo::Piece(_))) {
                     self.unload(now, from, cargo);

@@ -38,7 +38,7 @@ impl From<&Config> for Habits {
 /// All applications of one replication.
 ///
 /// A node's n-th pause, what its n-th request asks for, and how long it uses that, follow from the seed, the node and n
-/// alone. So two algorithms meet the same requests, whatever they do about them and whoever asks first.
+/// alone. So two algorithms meet the same requests, whatever they do about them and whichever node asks first.
 pub(crate) struct Applications {
     habits: Habits,
     pauses: Streams,

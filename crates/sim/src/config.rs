@@ -30,7 +30,7 @@ pub(crate) use error::tags_of;
 
 /// The most links that a simulation takes.
 const LINKS_MAX: u64 = 10_000_000;
-/// The most neighbourhoods, and places in them: each has room for everybody.
+/// The most neighbourhoods, and places in them: each has room for all nodes.
 const NEIGHBOURHOODS_MAX: u64 = 10_000;
 const PLACES_MAX: u64 = 4_000_000;
 /// The most replications, and entries in each.
@@ -90,7 +90,7 @@ pub struct Config {
     /// The same of single nodes, by their numbers; the others go by `load`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
     pub load_of: BTreeMap<u32, f64>,
-    /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it.
+    /// How busy the nodes would be if no node had to wait, in per cent: time in the CS by that and the pause after it.
     /// Another way to say `load`.
     pub contention: Option<f64>,
     /// The load of all nodes together, of which each has the same part. Another way to say `load`.

@@ -176,7 +176,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Hosts whose layers have these constants, all switched on when the first node is there. Nobody resides in them
+    /// Hosts whose layers have these constants, all switched on when the first node is there. No resident is in them
     /// yet.
     fn new(medium: Medium<Rc<Packet>>, faults: Faults, nodes: u32, layers: stack::Settings) -> Self {
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
@@ -373,7 +373,7 @@ impl Field {
         self.tell_all(node, &News::Killed);
     }
 
-    /// A node that crashed is back, unless somebody else has switched it on or off since.
+    /// A node that crashed is back, unless something else has switched it on or off since.
     fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
         match (self.bodies[node.index()].condition, memory) {
             (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
@@ -421,7 +421,7 @@ impl Field {
         }
     }
 
-    /// Something goes wrong that nobody had planned, until it is ended by this number.
+    /// Something goes wrong that was not planned, until it is ended by this number.
     pub fn begin(&mut self, fault: Fault) -> Result<usize, FaultError> {
         let number = self.faults.add(fault)?;
         self.expect_fault();
@@ -525,7 +525,7 @@ impl Field {
         }
     }
 
-    /// Everybody goes to a place of its own, and stays there.
+    /// Each node goes to a place of its own, and stays there.
     pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
         self.medium.place_all(now, points)
     }
@@ -540,7 +540,7 @@ impl Field {
         self.medium.begins()
     }
 
-    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
+    /// From when on all nodes stand, or are gone, for ever, if all follow a file on which any moves or leaves.
     pub fn ends(&self) -> Option<Time> {
         self.medium.ends()
     }
@@ -599,13 +599,13 @@ impl Field {
             return;
         }
         let start = self.medium.begins();
-        // Before that there is nothing to tell: nobody is there.
+        // Before that there is nothing to tell: no node is there.
         self.medium.pass(start);
         self.medium.watch();
         self.scenery = Some(Scenery::since(start));
     }
 
-    /// What is new on the field since one last asked.
+    /// What is new on the field since the last call.
     pub fn take_scenes(&mut self, now: Time) -> Vec<Scene> {
         let Some(scenery) = &mut self.scenery else { return Vec::new() };
         for (node, course) in self.medium.take_courses(now) {

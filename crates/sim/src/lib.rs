@@ -17,7 +17,7 @@
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
 //! - [`together`]: several resources, each with its algorithm, on one field.
 //! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
-//! - [`live`]: a field that somebody watches and meddles with.
+//! - [`live`]: a field that a person watches and meddles with.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
 mod applications;

@@ -1,6 +1,6 @@
-//! A field that somebody watches and meddles with: it goes on until a time, and in between does what it is told.
+//! A field that a person watches and meddles with: it goes on until a time, and in between does what it is told.
 //!
-//! Like every world it knows no clock. Whoever watches says how far to go on, and so how fast.
+//! Like every world it knows no clock. The caller says how far to go on, and so how fast.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -82,7 +82,7 @@ pub struct Progress {
     pub now: Time,
     /// How many events the oracle has checked.
     pub checked: u64,
-    /// How often somebody was granted units.
+    /// How often a node was granted units.
     pub entries: u64,
     /// How many units are in use.
     pub in_use: u32,

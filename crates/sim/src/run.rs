@@ -61,7 +61,7 @@ pub struct OpenWaits {
 }
 
 impl OpenWaits {
-    /// Everybody who waits in this world, and is there.
+    /// All that wait in this world, and are there.
     pub(crate) fn add_all<P: Protocol>(&mut self, world: &mut World<P>) {
         let waiting = present_and_owed(world);
         let now = world.now();
@@ -89,7 +89,7 @@ fn present_and_owed<P: Protocol>(world: &mut World<P>) -> Vec<NodeId> {
 pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
     if config.field.is_some() {
-        // Nobody knows of links beforehand; the neighbourhood is everybody.
+        // No node knows of links beforehand; the neighbourhood is all nodes.
         let everybody = || (0..config.nodes).map(NodeId).collect();
         let members = if plan.algorithm.starts_from() == Start::Members { everybody() } else { Vec::new() };
         let stays = Stays::new(config.seed, replication).draw_all(members.len());
@@ -202,7 +202,7 @@ pub(crate) struct Run<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> Run<'a, P> {
-    /// Everybody is about to ask for the first time.
+    /// All nodes are about to ask for the first time.
     pub(crate) fn new(
         plan: &'a Plan,
         replication: u32,
@@ -281,7 +281,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
                 let owed = present_and_owed(&mut self.world);
                 give_up(self.world.now(), self.last_entry, owed)?;
-                // Nobody who is there waits: patience begins anew.
+                // No node that is there waits: patience begins anew.
                 (self.last_entry, events_at_entry) = (self.world.now(), self.world.meter().events());
             }
         }
@@ -325,7 +325,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         }
     }
 
-    /// Fails if a node that is there has waited while nobody was served for long.
+    /// Fails if a node that is there has waited while none was served for long.
     pub(crate) fn lose_patience(&mut self) -> Step<()> {
         let now = self.world.now();
         if now - self.last_entry > patience(&self.plan.config) {
@@ -406,7 +406,7 @@ pub(crate) fn patience(config: &Config) -> Span {
     Span::from_units(1000.0 * usual)
 }
 
-/// Nothing has happened since `last_entry`, for long. That is wrong if somebody waits, or if time has come to its end.
+/// Nothing has happened since `last_entry`, for long. That is wrong if a node waits, or if time has come to its end.
 pub(crate) fn give_up(now: Time, last_entry: Time, owed: Vec<NodeId>) -> Step<()> {
     if now == Time::END {
         return Err(Violation::EndOfTime { years: Time::END.0 / 1_000_000_000 / 31_557_600 }.into());

@@ -1,11 +1,11 @@
-//! Fault-and-heal: a random network under random changes, then a quiet one that must serve everybody.
+//! Fault-and-heal: a random network under random changes, then a quiet one that must serve every node.
 //!
 //! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
-//! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays
-//! as it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives
-//! crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while
-//! their applications go on; and one that stands overtaking meets messages that overtake one another and are late by
-//! more than any of its timeouts. What was injected is counted, so that runs cannot pass for nothing. All of it
+//! every invariant are checked after each event. Then the graph is made connected, or all nodes come in, and all stays
+//! as it is: every node that waits must be served, and after that every node that asks once more. An algorithm that
+//! survives crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come
+//! back while their applications go on; and one that stands overtaking meets messages that overtake one another and are
+//! late by more than any of its timeouts. What was injected is counted, so that runs cannot pass for nothing. All of it
 //! follows from a seed, the size of the network included unless it is given.
 
 mod changes;
@@ -39,7 +39,7 @@ use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};
 use crate::world::{Disorder, Setting, Step, World};
 
-/// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
+/// After this long without changes every node must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
 /// Less than any algorithm waits for being let go.
 const FAREWELL_UNITS: f64 = 150.0;
@@ -56,7 +56,7 @@ pub enum Crowd {
     /// 3 to 12 nodes and up to 4 units, fewer than nodes.
     #[default]
     Usual,
-    /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be nobody without.
+    /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be none without.
     FewerNodesThanUnits,
     /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
     OnField,
@@ -175,7 +175,7 @@ impl Case {
         let deployment = match IdealOf::<P>::STARTS_FROM {
             Start::Links if !crowd.is_on_field() => linked(nodes, k, &mut draw),
             Start::Members => peopled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
-            // Who hears whom, nobody knows beforehand.
+            // Which node hears which, none knows beforehand.
             Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
         };
         let case = Self {
@@ -359,7 +359,7 @@ impl Case {
 /// A random connected graph.
 fn linked(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
     let link_count = draw.random_range(u64::from(nodes - 1)..=possible_links(nodes));
-    // One in eight starts cold: nobody knows anybody.
+    // One in eight starts cold: no node knows another.
     let cold = draw.random_bool(0.125);
     let links = if cold { Vec::new() } else { random_connected(nodes, link_count, draw) };
     Deployment { nodes, k, links, ..Deployment::default() }
@@ -486,7 +486,7 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// The second phase: all is whole and stays so. Everybody who waits is served, then everybody who asks again.
+    /// The second phase: all is whole and stays so. Every node that waits is served, then every node that asks again.
     fn heal(&mut self) -> Step<()> {
         self.make_whole()?;
         self.serve_all()?;
@@ -496,7 +496,7 @@ impl<P: Protocol> Soak<'_, P> {
         self.serve_all()
     }
 
-    /// Runs until nobody waits or uses anything any more, or takes it that somebody may.
+    /// Runs until no node waits or uses anything any more, or takes it that a node may.
     fn serve_all(&mut self) -> Step<()> {
         let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.world.oracle().owed_count() > 0 || self.is_any_inside() {
@@ -573,8 +573,8 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Whoever was granted units leaves its CS in time. Whoever lost them waits already, and whoever departed comes
-    /// back with some change to come.
+    /// A node that was granted units leaves its CS in time. One that lost them waits already, and one that departed
+    /// comes back with some change to come.
     fn welcome(&mut self) {
         while self.world.next_revoked().is_some() {}
         while self.world.next_departed().is_some() {}

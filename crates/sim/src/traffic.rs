@@ -2,7 +2,7 @@
 //! themselves.
 //!
 //! ```text
-//! application   a request to somebody now and then, a reply to each
+//! application   a request to another now and then, a reply to each
 //! router        AODV
 //! medium        a plane and the radios on it, and what goes wrong there
 //! ```
@@ -163,7 +163,7 @@ impl Hours {
 impl<'a> World<'a> {
     fn new(plan: &'a Plan) -> Result<Self, FieldError> {
         let config = &plan.config;
-        // Nobody listens when routes expire.
+        // No application listens when routes expire.
         let settings = config.field.layers.aodv.clone();
         let routing = Arc::new(aodv::Settings { sweep_interval: Span::FOREVER, ..settings });
         let room = plan.config.nodes.min(ROOM) as usize;
@@ -246,7 +246,7 @@ impl<'a> World<'a> {
         self.send(node, to, Letter::Request(number));
     }
 
-    /// Anybody else who is there, or is there and near enough.
+    /// Any other node that is there, or is there and near enough.
     fn destination(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
         let Some(within) = self.plan.config.within else {
             if self.plan.config.field.tracks.is_some() {
@@ -260,7 +260,7 @@ impl<'a> World<'a> {
         pick(self.nearby.len(), luck).map(|place| self.nearby[place].0)
     }
 
-    /// Anybody else who is there: on tracks not everybody is.
+    /// Any other node that is there: on tracks not all are.
     fn somebody_present(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
         let nodes = (0..self.plan.config.nodes).map(NodeId);
         let others: Vec<_> = nodes.filter(|id| *id != from && self.medium.is_present(self.now, *id)).collect();

@@ -96,7 +96,7 @@ fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
 
 /// A network of nodes that run one algorithm.
 ///
-/// Whoever drives it takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
+/// Its driver takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
 /// with the others what it scheduled them for. The first violation ends a run.
 pub struct World<P: Protocol> {
     now: Time,
@@ -114,7 +114,7 @@ pub struct World<P: Protocol> {
     field: Option<Field>,
     /// Which of the resources of the field this is the world of.
     resource: Resource,
-    /// Messages that were sent on the field and have not arrived, as far as anybody knows.
+    /// Messages that were sent on the field and have not arrived, as far as is known.
     flights: Vec<(NodeId, NodeId, P::Message)>,
     /// When the field is looked at next.
     field_due: Time,
@@ -139,7 +139,7 @@ pub struct World<P: Protocol> {
     /// How many messages did.
     overtakings: u64,
     out: Out<P>,
-    /// Who was granted units, until somebody asks.
+    /// Who was granted units, until the driver asks.
     granted: Vec<NodeId>,
     /// Likewise, from whom units were taken away.
     revoked: Vec<NodeId>,
@@ -286,7 +286,7 @@ impl<P: Protocol> World<P> {
         Some(event)
     }
 
-    /// Somebody who was granted units since one last asked.
+    /// A node that was granted units since the driver last asked.
     pub fn next_granted(&mut self) -> Option<NodeId> {
         self.granted.pop()
     }
@@ -403,7 +403,7 @@ impl<P: Protocol> World<P> {
         self.change(Change::between(&FAILURES, a, b), fate)
     }
 
-    /// A node enters the neighbourhood: whoever is there is told, and it is told who is there.
+    /// A node enters the neighbourhood: all members are told, and it is told who is there.
     pub fn enter(&mut self, node: NodeId) -> Step<()> {
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
@@ -418,7 +418,7 @@ impl<P: Protocol> World<P> {
         self.change(Change::at(&LEAVES, node), Fate::Drained)
     }
 
-    /// A member stops for good, and its application with it. Nobody is told.
+    /// A member stops for good, and its application with it. No other is told.
     pub fn crash(&mut self, node: NodeId) -> Step<()> {
         self.crash_on_field(node);
         self.change(Change::at(&CRASHES, node), Fate::Drained)

@@ -183,8 +183,9 @@ fn traced(plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// What a trace tells of the field is what happened there: everybody is somewhere from the start, times do not go back,
-/// a fault begins before it ends, a link forms before it fails, what is in doubt is settled, and a route is told once.
+/// What a trace tells of the field is what happened there: every node is somewhere from the start, times do not go
+/// back, a fault begins before it ends, a link forms before it fails, what is in doubt is settled, and a route is told
+/// once.
 #[test]
 fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messages_take() {
     let area = Area::disc(Point { x: 350.0, y: 350.0 }, 300.0).expect("a disc");

@@ -319,8 +319,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment: the longer it is not
-    /// needed, the shorter that may be, as under load none is long.
+    /// Others make up for the link, or not. One that neither end needs is given up, in a quiet moment: the longer it is
+    /// not needed, the shorter that may be, as under load none is long.
     pub(super) fn spare(&mut self, now: Time, spared: bool, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let State::Up(channel) = &self.state else { return };
         if !spared {

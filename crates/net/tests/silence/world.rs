@@ -1,4 +1,4 @@
-//! Nodes with hellos and routers over radios that tell nobody what they could not send.
+//! Nodes with hellos and routers over radios that do not tell what they could not send.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// A field on which nobody could be.
+    /// A field on which no node could be.
     #[error("the field: {0}")]
     Field(FieldError),
     /// Decreed where the radios decide.
@@ -46,7 +46,7 @@ pub enum ConfigError {
         /// The parameter.
         name: &'static str,
     },
-    /// Nobody there.
+    /// No node there.
     #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
     Nodes(u32),
     /// Nothing to share, or too much.
@@ -103,7 +103,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// Nobody could be in two places.
+    /// No node could be in two places.
     #[error("churn and speed are two ways to move: give one of them")]
     TwoWaysToMove,
     /// Two rates of requests.
@@ -180,7 +180,7 @@ pub enum ConfigError {
         /// As asked for.
         topology: Layout,
     },
-    /// Something about nobody.
+    /// Something about a node that is not there.
     #[error("{name} speaks of node {node}, but there are {nodes} nodes, counted from 0")]
     NoSuchNode {
         /// Which parameter.
@@ -199,7 +199,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// Nothing to count, or more than anybody could wait for.
+    /// Nothing to count, or more than a run could wait for.
     #[error("{name} must be from {least} to {most}, not {value}")]
     Count {
         /// Which parameter.

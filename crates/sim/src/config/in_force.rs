@@ -8,7 +8,7 @@ use crate::churn::Churn;
 use crate::field::Membership;
 
 impl Plan {
-    /// Every parameter as a file has it, and null if it had no say in the run: what it is then is nobody's choice, and
+    /// Every parameter as a file has it, and null if it had no say in the run: what it is then was not chosen, and
     /// to compare runs by it would be wrong. The radio of a field is written out.
     pub fn parameters(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut parameters)) = serde_json::to_value(&self.config) else { return Map::new() };

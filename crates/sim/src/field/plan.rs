@@ -40,7 +40,7 @@ pub struct FieldPlan {
     pub area: Area,
     /// How nodes move on it.
     pub movement: Model,
-    /// Instead: a file that says where everybody is when.
+    /// Instead: a file that says where each node is when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracks: Option<PathBuf>,
     /// What they hear there.
@@ -132,13 +132,13 @@ impl<'de> Visitor<'de> for ReadRadio {
 /// A field that makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum FieldError {
-    /// Nobody can move so.
+    /// No node can move so.
     #[error("{0}")]
     Movement(#[from] ModelError),
-    /// Nobody can hear so.
+    /// No radio can work so.
     #[error("{0}")]
     Radio(#[from] SettingsError),
-    /// Nobody has so much memory.
+    /// It would take too much memory.
     #[error(
         "about {pairs:.0} pairs of nodes would be in reach of each other, and {PAIRS_MAX:.0} are the most: take fewer nodes, a larger area, or a radio that reaches less far"
     )]

@@ -32,7 +32,7 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
+    /// The graph is made connected; all nodes come into the neighbourhood, those that have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
         self.place_all();
         if self.case.field.is_none() {
@@ -165,7 +165,7 @@ impl<P: Protocol> Soak<'_, P> {
         others.partition(|&node| neighbourhood.life_of(node).is_some())
     }
 
-    /// Whoever is about to leave does so; then everybody comes in.
+    /// Nodes that are about to leave do so; then all come in.
     fn gather(&mut self) -> Step<()> {
         let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.case.deployment.ids().any(|node| self.world.is_leaving(node)) {

@@ -65,7 +65,7 @@ fn faults(heals_at: f64) -> Ranges {
 }
 
 impl<P: Protocol> Soak<'_, P> {
-    /// Everybody stands where neighbours hear one another. What went wrong has got right by now.
+    /// All nodes stand where neighbours hear one another. What went wrong has got right by now.
     pub(super) fn place_all(&mut self) {
         let now = self.world.now();
         let Some(field) = self.world.field() else { return };

@@ -13,7 +13,7 @@ use super::Crowd;
 pub struct Injected {
     /// Changes of links or members.
     pub changes: u64,
-    /// Members that stopped, and nobody was told.
+    /// Members that stopped, and no other was told.
     pub crashes: u64,
     /// Those of them that stopped while another was still down.
     pub further_crashes: u64,

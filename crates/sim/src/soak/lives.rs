@@ -11,7 +11,7 @@ use crate::queue::Event;
 use crate::random::{Subject, exponential, stream};
 use crate::world::{Step, Toll};
 
-/// Streams of their own, so that runs in which nobody is killed are as if there were none: whether anybody is, ...
+/// Streams of their own, so that runs in which no node is killed are as if there were none: whether any is, ...
 const WHETHER: u32 = 0;
 /// ... who and when, ...
 pub(super) const WHO_AND_WHEN: u32 = 1;
@@ -36,7 +36,7 @@ impl Case {
         Self { kill_rate, wrong_hints, ..self }
     }
 
-    /// The same run in which nobody is killed.
+    /// The same run in which no node is killed.
     #[must_use]
     pub fn without_kills(self) -> Self {
         Self { kill_rate: 0.0, ..self }

@@ -77,7 +77,7 @@ impl Default for Config {
 /// Why a configuration makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ConfigError {
-    /// Nobody to send to, or more than fit.
+    /// No node to send to, or more than fit.
     #[error("nodes must be from 2 to {NODES_MAX}, not {0}")]
     Nodes(u32),
     /// A message that is none.

@@ -163,7 +163,7 @@ impl<P: Protocol> World<P> {
         shell.grant().is_none() && shell.pending().is_none() && shell.left().is_none()
     }
 
-    /// Tells whoever reads the trace along that nothing else has happened until now.
+    /// Tells the reader of a growing trace that nothing else has happened until now.
     pub fn record_now(&mut self) {
         let checked = self.meter.events();
         if let Some((now, recorder)) = self.recorder() {
@@ -195,7 +195,7 @@ impl<P: Protocol> World<P> {
         self.field.as_mut().is_none_or(|field| field.is_present(now, node))
     }
 
-    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
+    /// From when on all nodes stand, or are gone, for ever, if all follow a file on which any moves or leaves.
     pub fn movements_end(&self) -> Option<Time> {
         self.field.as_ref().and_then(Field::ends)
     }
@@ -243,7 +243,7 @@ impl<P: Protocol> World<P> {
         self.deferred.push((node, Deferred::Told(view)));
     }
 
-    /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
+    /// No link of a node is up any more that is being killed: for the reader of the trace, and for counts.
     pub(super) fn cut_off_on_field(&mut self, node: NodeId) {
         for (peer, incarnation) in self.shell(node).contacts().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
@@ -364,7 +364,7 @@ impl<P: Protocol> World<P> {
             Seen::Told(Told::Message { from, message, .. }) => self.note_landed(from, node, &message),
             Seen::Told(Told::Undelivered { to, message }) => self.note_landed(node, to, &message),
             Seen::Told(Told::Met { .. } | Told::Parted { .. } | Told::Said(_)) => {}
-            // It was on its way no longer than until now. Nobody counts its permits as lost: it carries none.
+            // It was on its way no longer than until now. Its permits do not count as lost: it carries none.
             Seen::Told(Told::Dropped { to, message }) => _ = self.take_flight(node, to, &message),
             Seen::Step(step) => {
                 let log::Step { input, out, refused, change } = *step;

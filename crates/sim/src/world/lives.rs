@@ -139,8 +139,8 @@ impl<P: Protocol> World<P> {
         self.back(node)
     }
 
-    /// A node is killed. Nobody is told; over links the other ends notice by themselves, each in its time, and the node
-    /// is back at once.
+    /// A node is killed. No other is told; over links the other ends notice by themselves, each in its time, and the
+    /// node is back at once.
     pub fn kill(&mut self, node: NodeId) -> Step<()> {
         if self.is_down(node) {
             return Ok(());
@@ -164,7 +164,7 @@ impl<P: Protocol> World<P> {
             self.lives.again.extend(waits);
             self.put_off(node, Event::Request { node });
         }
-        // Whoever looks at it meanwhile sees what is on its disk.
+        // Until it is back, what is on its disk is all that there is of it to look at.
         let mut unused = Outbox::new();
         let on_disk = self.next_life(node, self.shell(node), &mut unused);
         let killed = self.replace(node, on_disk);
@@ -205,7 +205,7 @@ impl<P: Protocol> World<P> {
         self.hear_of_members(node)
     }
 
-    /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
+    /// A member is killed, and when it is back it has lost its disk: it knows nothing. No other is told, and its
     /// application goes on if it is inside.
     pub fn lose_disk(&mut self, node: NodeId) -> Step<()> {
         self.crash_on_field(node);
@@ -256,7 +256,7 @@ impl<P: Protocol> World<P> {
         Node::restore(id, &self.charter, stored, self.ideal.contacts(id), out)
     }
 
-    /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any
+    /// The application at a node that is being killed goes on if it is inside. If it waits, no node knows of that any
     /// more.
     pub(super) fn outlive(&mut self, node: NodeId) {
         if self.shell(node).demand().is_some() {
