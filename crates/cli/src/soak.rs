@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         entries.into_inner(),
         vacuous.into_inner(),
     ))?;
-    if !crowd.is_afield() {
+    if !crowd.is_on_field() {
         let restless = restless.into_inner();
         print(&format!("at rest in the end, with no message under way and no timer: all but {restless} runs\n"))?;
     }

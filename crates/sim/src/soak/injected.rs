@@ -13,7 +13,7 @@ use super::Crowd;
 pub struct Injected {
     /// Changes of links or members.
     pub changes: u64,
-    /// Members that stopped, and nobody was told.
+    /// Members that stopped, and no other was told.
     pub crashes: u64,
     /// Those of them that stopped while another was still down.
     pub further_crashes: u64,
@@ -61,14 +61,14 @@ impl Injected {
     pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
         const RUNS_ENOUGH: u64 = 200;
         let claims = algorithm.claims();
-        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_afield();
+        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_on_field();
         let is_drawn = |what: &str| match what {
-            "changes" => !crowd.is_afield() || algorithm.starts_from() == Start::Members,
-            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
+            "changes" => !crowd.is_on_field() || algorithm.starts_from() == Start::Members,
+            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_on_field(),
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             "restarts" => claims.stand(Harm::Restart),
             // On the field nodes are down for so long that few applications are inside still.
-            "resumed applications" => claims.stand(Harm::Restart) && !crowd.is_afield(),
+            "resumed applications" => claims.stand(Harm::Restart) && !crowd.is_on_field(),
             "disk losses" => claims.stand(Harm::DiskLoss),
             "outlived nodes" => claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss),
             _ => survives,
