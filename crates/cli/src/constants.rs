@@ -2,6 +2,8 @@
 
 use driftlock_protocol::Constants;
 
+use crate::failure::Failure;
+
 /// The flag, for every command that runs an algorithm.
 #[derive(Clone, Default, clap::Args)]
 pub(crate) struct ConstantFlags {
@@ -11,6 +13,14 @@ pub(crate) struct ConstantFlags {
 }
 
 impl ConstantFlags {
+    /// Refuses a constant that is set twice: one of them would have no effect.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match named_twice(&self.given) {
+            Some(name) => Err(Failure::Other(format!("--constant sets {name} twice: leave one out"))),
+            None => Ok(()),
+        }
+    }
+
     /// What a file says, with the flags on top.
     pub(crate) fn over(&self, mut file: Constants) -> Constants {
         file.extend(self.given.iter().cloned());
@@ -30,6 +40,12 @@ pub(crate) fn flags(constants: &Constants) -> String {
 /// As people read them: nothing, or what comes after a list of other things.
 pub(crate) fn listed(constants: &Constants) -> String {
     constants.iter().map(|(name, value)| format!(", {name} = {value}")).collect()
+}
+
+/// The first that is named by several of these flags, if one is.
+pub(crate) fn named_twice<N: PartialEq, T>(flags: &[(N, T)]) -> Option<&N> {
+    let is_again = |at: usize, name: &N| flags[..at].iter().any(|(other, _)| other == name);
+    flags.iter().enumerate().find(|(at, (name, _))| is_again(*at, name)).map(|(_, (name, _))| name)
 }
 
 fn constant(text: &str) -> Result<(String, f64), String> {
@@ -58,5 +74,7 @@ mod tests {
         let both = flags(&[("beat", 0.5)]).over(file);
         assert_eq!(super::flags(&both), " --constant beat=0.5 --constant lease=5");
         assert_eq!(listed(&both), ", beat = 0.5, lease = 5");
+        let twice = flags(&[("beat", 0.5), ("lease", 5.0), ("beat", 0.5)]);
+        assert_eq!(twice.check().unwrap_err().to_string(), "--constant sets beat twice: leave one out");
     }
 }

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// The algorithm: see driftlock list
     #[arg(long, default_value = "krlf")]
     algorithm: String,
-    /// The number of nodes, up to 1000
+    /// The number of nodes, from 1 to 1000
     #[arg(long, default_value_t = NODES, allow_hyphen_values = true)]
     nodes: u32,
     /// The number of docks [default: 3; 1 for rl]
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "1", value_parser = clock::speed, allow_hyphen_values = true)]
     speed: f64,
     /// End after so many seconds of the field's time
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
     seconds: Option<u32>,
     /// No page and no clock: go on as fast as it can until --seconds are over
     #[arg(long, requires = "seconds", conflicts_with_all = ["speed", "history", "port"])]
@@ -91,11 +91,10 @@ pub(crate) struct Args {
 
 impl Args {
     fn plan(&self, algorithm: &str, without: Vec<String>) -> Result<Plan, Failure> {
-        if self.nodes > NODES_MAX {
+        if !(1..=NODES_MAX).contains(&self.nodes) {
             let nodes = self.nodes;
-            return Err(Failure::Other(format!(
-                "the demo has 1 to {NODES_MAX} nodes, not {nodes}: for more there is driftlock sim --field"
-            )));
+            let instead = if nodes == 0 { "" } else { ": for more there is driftlock sim --field" };
+            return Err(Failure::Other(format!("the demo has 1 to {NODES_MAX} nodes, not {nodes}{instead}")));
         }
         let scale = (f64::from(self.nodes) / f64::from(NODES)).sqrt().max(1.0);
         let field = FieldPlan {

@@ -93,7 +93,7 @@ fn key_of(error: &FieldError) -> (&'static str, Option<usize>) {
         FieldError::Movement(_) => ("movement", None),
         FieldError::Radio(_) => ("radio", None),
         FieldError::Layers(_) | FieldError::Unfit(_) => ("layers", None),
-        FieldError::Hearsay { .. } => ("membership", None),
+        FieldError::Hearsay { .. } | FieldError::NoMembers { .. } => ("membership", None),
         FieldError::Fault(error) => ("fault", Some(error.number)),
         FieldError::Crash { number, .. } => ("fault", Some(*number)),
         FieldError::Faults(_) | FieldError::Crashes { .. } => ("faults", None),

@@ -1,7 +1,7 @@
 //! `driftlock replay`: do again what a trace says.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -10,17 +10,20 @@ use driftlock_sim::config::{Config, ConfigError, unknown_repair};
 use driftlock_sim::field::FieldError;
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
-use driftlock_trace::replay::{Difference, Outcome as Replayed, ReplayError, replay};
-use driftlock_trace::{Header, Origin, Reader, Writer};
+use driftlock_trace::replay::{Difference, HeaderDifference, Outcome as Replayed, ReplayError, replay};
+use driftlock_trace::{Header, Origin, ReadError, Reader, Writer};
 
 use crate::failure::{Failure, Outcome};
 use crate::results::print;
 use crate::{list, movements};
 
 const EXAMPLES: &str = "\
-Without --rerun, the recorded inputs are fed to fresh nodes and every output is compared: this needs no seed, and takes
-the traces of all worlds. With --rerun, the simulation itself is run again from its seed, and must give the same trace
-byte for byte; the folder makes no difference, but a file of movements must be where it was, as seen from the trace.
+Without --rerun, the recorded inputs are fed to fresh nodes, and every output and status is compared, those of the first
+line included: this needs no seed, and takes the traces of all worlds. With --rerun, the simulation itself is run again
+from its seed, and must give the same trace byte for byte (once it is decompressed); the folder makes no difference, but
+a file of movements must be where it was, as seen from the trace.
+
+Exit codes: 0 all is the same, 1 something differs, 2 it could not be run, or the trace is damaged.
 
 Examples:
   driftlock sim --entries 20 --replications 1 --trace run.jsonl && driftlock replay run.jsonl
@@ -33,7 +36,7 @@ Examples:
 pub(crate) struct Args {
     /// The trace, as --trace wrote it
     trace: PathBuf,
-    /// Run the whole simulation again and compare the traces
+    /// Run the whole simulation again and compare the traces, byte for byte
     #[arg(long)]
     rerun: bool,
 }
@@ -60,6 +63,12 @@ fn replay_steps(path: &Path) -> Outcome {
             print(&describe(path, &difference))?;
             Ok(ExitCode::from(1))
         }
+        Replayed::HeaderDiffers(HeaderDifference { place, recorded, replayed }) => {
+            let says =
+                format!("line 1 came out differently, in {place}\n  recorded: {recorded}\n  replayed: {replayed}");
+            print(&format!("{}: {says}\n", path.display()))?;
+            Ok(ExitCode::from(1))
+        }
     }
 }
 
@@ -75,28 +84,41 @@ fn describe(path: &Path, difference: &Difference) -> String {
     )
 }
 
-/// Runs what the header describes, and compares the two traces.
+/// Runs what the header describes, and compares the bytes of the two traces.
 fn rerun(path: &Path) -> Outcome {
-    let mut recorded = open(path)?;
     let bytes = Bytes::default();
-    simulate(path, recorded.header(), &bytes)?;
-    let bytes = bytes.take();
-    let mut again = Reader::new(Box::new(io::Cursor::new(bytes)))
-        .map_err(|error| Failure::Replay { path: path.to_owned(), error: error.into() })?;
-    let mut same = recorded.header() == again.header();
-    let failure = |error: driftlock_trace::ReadError| Failure::Replay { path: path.to_owned(), error: error.into() };
-    while same {
-        let (was, is) = (recorded.next_line().map_err(failure)?, again.next_line().map_err(failure)?);
-        if was.is_none() && is.is_none() {
-            let lines = recorded.line();
+    simulate(path, open(path)?.header(), &bytes)?;
+    let failure = |error: io::Error| Failure::Replay { path: path.to_owned(), error: ReadError::from(error).into() };
+    let recorded = driftlock_trace::bytes(path).map_err(failure)?;
+    match difference(recorded, &bytes.take()).map_err(failure)? {
+        Ok(lines) => {
             print(&format!("{}: {lines} lines, the simulation gives the same trace again\n", path.display()))?;
-            return Ok(ExitCode::SUCCESS);
+            Ok(ExitCode::SUCCESS)
         }
-        same = was == is;
+        Err(difference) => {
+            print(&format!("{}: {difference}\n", path.display()))?;
+            Ok(ExitCode::from(1))
+        }
     }
-    let line = again.line();
-    print(&format!("{}: line {line} came out differently when the simulation was run again\n", path.display()))?;
-    Ok(ExitCode::from(1))
+}
+
+/// How many lines two equal traces have, or which line is the first that differs, and how.
+fn difference(mut recorded: impl BufRead, again: &[u8]) -> io::Result<Result<u64, String>> {
+    let (mut lines, mut was) = (0, Vec::new());
+    for is in again.split_inclusive(|&byte| byte == b'\n') {
+        was.clear();
+        if recorded.read_until(b'\n', &mut was)? == 0 {
+            return Ok(Err(format!("it ends after line {lines}, and the simulation, when it was run again, did not")));
+        }
+        lines += 1;
+        if was != is {
+            return Ok(Err(format!("line {lines} came out differently when the simulation was run again")));
+        }
+    }
+    if recorded.fill_buf()?.is_empty() {
+        return Ok(Ok(lines));
+    }
+    Ok(Err(format!("the simulation, when it was run again, ended with line {lines}, and line {} is there", lines + 1)))
 }
 
 fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use driftlock_protocol::registry::UnitsRule;
@@ -31,7 +30,8 @@ For klme and klme-ft nodes enter and leave one neighbourhood instead, and at the
 klme-ft messages overtake one another and up to a tenth of them is lost; nodes crash, one after another, as far as can be \
 survived, forget everything, and come back, while the applications of half of them go on; members are told too late, or \
 wrongly, which nodes come and go; and half of the runs are long and quiet, with up to half of the members cut off \
-for a time. What was injected is counted.
+for a time. What was injected is counted, and what never was, although it could have been, is said in the last line: about \
+that these runs say nothing, and more of them may. A run in which nothing was granted before all was healed does not count.
 
 With --field the same nodes have radios that reach 200 m and lose a tenth of all frames, and move at up to 30 m/s about a square \
 on which they are connected now and then (docs/field.md). Nodes pause, or crash and come back with what they had stored; areas \
@@ -50,7 +50,9 @@ Examples:
   driftlock soak krl --field --nodes 50     crowds, half of them in a hall
   driftlock soak klme-ft --constant beat=5 --constant lease=15
   driftlock soak klme-ft --field            crashes that nothing is remembered of, and lost messages
-  driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl";
+  driftlock soak krl --seed 4711 --runs 1 --trace run.jsonl
+
+Exit codes: 0 all runs that count held, 1 one was violated, 2 it could not be run, or no run counts.";
 
 /// The flags of `driftlock soak`.
 #[derive(clap::Args)]
@@ -90,12 +92,13 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let algorithm = list::named(&args.algorithm)?;
     let names = args.without.iter().map(String::as_str);
     let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-    let Some(end) = args.seed.checked_add(args.runs) else {
+    let Some(last) = args.seed.checked_add(args.runs - 1) else {
         return Err(Failure::Other(format!(
             "there are no {} seeds from {} on: lower --seed or --runs",
             args.runs, args.seed
         )));
     };
+    args.constants.check()?;
     let constants = args.constants.constants();
     let terms = Terms { small_scale: false, over_radios: args.field, constants: &constants };
     algorithm.check(terms).map_err(|error| ConfigError::Constant { algorithm: algorithm.tag, error })?;
@@ -111,47 +114,73 @@ pub(crate) fn run(args: &Args) -> Outcome {
         case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
     }
     let progress = Progress::new(args.runs, "runs");
-    let entries = AtomicU64::new(0);
-    let vacuous = AtomicU64::new(0);
-    let restless = AtomicU64::new(0);
-    let injected = Mutex::new(Injected::default());
+    let counted = Mutex::new(Counted::default());
     let count = |report: &Report| {
         progress.step();
-        let mut injected = injected.lock().unwrap_or_else(PoisonError::into_inner);
-        *injected = *injected + report.injected;
-        entries.fetch_add(report.entries_under_faults + report.entries_after, Ordering::Relaxed);
-        vacuous.fetch_add(u64::from(report.entries_under_faults == 0), Ordering::Relaxed);
-        restless.fetch_add(u64::from(!report.rested), Ordering::Relaxed);
+        counted.lock().unwrap_or_else(PoisonError::into_inner).add(report);
     };
-    let failed = soak(algorithm, repairs, &constants, crowd, args.seed..end, args.threads, &count);
+    let failed = soak(algorithm, repairs, &constants, crowd, args.seed..=last, args.threads, &count);
     progress.finish();
     if let Some((seed, violation)) = failed {
         let command = command(args, crowd, algorithm, seed);
         print(&format!("{}: violated with seed {seed}: {violation}\nto record it:\n  {command}\n", algorithm.tag))?;
         return Ok(ExitCode::from(1));
     }
-    let injected = injected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    print(&format!(
-        "{}: {} runs held, seeds {} to {}; {} entries; {} runs do not count, as nothing was granted before all was healed\n\
-         injected: {injected}\n",
-        algorithm.tag,
-        args.runs,
-        args.seed,
-        end - 1,
-        entries.into_inner(),
-        vacuous.into_inner(),
-    ))?;
-    if !crowd.is_on_field() {
-        let restless = restless.into_inner();
-        print(&format!("at rest in the end, with no message under way and no timer: all but {restless} runs\n"))?;
+    let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    print(&counted.told(args, algorithm, crowd)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What all runs came to.
+#[derive(Default)]
+struct Counted {
+    entries: u64,
+    /// The runs that do not count.
+    vacuous: u64,
+    restless: u64,
+    injected: Injected,
+}
+
+impl Counted {
+    fn add(&mut self, report: &Report) {
+        self.entries += report.entries_under_faults + report.entries_after;
+        self.vacuous += u64::from(report.entries_under_faults == 0);
+        self.restless += u64::from(!report.rested);
+        self.injected = self.injected + report.injected;
     }
-    let missing = injected.missing(algorithm, crowd, args.runs);
-    if missing.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+
+    /// In words, if nothing was violated. Where no run counts there is no verdict.
+    fn told(&self, args: &Args, algorithm: &Algorithm, crowd: Crowd) -> Result<String, Failure> {
+        let (tag, first, last) = (algorithm.tag, args.seed, args.seed + (args.runs - 1));
+        let held = args.runs - self.vacuous;
+        if held == 0 {
+            let seeds = if first == last { format!("seed {first}") } else { format!("seeds {first} to {last}") };
+            return Err(Failure::Other(format!(
+                "{tag}: no run counts, {seeds}: nothing was granted before all was healed, so there is nothing to judge; \
+                 give more --runs, or another --seed"
+            )));
+        }
+        let mut text = format!("{tag}: {} held, seeds {first} to {last}; {} entries", runs(held), self.entries);
+        if self.vacuous > 0 {
+            let do_not = if self.vacuous == 1 { "does not" } else { "do not" };
+            text += &format!("; {} {do_not} count, as nothing was granted before all was healed", runs(self.vacuous));
+        }
+        text += &format!("\ninjected: {}\n", self.injected);
+        if !crowd.is_on_field() {
+            let restless = runs(self.restless);
+            text += &format!("at rest in the end, with no message under way and no timer: all but {restless}\n");
+        }
+        let missing = self.injected.missing(algorithm, crowd, args.runs).join(", ");
+        if !missing.is_empty() {
+            text += &format!("but there were no {missing} in any of these runs, so they say nothing about that\n");
+        }
+        Ok(text)
     }
-    let missing = missing.join(", ");
-    print(&format!("but there were no {missing} in any of these runs, so they say nothing about that\n"))?;
-    Ok(ExitCode::from(1))
+}
+
+/// So many.
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
 fn command(args: &Args, crowd: Crowd, algorithm: &Algorithm, seed: u64) -> String {

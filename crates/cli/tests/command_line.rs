@@ -276,6 +276,10 @@ fn constants_that_make_no_sense_are_refused_by_every_command() {
             assert!(said.code == 2 && err.contains(says), "{command:?} {set} says {err}");
         }
     }
+    for command in [&["sim", "--algorithm", "klme-ft"][..], &["soak", "klme-ft"], &["check", "klme-ft"]] {
+        let said = driftlock(&[command, &["--constant", "beat=5", "--constant", "beat=6"]].concat());
+        assert!(said.code == 2 && said.err.contains("--constant sets beat twice"), "{command:?} says {}", said.err);
+    }
 }
 
 #[test]
@@ -435,6 +439,30 @@ fn a_trace_is_written_replayed_and_rerun() {
 }
 
 #[test]
+fn a_rerun_compares_every_byte_and_names_the_first_line_that_differs() {
+    let scratch = Scratch::new("bytes");
+    let trace = scratch.path("run.jsonl");
+    assert_eq!(quick(&["--trace", &trace]).code, 0);
+    let text = fs::read_to_string(&trace).expect("written");
+    let lines = text.lines().count();
+    let cut = text.lines().take(9).map(|line| line.to_owned() + "\n").collect::<String>();
+    for (other, says) in [
+        (text.replace('\n', "\r\n"), "line 1 came out differently".to_owned()),
+        (text.replacen("],\"", "], \"", 1), "line 1 came out differently".into()),
+        (text.replacen("{\"t\":", "{\"more\":0,\"t\":", 1), "line 2 came out differently".into()),
+        (text.trim_end().into(), format!("line {lines} came out differently")),
+        (format!("{text}garbage"), format!("line {} is there", lines + 1)),
+        (format!("{text}\n"), format!("line {} is there", lines + 1)),
+        (text.repeat(2), format!("line {} is there", lines + 1)),
+        (cut, "it ends after line 9".into()),
+    ] {
+        fs::write(&trace, other).expect("written");
+        let said = driftlock(&["replay", "--rerun", &trace]);
+        assert!(said.code == 1 && said.out.contains(&says), "{says}: {}{}", said.out, said.err);
+    }
+}
+
+#[test]
 fn a_trace_of_a_run_with_awkward_numbers_is_rerun() {
     let scratch = Scratch::new("awkward");
     let trace = scratch.path("run.jsonl");
@@ -469,6 +497,10 @@ fn a_trace_that_was_tampered_with_is_a_violation_and_a_damaged_one_can_not_be_ru
         let said = driftlock(args);
         assert!(said.code == 1 && said.out.contains("came out differently"), "{}{}", said.out, said.err);
     }
+    fs::write(&trace, text.replacen("\"tokens\":\"each\"", "\"tokens\":\"one\"", 1)).expect("written");
+    let said = driftlock(&["replay", &trace]);
+    let says = "line 1 came out differently, in resources[0].tokens\n  recorded: \"one\"\n  replayed: \"each\"\n";
+    assert!(said.code == 1 && said.out.ends_with(says), "{}{}", said.out, said.err);
     let without_a_step: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| line).collect();
     fs::write(&trace, without_a_step.join("\n") + "\n").expect("written");
     assert_ne!(driftlock(&["replay", &trace]).code, 0, "a step is missing");
@@ -515,7 +547,7 @@ fn soak_counts_the_runs_that_do_not_come_to_rest() {
 #[test]
 fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     let said = driftlock(&["soak", "krl", "--runs", "100"]);
-    assert!(said.code == 0 && said.out.contains("100 runs held"), "{}{}", said.out, said.err);
+    assert!(said.code == 0 && said.out.contains("krl: 100 runs held"), "{}{}", said.out, said.err);
     let said = driftlock(&["soak", "krl", "--without", "pending-request"]);
     assert!(said.code == 1 && said.out.contains("violated with seed"), "{}{}", said.out, said.err);
     let scratch = Scratch::new("soak");
@@ -527,9 +559,35 @@ fn soak_holds_for_the_repaired_and_names_the_seed_for_the_broken() {
     assert_eq!(driftlock(&["replay", "--rerun", &trace]).code, 0);
     let said = driftlock(&["soak", "krl", "--without", "glue"]);
     assert!(said.code == 2 && said.err.contains("krl has no repair \"glue\""), "{}", said.err);
-    assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551615", "--runs", "5"]).code, 2);
+    assert_eq!(driftlock(&["soak", "krl", "--seed", "18446744073709551614", "--runs", "3"]).code, 2);
+    let said = driftlock(&["soak", "krl", "--seed", "18446744073709551614", "--runs", "2"]);
+    assert!(said.code == 0 && said.out.contains("seeds 18446744073709551614 to 18446744073709551615"), "{}", said.err);
     assert_eq!(driftlock(&["soak", "rl", "--crowded"]).code, 2);
     assert_eq!(driftlock(&["soak", "krl", "--runs", "0"]).code, 2);
+}
+
+#[test]
+fn runs_of_a_soak_that_do_not_count_did_not_hold() {
+    let krl = |more: &str| driftlock(&format!("soak krl --nodes 3 {more}").split(' ').collect::<Vec<_>>());
+    let said = krl("--seed 182 --runs 1");
+    let err = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(said.code == 2 && said.out.is_empty(), "{}", said.out);
+    assert!(err.contains("krl: no run counts, seed 182: ") && err.contains("give more --runs"), "{err}");
+    let said = krl("--seed 182 --runs 2");
+    assert!(said.code == 0 && said.out.starts_with("krl: 1 run held, seeds 182 to 183; "), "{}", said.out);
+    assert!(said.out.contains("; 1 run does not count, as nothing was granted before all"), "{}", said.out);
+    let said = krl("--seed 183 --runs 1");
+    assert!(said.code == 0 && !said.out.contains(" count"), "{}", said.out);
+}
+
+#[test]
+fn what_did_not_happen_in_a_soak_is_said_if_it_could_have_and_is_no_violation() {
+    let klme_ft = |more: &str| driftlock(&format!("soak klme-ft {more}").split(' ').collect::<Vec<_>>());
+    let said = klme_ft("--nodes 3 --runs 1000");
+    assert!(said.code == 0 && said.out.contains(" crashes, ") && !said.out.contains("but there"), "{}", said.out);
+    let said = klme_ft("--crowded --runs 200");
+    let says = "but there were no resumed applications in any of these runs, so they say nothing about that\n";
+    assert!(said.code == 0 && said.out.ends_with(says), "{}", said.out);
 }
 
 fn files(folder: &Path) -> Vec<String> {

@@ -186,6 +186,9 @@ pub enum Nonsense {
         /// What it is.
         value: f64,
     },
+    /// A node that is to be cut off from itself.
+    #[error("\"nodes\" must be two different nodes, not {0} twice")]
+    SameNode(u32),
     /// Two numbers that are no least and no greatest.
     #[error("{key:?} must be the least and the greatest, in this order, not [{low:?}, {high:?}]")]
     NoRange {

@@ -122,6 +122,14 @@ fn nonsense_is_refused_with_the_number_of_the_fault_its_line_and_what_to_do() {
         ("at = 1\nkind = \"pause\"\nlasts = 1", "a pause needs \"node\": which one"),
         ("at = 1\nkind = \"pause\"\nnode = 1\nlasts = 0", "\"lasts\" must be a finite number greater than 0, not 0.0"),
         ("at = -1\nkind = \"crash\"\nnode = 1", "\"at\" must be a finite number, 0 or more, not -1.0"),
+        (
+            "at = 1e300\nkind = \"crash\"\nnode = 1",
+            "\"at\" must be at most 10000000000 seconds, which are some 300 years, not 1e300",
+        ),
+        (
+            "at = 1\nkind = \"pause\"\nnode = 1\nlasts = 2e10",
+            "\"lasts\" must be at most 10000000000 seconds, which are some 300 years, not 20000000000.0",
+        ),
         ("at = nan\nkind = \"crash\"\nnode = 1", "\"at\" must be a finite number, 0 or more, not NaN"),
         (
             "at = 1\nkind = \"crash\"\nnode = 1\nlasts = 3",
@@ -133,7 +141,7 @@ fn nonsense_is_refused_with_the_number_of_the_fault_its_line_and_what_to_do() {
              nothing",
         ),
         ("at = 1\nkind = \"cut\"\nlasts = 3", "a cut needs \"nodes\": which two"),
-        ("at = 1\nkind = \"cut\"\nlasts = 3\nnodes = [4, 4]", "\"nodes\" must be two different nodes, not 4.0"),
+        ("at = 1\nkind = \"cut\"\nlasts = 3\nnodes = [4, 4]", "\"nodes\" must be two different nodes, not 4 twice"),
         ("at = 1\nkind = \"jam\"\nlasts = 3", "a jam needs \"disc\": where, or \"rectangle\""),
         (
             "at = 1\nkind = \"jam\"\nlasts = 3\ndisc = { centre = [1, 1], radius = -2 }",
@@ -527,6 +535,8 @@ fn ranges_that_make_no_sense_are_refused() {
     assert_eq!(refused(|it| it.loss = [0.1, 2.0]), "\"loss\" must be a probability from 0 to 1, not 2.0");
     assert_eq!(refused(|it| it.jams.per_minute = 1e9), "jams: \"per-minute\" must be at most 60000, not 1000000000.0");
     assert!(refused(|it| it.size[0] = 0.0).starts_with("\"size\" must be"));
+    let late = "\"heals-at\" must be at most 10000000000 seconds, which are some 300 years, not 1e300";
+    assert_eq!(refused(|it| it.heals_at = 1e300), late);
     assert_eq!(refused(|it| it.heals_at = 1.0), "\"heals-at\" must be later than \"begins-at\", not 1.0");
     assert_eq!(
         refused(|it| (it.heals_at, it.jams.per_minute) = (6_000_005.0, 11.0)),

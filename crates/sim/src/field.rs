@@ -527,6 +527,9 @@ impl Field {
 
     /// Each node goes to a place of its own, and stays there.
     pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+        if let Some(scenery) = &mut self.scenery {
+            scenery.settled(now);
+        }
         self.medium.place_all(now, points)
     }
 

@@ -16,7 +16,7 @@ mod lives;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use driftlock_net::{Span, Time};
 use driftlock_protocol::ideal::{Fate, Ideal, IdealOf, Life, Start};
@@ -619,7 +619,7 @@ pub fn soak(
     repairs: Repairs,
     constants: &Constants,
     crowd: Crowd,
-    seeds: Range<u64>,
+    seeds: impl IntoParallelIterator<Item = u64> + Send,
     threads: usize,
     progress: &(dyn Fn(&Report) + Sync),
 ) -> Option<(u64, Violation)> {

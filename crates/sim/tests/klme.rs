@@ -290,7 +290,7 @@ fn replayable_trace(plan: &Plan, name: &str) -> String {
     let reader = Reader::open(&file).expect("a trace");
     match replay(reader).expect("it can be replayed") {
         Outcome::Same { steps, violation } => assert!(steps > 1_000 && violation.is_none()),
-        Outcome::Differs(difference) => panic!("{difference:?}"),
+        other => panic!("{other:?}"),
     }
     let text = std::fs::read_to_string(&file).expect("it is there");
     std::fs::remove_file(&file).expect("it is there");

@@ -16,7 +16,7 @@ pub mod transcript;
 mod write;
 
 pub use driftlock_protocol::ideal::Presence;
-pub use read::{ReadError, Reader};
+pub use read::{ReadError, Reader, bytes};
 pub use record::{
     End, FORMAT, Header, Join, Line, LinkChange, Loss, MemberChange, Members, Origin, Plane, RESTART, Resource, Scene,
     Step, VERSION,

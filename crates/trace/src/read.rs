@@ -56,6 +56,12 @@ pub enum ReadError {
         /// Counted from 1.
         line: u64,
     },
+    /// There is more after the last line.
+    #[error("line {line} of the trace comes after its end: remove it and what follows, or record the run again")]
+    AfterEnd {
+        /// Counted from 1.
+        line: u64,
+    },
 }
 
 /// As much of a first line as all versions have.
@@ -77,6 +83,13 @@ fn writer_of(version: u32, driftlock: Option<String>) -> String {
 /// The longest first line, in bytes: ten times what the most nodes and links take.
 const HEADER_MAX: u64 = 1 << 28;
 
+/// The bytes of the trace at `path`; those of one that ends in `.zst` are decompressed.
+pub fn bytes(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    let file = File::open(path)?;
+    let compressed = path.extension().is_some_and(|extension| extension == "zst");
+    Ok(if compressed { Box::new(BufReader::new(zstd::Decoder::new(file)?)) } else { Box::new(BufReader::new(file)) })
+}
+
 /// Hands out the lines of a trace.
 pub struct Reader {
     source: Box<dyn BufRead>,
@@ -87,16 +100,9 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the trace at `path`; one that ends in `.zst` is decompressed.
+    /// Opens the trace at `path`.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let file = File::open(path)?;
-        let compressed = path.extension().is_some_and(|extension| extension == "zst");
-        let source: Box<dyn BufRead> = if compressed {
-            Box::new(BufReader::new(zstd::Decoder::new(file)?))
-        } else {
-            Box::new(BufReader::new(file))
-        };
-        Self::new(source)
+        Self::new(bytes(path)?)
     }
 
     /// Reads from any source.
@@ -127,7 +133,7 @@ impl Reader {
         self.line
     }
 
-    /// The next record; `None` after the end record.
+    /// The next record; `None` after the end record, after which there may be nothing.
     pub fn next_line(&mut self) -> Result<Option<Line>, ReadError> {
         if self.ended {
             return Ok(None);
@@ -140,6 +146,9 @@ impl Reader {
         match serde_json::from_str(&self.buffer) {
             Ok(line) => {
                 self.ended = matches!(line, Line::End { .. });
+                if self.ended && !self.source.fill_buf()?.is_empty() {
+                    return Err(ReadError::AfterEnd { line: self.line + 1 });
+                }
                 Ok(Some(line))
             }
             Err(_) if !self.buffer.ends_with('\n') => Err(ReadError::Truncated { line: self.line }),

@@ -427,5 +427,20 @@ pub enum Line {
     },
 }
 
+impl Line {
+    /// When, in nanoseconds; an end need not say.
+    pub fn time(&self) -> Option<u64> {
+        match self {
+            Self::Step(step) => Some(step.t),
+            Self::Link(change) => Some(change.t),
+            Self::Member(change) => Some(change.t),
+            Self::Loss(loss) => Some(loss.t),
+            Self::Scene(scene) => Some(scene.time()),
+            Self::Join(join) => Some(join.t),
+            Self::End { end } => end.t,
+        }
+    }
+}
+
 /// A step as a world writes it.
 pub(crate) type LiveStep<'a, P, E> = Step<&'a InputOf<P>, &'a [E]>;

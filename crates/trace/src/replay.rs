@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use driftlock_protocol::ideal::{Ideal, IdealOf};
+use driftlock_protocol::registry::{Manner, UnitsRule};
 use driftlock_protocol::{
     Algorithm, Charter, ContactsOf, Deployment, InputOf, K_MAX, NODES_MAX, Node, NodeId, Outbox, Permits, Protocol,
     Repairs, Terms, Visitor, WrongConstant,
 };
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::record::deployed;
@@ -25,6 +26,8 @@ pub enum Outcome {
     },
     /// An output differs: the code is not the code that wrote the trace.
     Differs(Box<Difference>),
+    /// The first line says something else of a resource than this driftlock does.
+    HeaderDiffers(HeaderDifference),
 }
 
 /// The first step that came out differently.
@@ -36,6 +39,17 @@ pub struct Difference {
     pub recorded: Step<Value, Value>,
     /// The same step with the outputs of now.
     pub replayed: Step<Value, Value>,
+}
+
+/// The first thing in the first line that came out differently.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HeaderDifference {
+    /// Where it is, as `jq` would name it.
+    pub place: String,
+    /// What the trace says there.
+    pub recorded: Value,
+    /// What this driftlock says.
+    pub replayed: Value,
 }
 
 /// Why a replay could not be carried out.
@@ -58,6 +72,24 @@ pub enum ReplayError {
     /// The initial state makes no sense.
     #[error("the trace starts from an impossible deployment: {0}")]
     BadDeployment(&'static str),
+    /// The algorithm shares a single unit.
+    #[error("the trace has k = {k}, but {algorithm} shares exactly one unit")]
+    OnlyOneUnit {
+        /// The algorithm's tag.
+        algorithm: String,
+        /// By the first line.
+        k: u32,
+    },
+    /// Lines are not in the order in which things happened.
+    #[error("line {line} is of the time {t}, but a line before it is of {before}: time does not run backwards")]
+    Backwards {
+        /// Counted from 1.
+        line: u64,
+        /// Of this line, in nanoseconds.
+        t: u64,
+        /// The latest before.
+        before: u64,
+    },
     /// Steps were taken out, or put in.
     #[error("the trace ends after {recorded} steps by its own account, but has {found}")]
     StepsMissing {
@@ -121,14 +153,21 @@ pub fn replay(reader: Reader) -> Result<Outcome, ReplayError> {
 pub fn replay_with<P: Protocol>(reader: Reader, variant: P::Variant, repairs: Repairs) -> Result<Outcome, ReplayError> {
     check_start(reader.header())?;
     let header = reader.header();
-    let player = Begin { header, resource: &header.resources[0], repairs }.visit::<P>(variant)?;
+    let player = Begin { header, resource: &header.resources[0], repairs, manner: None }.visit::<P>(variant)?;
     play(reader, vec![player])
 }
 
 fn play(mut reader: Reader, mut players: Vec<Box<dyn Player>>) -> Result<Outcome, ReplayError> {
-    let mut steps = 0;
+    if let Some(difference) = header_difference(reader.header(), &players) {
+        return Ok(Outcome::HeaderDiffers(difference));
+    }
+    let (mut steps, mut before) = (0, 0);
     while let Some(line) = reader.next_line()? {
         let number = reader.line();
+        if let Some(t) = line.time().filter(|&t| t < before) {
+            return Err(ReplayError::Backwards { line: number, t, before });
+        }
+        before = line.time().unwrap_or(before);
         match line {
             Line::Member(MemberChange { member, presence: Presence::Crashed, resource, .. }) => {
                 player(&mut players, resource, number)?.forget(member, number)?;
@@ -148,6 +187,26 @@ fn play(mut reader: Reader, mut players: Vec<Box<dyn Player>>) -> Result<Outcome
         }
     }
     unreachable!("a reader ends with an end record or an error")
+}
+
+/// Where the first line first says something else of a resource than its player does.
+fn header_difference(header: &Header, players: &[Box<dyn Player>]) -> Option<HeaderDifference> {
+    header.resources.iter().zip(players).enumerate().find_map(|(at, (resource, player))| {
+        let recorded = serde_json::to_value(resource).unwrap_or_default();
+        let places = player.header();
+        places.iter().find_map(|(key, is)| value_difference(format!("resources[{at}].{key}"), &recorded[key], is))
+    })
+}
+
+/// A list is compared item by item, and is left out where it is empty.
+fn value_difference(place: String, recorded: &Value, replayed: &Value) -> Option<HeaderDifference> {
+    if let Value::Array(items) = replayed {
+        let count = items.len().max(recorded.as_array().map_or(0, Vec::len));
+        let mut items = (0..count).map(|item| (format!("{place}[{item}]"), &recorded[item], &replayed[item]));
+        return items.find_map(|(place, was, is)| value_difference(place, was, is));
+    }
+    let differs = recorded != replayed;
+    differs.then(|| HeaderDifference { place, recorded: recorded.clone(), replayed: replayed.clone() })
 }
 
 fn player(players: &mut [Box<dyn Player>], resource: u32, line: u64) -> Result<&mut Box<dyn Player>, ReplayError> {
@@ -208,6 +267,8 @@ fn check_resource(nodes: u32, resource: &Resource) -> Result<(), ReplayError> {
 
 /// The nodes of a resource, whatever shares it.
 trait Player {
+    /// What the first line says of the resource that this driftlock knows by itself, before any step is taken.
+    fn header(&self) -> Map<String, Value>;
     /// The recorded step, taken again by the node as it is now.
     fn repeat(&mut self, recorded: &Step<Value, Value>, line: u64) -> Result<Step<Value, Value>, ReplayError>;
     /// A node crashes.
@@ -220,22 +281,27 @@ trait Player {
 fn begin(header: &Header, resource: &Resource) -> Result<Box<dyn Player>, ReplayError> {
     let tag = &resource.algorithm;
     let algorithm = Algorithm::named(tag).ok_or_else(|| ReplayError::UnknownAlgorithm(tag.clone()))?;
+    if algorithm.units == UnitsRule::One && resource.k != 1 {
+        return Err(ReplayError::OnlyOneUnit { algorithm: tag.clone(), k: resource.k });
+    }
     let unknown = |repair: &str| ReplayError::UnknownRepair { algorithm: tag.clone(), repair: repair.into() };
     let repairs = algorithm.rules_without(resource.without.iter().map(String::as_str)).map_err(unknown)?;
-    algorithm.visit(Begin { header, resource, repairs })
+    algorithm.visit(Begin { header, resource, repairs, manner: Some(&algorithm.manner) })
 }
 
 struct Begin<'a> {
     header: &'a Header,
     resource: &'a Resource,
     repairs: Repairs,
+    /// If the algorithm is registered.
+    manner: Option<&'static Manner>,
 }
 
 impl Visitor for Begin<'_> {
     type Output = Result<Box<dyn Player>, ReplayError>;
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
-        let Self { header, resource, repairs } = self;
+        let Self { header, resource, repairs, manner } = self;
         let small = matches!(header.world, Origin::Check { small_scale: true, .. });
         let radios = header.field.is_some() || matches!(header.world, Origin::Check { over_radios: true, .. });
         let terms = Terms { small_scale: small, over_radios: radios, constants: &resource.constants };
@@ -246,7 +312,7 @@ impl Visitor for Begin<'_> {
         let contacts = contacts::<P>(&deployments);
         let nodes = (0..).map(NodeId).zip(protocols).zip(contacts);
         let nodes = nodes.map(|((id, protocol), contacts)| (id, Node::new(id, protocol, contacts))).collect();
-        Ok(Box::new(Instances::<P> { tag: resource.algorithm.clone(), charter, nodes }))
+        Ok(Box::new(Instances::<P> { tag: resource.algorithm.clone(), manner, charter, nodes }))
     }
 }
 
@@ -264,6 +330,7 @@ fn contacts<P: Protocol>(deployments: &[Deployment]) -> Vec<ContactsOf<P::View>>
 struct Instances<P: Protocol> {
     /// The algorithm's.
     tag: String,
+    manner: Option<&'static Manner>,
     charter: Charter<P::Variant>,
     nodes: BTreeMap<NodeId, Node<P>>,
 }
@@ -274,6 +341,17 @@ fn named<N>(nodes: &mut BTreeMap<NodeId, N>, node: NodeId, line: u64) -> Result<
 }
 
 impl<P: Protocol> Player for Instances<P> {
+    fn header(&self) -> Map<String, Value> {
+        let start: Vec<_> = self.nodes.values().map(|node| node.protocol().status()).collect();
+        let mut header = Map::from_iter([("start".into(), json!(start))]);
+        if let Some(Manner { tokens, asks, brings, hands_over, pages, how: _ }) = self.manner {
+            let told = [("asks", asks), ("brings", brings), ("hands_over", hands_over), ("pages", pages)];
+            header.insert("tokens".into(), json!(tokens));
+            header.extend(told.map(|(key, names)| (key.into(), json!(names))));
+        }
+        header
+    }
+
     fn forget(&mut self, node: NodeId, line: u64) -> Result<(), ReplayError> {
         let blank = Node::blank(node, &self.charter);
         *named(&mut self.nodes, node, line)? = blank;
@@ -289,7 +367,7 @@ impl<P: Protocol> Player for Instances<P> {
     }
 
     fn repeat(&mut self, recorded: &Step<Value, Value>, line: u64) -> Result<Step<Value, Value>, ReplayError> {
-        let Self { tag, charter, nodes } = self;
+        let Self { tag, charter, nodes, .. } = self;
         let node = named(nodes, recorded.node, line)?;
         let mut out = Outbox::with_clauses();
         let before = node.protocol().status();

@@ -80,8 +80,38 @@ fn an_output_that_was_different_is_found_with_its_line() {
     let text = trace("differs").replace("\"counter\":1", "\"counter\":7");
     match replayed(&text).expect("it can be replayed") {
         Outcome::Differs(difference) => assert_eq!(difference.line, 2),
-        Outcome::Same { .. } => panic!("the change went unnoticed"),
+        other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn what_the_header_says_of_an_algorithm_is_compared_with_the_nodes_and_the_registry() {
+    let text = trace("header");
+    let place = |was: &str, is: &str| match replayed(&text.replacen(was, is, 1)).expect("it can be replayed") {
+        Outcome::HeaderDiffers(difference) => difference.place,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(place("\"permits\":[0]", "\"permits\":[]"), "resources[0].start[0]");
+    assert_eq!(place("\"waits_on\":null,\"height\":[0,1,1]", "\"waits_on\":0"), "resources[0].start[1]");
+    assert_eq!(place("\"tokens\":\"each\"", "\"tokens\":\"none\""), "resources[0].tokens");
+    assert_eq!(place("\"asks\":[\"request\"],", ""), "resources[0].asks[0]");
+    assert_eq!(place("\"brings\":[\"token\"]", "\"brings\":[\"request\"]"), "resources[0].brings[0]");
+    let one_more = "\"hands_over\":[\"token\",\"request\"]";
+    assert_eq!(place("\"hands_over\":[\"token\"]", one_more), "resources[0].hands_over[1]");
+    assert_eq!(place("\"pages\":[\"krl\"]", "\"pages\":[\"hok\"]"), "resources[0].pages[0]");
+}
+
+#[test]
+fn lines_are_in_the_order_of_time_and_an_algorithm_has_units_that_it_can_share() {
+    let text = trace("order");
+    let refusal = |text: &str| replayed(text).expect_err("refused").to_string();
+    let later = refusal(&text.replacen("\"t\":5,", "\"t\":10,", 1));
+    assert_eq!(later, "line 3 is of the time 9, but a line before it is of 10: time does not run backwards");
+    assert!(refusal(&text.replace("\"steps\":2,\"t\":9", "\"steps\":2,\"t\":8")).contains("line 4 is of the time 8"));
+    let relabelled = text.replacen("\"algorithm\":\"krl\"", "\"algorithm\":\"rl\"", 1);
+    assert_eq!(replayed(&relabelled).expect("it does the same"), Outcome::Same { steps: 2, violation: None });
+    let two = refusal(&relabelled.replacen("\"k\":1", "\"k\":2", 1));
+    assert_eq!(two, "the trace has k = 2, but rl shares exactly one unit");
 }
 
 #[test]
@@ -105,6 +135,9 @@ fn what_is_no_trace_or_a_damaged_one_is_refused_in_words() {
     assert!(refusal(&text[..text.len() - 5]).contains("truncated"));
     let second = text.lines().nth(1).expect("a step");
     assert!(refusal(&text.replace(second, "{\"t\":")).contains("line 2"));
+    for more in [second, "garbage", "\n", &text] {
+        assert!(refusal(&format!("{text}{more}")).contains("line 5 of the trace comes after its end"), "{more}");
+    }
 }
 
 #[test]
@@ -171,7 +204,8 @@ fn a_node_may_join_under_any_id_and_only_once() {
         told(&header(), &[asks], 1).unwrap_err().contains("line 2 is about node 70000, but there are only 2 nodes")
     );
     assert!(told(&header(), &[joins, joins], 0).unwrap_err().contains("on line 3 node 70000 joins, but it is there"));
-    let nobody = Header { nodes: 0, links: Vec::new(), ..header() };
+    let mut nobody = Header { nodes: 0, links: Vec::new(), ..header() };
+    nobody.resources[0].start.clear();
     assert_eq!(told(&nobody, &[joins, asks], 1), Ok(Outcome::Same { steps: 1, violation: None }), "all nodes may join");
 }
 

@@ -212,6 +212,7 @@ impl Args {
         setup.stay = self.stay;
         setup.small_scale = !self.usual_constants;
         setup.over_radios = self.over_radios;
+        self.constants.check()?;
         setup.constants = self.constants.constants();
         let terms =
             Terms { small_scale: setup.small_scale, over_radios: setup.over_radios, constants: &setup.constants };

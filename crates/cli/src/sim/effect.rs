@@ -5,11 +5,13 @@ use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{ConfigError, LinkInfoRule, Plan};
 
 use super::{Args, Parameters};
+use crate::constants::named_twice;
 use crate::failure::Failure;
 
 /// Refuses the flags of `args` that have no effect on this plan.
 pub(super) fn check(args: &Args, plan: &Plan) -> Result<(), Failure> {
     of_the_layer(&args.parameters, plan)?;
+    args.parameters.constants.check()?;
     let idle = of_parameters(&args.parameters, plan).or_else(|| of_output(args));
     idle.map_or(Ok(()), |says| Err(Failure::Other(says)))
 }
@@ -82,14 +84,6 @@ fn of_parameters(flags: &Parameters, plan: &Plan) -> Option<String> {
 }
 
 /// The node of which something is said twice, if there is one: only the last would count.
-fn named_twice<T>(nodes: &[(u32, T)]) -> Option<u32> {
-    nodes
-        .iter()
-        .enumerate()
-        .find(|(at, (node, _))| nodes[..*at].iter().any(|(other, _)| other == node))
-        .map(|(_, (node, _))| *node)
-}
-
 /// Why a flag that says what becomes of the results changes nothing, if one does not.
 fn of_output(args: &Args) -> Option<String> {
     if args.at.is_given() && !args.view {

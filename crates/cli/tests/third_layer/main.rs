@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use driftlock_check::{Bound, Effort, Model, Report, Setup, check, record};
 use driftlock_protocol::ideal::{Change, Fate, Ideal};
-use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Repairs, Tokens};
+use driftlock_protocol::{Constants, Demand, Deployment, NodeId, Protocol, Repairs, Tokens};
 use driftlock_sim::queue::Event;
 use driftlock_sim::random::{Duration, Stays, Subject, stream};
 use driftlock_sim::world::{Setting, World};
@@ -48,7 +48,7 @@ impl Page {
             hands_over: Vec::new(),
             pages: Vec::new(),
             neighbourhoods: Vec::new(),
-            start: Vec::new(),
+            start: Baton::deploy(deployment, Sight::Keen, Repairs::ALL).iter().map(Baton::status).collect(),
         };
         let header = Header {
             format: FORMAT.into(),
@@ -71,7 +71,7 @@ impl Page {
     fn replayed(&self, sight: Sight) -> u64 {
         match replay_with::<Baton>(self.reader(), sight, Repairs::ALL).unwrap() {
             Outcome::Same { steps, .. } => steps,
-            Outcome::Differs(difference) => panic!("{difference:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }

@@ -4,6 +4,9 @@ use crate::plane::Point;
 
 use super::Nonsense;
 
+/// The latest time, as in a file of movements.
+const SECONDS_MAX: f64 = 1e10;
+
 /// A part of the plane.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Area(pub(super) Shape);
@@ -95,6 +98,13 @@ fn finite(key: &'static str, point: Point) -> Result<Point, Nonsense> {
 pub(super) fn positive(key: &'static str, value: f64) -> Result<f64, Nonsense> {
     let bound = "a finite number greater than 0";
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Nonsense::Number { key, bound, value }) }
+}
+
+/// A time or a span of time.
+pub(super) fn seconds(key: &'static str, value: f64) -> Result<f64, Nonsense> {
+    let bound = "at most 10000000000 seconds, which are some 300 years";
+    let value = not_negative(key, value)?;
+    if value <= SECONDS_MAX { Ok(value) } else { Err(Nonsense::Number { key, bound, value }) }
 }
 
 pub(super) fn not_negative(key: &'static str, value: f64) -> Result<f64, Nonsense> {

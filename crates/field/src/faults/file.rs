@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::area::{Divide, Shape, not_negative, positive};
+use super::area::{Divide, Shape, positive, seconds};
 use super::{Area, Border, Chance, Fault, FaultError, Kind, Memory, Nonsense, Schedule};
 
 /// A file of nothing but faults, each of them a table `[[fault]]`. A file that has other things besides has a
@@ -109,7 +109,7 @@ impl Written {
 
     /// What it means.
     fn read(mut self) -> Result<Fault, Nonsense> {
-        let at = Time::from_units(not_negative("at", self.at)?);
+        let at = Time::from_units(seconds("at", self.at)?);
         let kind = match self.kind {
             Word::Crash => {
                 let (node, back_after) = (self.take_node()?, self.take_back_after()?);
@@ -150,14 +150,13 @@ impl Written {
     fn take_nodes(&mut self) -> Result<(NodeId, NodeId), Nonsense> {
         let [a, b] = self.nodes.take().ok_or_else(|| self.missing("nodes", "which two"))?;
         if a == b {
-            let (bound, value) = ("two different nodes", f64::from(a));
-            return Err(Nonsense::Number { key: "nodes", bound, value });
+            return Err(Nonsense::SameNode(a));
         }
         Ok((NodeId(a), NodeId(b)))
     }
 
     fn take_back_after(&mut self) -> Result<Option<Span>, Nonsense> {
-        let after = self.back_after.take().map(|after| not_negative("back-after", after)).transpose()?;
+        let after = self.back_after.take().map(|after| seconds("back-after", after)).transpose()?;
         Ok(after.map(Span::from_units))
     }
 
@@ -167,7 +166,7 @@ impl Written {
 
     fn take_lasts(&mut self) -> Result<Span, Nonsense> {
         let lasts = self.lasts.take().ok_or_else(|| self.missing("lasts", "for how many seconds"))?;
-        positive("lasts", lasts).map(Span::from_units)
+        seconds("lasts", positive("lasts", lasts)?).map(Span::from_units)
     }
 
     fn take_loss(&mut self) -> Result<Chance, Nonsense> {

@@ -5,7 +5,7 @@ use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 use serde::{Deserialize, Serialize};
 
-use super::area::{not_negative, positive};
+use super::area::{not_negative, positive, seconds};
 use super::file::two;
 use super::{Area, Border, Chance, Fault, Kind, Memory, Nonsense, Schedule};
 use crate::mobility;
@@ -120,8 +120,8 @@ const SIZE_MIN: f64 = 1e-3;
 
 impl Ranges {
     fn check(&self) -> Result<(), Nonsense> {
-        not_negative("begins-at", self.begins_at)?;
-        let value = not_negative("heals-at", self.heals_at)?;
+        seconds("begins-at", self.begins_at)?;
+        let value = seconds("heals-at", self.heals_at)?;
         if value <= self.begins_at {
             return Err(Nonsense::Number { key: "heals-at", bound: "later than \"begins-at\"", value });
         }
@@ -151,7 +151,7 @@ impl Ranges {
             return Err(Nonsense::Number { key: "per-minute", bound: "at most 60000", value });
         }
         for lasts in in_order("lasts", often.lasts)? {
-            not_negative("lasts", lasts)?;
+            seconds("lasts", lasts)?;
         }
         self.check_number(often)
     }

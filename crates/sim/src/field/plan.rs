@@ -200,6 +200,15 @@ pub enum FieldError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
+    /// The algorithm knows nothing of members.
+    #[error(
+        "membership: {algorithm} stands on links, and nothing tells it of members: leave it out, or take one of: {}",
+        tags_of(|algorithm| algorithm.starts_from() == Start::Members)
+    )]
+    NoMembers {
+        /// The algorithm's tag.
+        algorithm: &'static str,
+    },
     /// Nor those that would be drawn.
     #[error(
         "faults: {share} of the crashes lose the memory, which {algorithm} does not survive: give memory-lost = 0, or take one of: {}",
@@ -247,6 +256,9 @@ impl FieldPlan {
             return Err(FieldError::Layers(
                 "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
             ));
+        }
+        if algorithm.starts_from() == Start::Links && self.membership.is_some() {
+            return Err(FieldError::NoMembers { algorithm: algorithm.tag });
         }
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
@@ -452,9 +464,14 @@ mod tests {
         let hearsay = read("membership = \"heard\"");
         assert!(refusal(&hearsay, "klme").starts_with("membership = \"heard\": what nodes hear"));
         let fits = |tag: &str| hearsay.check(30, 5, Algorithm::named(tag).unwrap());
-        assert_eq!((fits("klme-ft"), fits("krl")), (Ok(()), Ok(())));
+        assert_eq!(fits("klme-ft"), Ok(()));
         let decreed = read("membership = \"decreed\"");
         assert_eq!(decreed.membership_of(Algorithm::named("klme-ft").unwrap().claims()), Membership::Decreed);
+        for membership in [&hearsay, &decreed] {
+            let said = refusal(membership, "krl");
+            let others = "leave it out, or take one of: klme, klme-ft";
+            assert!(said.starts_with("membership: krl stands on links") && said.ends_with(others), "{said}");
+        }
         let small = read("layers = { limits = { message-bytes-max = 1000 } }");
         let said = refusal(&small, "klme");
         assert!(said.starts_with("layers: a message about 5 units and 30 nodes may take 1536 bytes"), "{said}");

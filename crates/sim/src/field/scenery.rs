@@ -13,7 +13,7 @@ use driftlock_trace::Scene;
 /// What was told last, so that only changes are told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scenery {
-    /// When the record begins.
+    /// When the record begins, or all nodes were put elsewhere.
     start: Time,
     /// By resource.
     doubts: BTreeMap<Resource, BTreeMap<(NodeId, NodeId), Permits>>,
@@ -27,11 +27,16 @@ impl Scenery {
         Self { start, ..Self::default() }
     }
 
+    /// All nodes were put elsewhere, and stand there since now.
+    pub(super) fn settled(&mut self, now: Time) {
+        self.start = now;
+    }
+
     /// A node has set out, appeared or left.
     pub(super) fn moves(&mut self, node: NodeId, course: &Course) {
         let (from, velocity, absent) = (course.leg.from, course.leg.velocity, !course.is_present);
         let velocity = if absent { [0.0, 0.0] } else { [velocity.x, velocity.y] };
-        // One that is absent may have been so since before.
+        // One that is absent may have been so since before, and one that was put somewhere stands since time zero.
         let t = course.since.max(self.start).0;
         self.scenes.push(Scene::Move { t, node, at: [from.x, from.y], velocity, absent });
     }

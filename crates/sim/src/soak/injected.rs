@@ -57,14 +57,17 @@ impl Injected {
     }
 
     /// What these runs say nothing about, although they were to: what was not injected once in so many runs as it
-    /// takes.
+    /// takes, and could have been.
     pub fn missing(self, algorithm: &Algorithm, crowd: Crowd, runs: u64) -> Vec<&'static str> {
         const RUNS_ENOUGH: u64 = 200;
+        // While one is down, a further one crashes only if three others keep copies (`can_lose_a_node` of klme-ft).
+        const NODES_ENOUGH: u32 = 4;
         let claims = algorithm.claims();
         let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_on_field();
         let is_drawn = |what: &str| match what {
             "changes" => !crowd.is_on_field() || algorithm.starts_from() == Start::Members,
             "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_on_field(),
+            "further crashes" if crowd.nodes().is_some_and(|nodes| nodes < NODES_ENOUGH) => false,
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             "restarts" => claims.stand(Harm::Restart),
             // On the field nodes are down for so long that few applications are inside still.
@@ -105,5 +108,22 @@ impl fmt::Display for Injected {
         let counts = self.counts().into_iter().filter(|(_, count)| *count > 0);
         let told: Vec<_> = counts.map(|(what, count)| format!("{count} {what}")).collect();
         f.write_str(&told.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_not_happen_among_so_few_nodes_is_not_missed() {
+        let klme_ft = Algorithm::named("klme-ft").expect("registered");
+        let none = Injected::default().missing(klme_ft, Crowd::Usual, 1_000);
+        assert!(none.contains(&"further crashes") && none.contains(&"returns"), "{none:?}");
+        assert_eq!(Injected::default().missing(klme_ft, Crowd::Usual, 10), [""; 0], "it takes more runs");
+        let among = |nodes| Injected::default().missing(klme_ft, Crowd::Exactly { nodes, on_field: false }, 1_000);
+        assert_eq!(among(4), none);
+        let but_for_further: Vec<_> = none.iter().copied().filter(|what| *what != "further crashes").collect();
+        assert_eq!(among(3), but_for_further);
     }
 }

@@ -63,7 +63,7 @@ fn resources_with_different_algorithms_are_shared_over_the_same_radios_while_nod
         let reader = Reader::new(Box::new(Cursor::new(trace.clone()))).expect("a trace");
         match replay(reader).expect("it can be replayed") {
             Replayed::Same { steps, violation } => assert!(steps > 1_000 && violation.is_none()),
-            Replayed::Differs(difference) => panic!("{algorithms:?}: {difference:?}"),
+            other => panic!("{algorithms:?}: {other:?}"),
         }
         let of_the_second = String::from_utf8(trace).expect("text").matches("\"resource\":1,\"in\":").count();
         assert!(of_the_second > 500, "{algorithms:?}: {of_the_second} steps");
