@@ -16,16 +16,16 @@ use command::Command;
 use driftlock_field::mobility::{Area, Model, RandomWaypoint};
 use driftlock_net::{Span, Time};
 use driftlock_protocol::registry::ALGORITHMS;
-use driftlock_sim::afield::Terrain;
 use driftlock_sim::config::{Config, Plan};
+use driftlock_sim::field::FieldPlan;
 use driftlock_sim::live::{self, Order, Progress, trace_header};
 use driftlock_trace::Writer;
 use driftlock_viewer::{Hub, Source};
 use serde_json::json;
 use terminal::Terminal;
 
+use crate::clock::{self, Clock};
 use crate::failure::{Failure, Outcome};
-use crate::pace::{self, Pace};
 use crate::results::print;
 use crate::sim::with_own_units;
 use crate::view::{At, announcement, tell};
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
     /// How fast time goes by, from 0.05 to 100
-    #[arg(long, default_value = "1", value_parser = pace::speed, allow_hyphen_values = true)]
+    #[arg(long, default_value = "1", value_parser = clock::speed, allow_hyphen_values = true)]
     speed: f64,
     /// End after so many seconds of the field's time
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
@@ -97,10 +97,10 @@ impl Args {
             return Err(Failure::Other(format!("the demo has 1 to {NODES_MAX} nodes, not {nodes}{instead}")));
         }
         let scale = (f64::from(self.nodes) / f64::from(NODES)).sqrt().max(1.0);
-        let field = Terrain {
+        let field = FieldPlan {
             area: Area { width: 600.0 * scale, height: 450.0 * scale },
             movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 2.0, speed_max: 9.0, pause: 3.0 }),
-            ..Terrain::default()
+            ..FieldPlan::default()
         };
         let config = Config {
             algorithm: algorithm.into(),
@@ -152,13 +152,13 @@ fn watched(args: &Args, mut plan: Plan) -> Result<Progress, Failure> {
         args,
         hub,
         commands,
-        pace: Pace::new(1.0),
+        clock: Clock::new(1.0),
         terminal: Terminal::open(),
         redrawn: Instant::now(),
         next: None,
         note: None,
     };
-    demo.pace.set_speed(args.speed);
+    demo.clock.set_speed(args.speed);
     loop {
         let end = demo.run_once(&plan)?;
         demo.draw(&plan, &end);
@@ -179,7 +179,7 @@ struct Demo<'a> {
     args: &'a Args,
     hub: Hub,
     commands: Receiver<String>,
-    pace: Pace,
+    clock: Clock,
     terminal: Option<Terminal>,
     redrawn: Instant,
     /// What is to be run instead.
@@ -193,7 +193,7 @@ impl Demo<'_> {
     fn run_once(&mut self, plan: &Plan) -> Result<Progress, Failure> {
         let mut writer = Writer::new(Box::new(self.hub.begin()), &trace_header(plan));
         writer.flush();
-        self.pace.set_now(Time::ZERO);
+        self.clock.set_now(Time::ZERO);
         self.describe(plan);
         if let Some(note) = &self.note {
             tell(&self.hub, note);
@@ -238,9 +238,9 @@ impl Demo<'_> {
 
     /// As far as time has gone by. A machine that does not keep up falls behind.
     fn go_on(&self, now: Time) -> Order {
-        let (due, most) = (self.pace.now(), now + Span::from_units(STRIDE * self.pace.speed().0.max(1.0)));
+        let (due, most) = (self.clock.now(), now + Span::from_units(STRIDE * self.clock.speed().0.max(1.0)));
         if due > most {
-            self.pace.set_now(most);
+            self.clock.set_now(most);
         }
         Order::Until(due.clamp(now, most))
     }
@@ -255,8 +255,8 @@ impl Demo<'_> {
             }
         };
         match &command {
-            Command::Speed(speed) => self.pace.set_speed(*speed),
-            Command::Hold(held) => self.pace.hold(*held),
+            Command::Speed(speed) => self.clock.set_speed(*speed),
+            Command::Hold(held) => self.clock.hold(*held),
             Command::Restart { algorithm, without } => {
                 match self.args.plan(algorithm, without.clone()) {
                     Ok(next) => (self.next, self.note) = (Some(next), None),
@@ -303,7 +303,7 @@ impl Demo<'_> {
             let how = algorithm.manner.how.replace("unit", "dock");
             json!({ "tag": algorithm.tag, "title": algorithm.summary, "how": how, "repairs": repairs })
         });
-        let ((speed, paused), config) = (self.pace.speed(), &plan.config);
+        let ((speed, paused), config) = (self.clock.speed(), &plan.config);
         let demo = json!({ "demo": {
             "algorithms": algorithms.collect::<Vec<_>>(),
             "algorithm": plan.algorithm.tag,
@@ -319,11 +319,11 @@ impl Demo<'_> {
 
     fn draw(&mut self, plan: &Plan, progress: &Progress) {
         self.redrawn = Instant::now();
-        if let (Some(terminal), Some(terrain)) = (&mut self.terminal, &plan.config.field) {
+        if let (Some(terminal), Some(field)) = (&mut self.terminal, &plan.config.field) {
             let note = self.note.as_ref().map_or(String::new(), |note| format!("{note}\n"));
             let words =
                 format!("{}{note}[7] uses a dock   7? waits   7* holds a free one   7x is down\n", summary(progress));
-            terminal.draw(terrain, progress, &words);
+            terminal.draw(field, progress, &words);
         }
     }
 }

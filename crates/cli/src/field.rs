@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use driftlock_field::mobility::{Area, Model, ModelError, RandomWaypoint};
-use driftlock_sim::afield::{Radio, Terrain, TerrainError};
+use driftlock_sim::field::{FieldError, FieldPlan, Radio};
 use toml::de::DeTable;
 
 use crate::failure::Failure;
@@ -30,11 +30,11 @@ pub(crate) struct FieldFlags {
 }
 
 /// A field, and the file that it was read from, if it was.
-pub(crate) type Read = (Terrain, Option<Source>);
+pub(crate) type Read = (FieldPlan, Option<Source>);
 
 /// A field that was asked for.
 pub(crate) struct Asked {
-    pub(crate) terrain: Terrain,
+    pub(crate) field: FieldPlan,
     /// The file that it is from.
     source: Option<Source>,
     /// How many nodes the movements are of, if a flag has them, and not that file.
@@ -58,11 +58,11 @@ impl FieldFlags {
     }
 
     /// A field with the movements that were given.
-    pub(crate) fn over(&self, (terrain, source): Read) -> Result<Asked, Failure> {
-        let Some(path) = &self.tracks else { return Ok(Asked { terrain, source, nodes_on_tracks: None }) };
+    pub(crate) fn over(&self, (field, source): Read) -> Result<Asked, Failure> {
+        let Some(path) = &self.tracks else { return Ok(Asked { field, source, nodes_on_tracks: None }) };
         let found = u32::try_from(movements::read(path)?.len()).unwrap_or(u32::MAX);
-        let terrain = Terrain { tracks: Some(path.clone()), ..terrain };
-        Ok(Asked { terrain, source, nodes_on_tracks: Some(found) })
+        let field = FieldPlan { tracks: Some(path.clone()), ..field };
+        Ok(Asked { field, source, nodes_on_tracks: Some(found) })
     }
 
     /// The file for the packets, if there is to be one.
@@ -75,7 +75,7 @@ impl FieldFlags {
 
 impl Asked {
     /// It makes no sense: says so of its place, or of the flag.
-    pub(crate) fn refuse(&self, error: &TerrainError) -> Failure {
+    pub(crate) fn refuse(&self, error: &FieldError) -> Failure {
         match &self.source {
             _ if self.nodes_on_tracks.is_some() && key_of(error).0 == "tracks" => {
                 Failure::Other(format!("--tracks: {error}"))
@@ -87,44 +87,44 @@ impl Asked {
 }
 
 /// Under which key of a field that is said which makes no sense, and of which of several, counted from 1.
-fn key_of(error: &TerrainError) -> (&'static str, Option<usize>) {
+fn key_of(error: &FieldError) -> (&'static str, Option<usize>) {
     match error {
-        TerrainError::Movement(ModelError::Area(_)) | TerrainError::Crowded { .. } => ("area", None),
-        TerrainError::Movement(_) => ("movement", None),
-        TerrainError::Radio(_) => ("radio", None),
-        TerrainError::Layers(_) | TerrainError::Unfit(_) => ("layers", None),
-        TerrainError::Hearsay { .. } | TerrainError::NoMembers { .. } => ("membership", None),
-        TerrainError::Fault(error) => ("fault", Some(error.number)),
-        TerrainError::Crash { number, .. } => ("fault", Some(*number)),
-        TerrainError::Faults(_) | TerrainError::Crashes { .. } => ("faults", None),
-        TerrainError::Unreadable { .. } | TerrainError::Tracks(_) | TerrainError::OtherNodes { .. } => ("tracks", None),
+        FieldError::Movement(ModelError::Area(_)) | FieldError::Crowded { .. } => ("area", None),
+        FieldError::Movement(_) => ("movement", None),
+        FieldError::Radio(_) => ("radio", None),
+        FieldError::Layers(_) | FieldError::Unfit(_) => ("layers", None),
+        FieldError::Hearsay { .. } | FieldError::NoMembers { .. } => ("membership", None),
+        FieldError::Fault(error) => ("fault", Some(error.number)),
+        FieldError::Crash { number, .. } => ("fault", Some(*number)),
+        FieldError::Faults(_) | FieldError::Crashes { .. } => ("faults", None),
+        FieldError::Unreadable { .. } | FieldError::Tracks(_) | FieldError::OtherNodes { .. } => ("tracks", None),
     }
 }
 
 /// What a field is called, and which one it is.
-type Named = (&'static str, fn() -> Terrain);
+type Named = (&'static str, fn() -> FieldPlan);
 
 /// The fields that are there already.
-const NAMED: [Named; 3] = [("walkers", Terrain::default), ("nfk", nfk), ("cluster", cluster)];
+const NAMED: [Named; 3] = [("walkers", FieldPlan::default), ("nfk", nfk), ("cluster", cluster)];
 
 /// Allaoui, Yagoubi, Kerrache, Calafate: "NFK: a novel fault-tolerant K-mutual exclusion algorithm for mobile and
 /// opportunistic ad hoc networks", 2019. Its speeds begin at 0, with which random waypoint has no stationary state.
-fn nfk() -> Terrain {
+fn nfk() -> FieldPlan {
     square(1000.0, RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 }, "nfk")
 }
 
 /// Sharma, Bhatia, Singh: "A Token Based Protocol for Mutual Exclusion in Mobile Ad Hoc Networks", 2014. Its grid of
 /// 500 by 500 is taken to be in metres, and its random mobility with pauses to be random waypoint.
-fn cluster() -> Terrain {
+fn cluster() -> FieldPlan {
     square(500.0, RandomWaypoint { speed_min: 8.0, speed_max: 40.0, pause: 150.0 }, "cluster")
 }
 
-fn square(side: f64, walk: RandomWaypoint, radio: &str) -> Terrain {
-    Terrain {
+fn square(side: f64, walk: RandomWaypoint, radio: &str) -> FieldPlan {
+    FieldPlan {
         area: Area { width: side, height: side },
         movement: Model::RandomWaypoint(walk),
         radio: Radio::Named(radio.into()),
-        ..Terrain::default()
+        ..FieldPlan::default()
     }
 }
 
@@ -144,8 +144,8 @@ pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
         movements_instead(path).unwrap_or(Failure::Other(unreadable))
     })?;
     let source = Source { path: path.to_owned(), text, table: None };
-    let terrain = toml::from_str(&source.text).map_err(|error| source.bad_toml(&error))?;
-    Ok((source.beside(terrain), Some(source)))
+    let field = toml::from_str(&source.text).map_err(|error| source.bad_toml(&error))?;
+    Ok((source.beside(field), Some(source)))
 }
 
 /// What is said if a file that should be TOML is one of movements.
@@ -185,15 +185,15 @@ impl Source {
     }
 
     /// A file of movements that a field names is looked for from where the field is.
-    pub(crate) fn beside(&self, mut terrain: Terrain) -> Terrain {
-        if let (Some(tracks), Some(folder)) = (&mut terrain.tracks, self.path.parent()) {
+    pub(crate) fn beside(&self, mut field: FieldPlan) -> FieldPlan {
+        if let (Some(tracks), Some(folder)) = (&mut field.tracks, self.path.parent()) {
             *tracks = folder.join(&*tracks);
         }
-        terrain
+        field
     }
 
     /// A field in this file makes no sense: says so of its place.
-    fn refuse(&self, error: &TerrainError) -> Failure {
+    fn refuse(&self, error: &FieldError) -> Failure {
         let name = self.path.display().to_string();
         match self.place(error) {
             Some(span) => Failure::at(&name, &self.text, span, error.to_string()),
@@ -202,7 +202,7 @@ impl Source {
     }
 
     /// Where that is said which makes no sense, if it is.
-    fn place(&self, error: &TerrainError) -> Option<Range<usize>> {
+    fn place(&self, error: &FieldError) -> Option<Range<usize>> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut table = root.get_ref();
         if let Some(name) = self.table {

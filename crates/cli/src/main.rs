@@ -3,6 +3,7 @@
 //! Exit codes: 0 everything held, 1 something was violated, 2 it could not be run.
 
 mod check;
+mod clock;
 mod constants;
 mod demo;
 mod failure;
@@ -10,7 +11,6 @@ mod field;
 mod list;
 mod movements;
 mod output;
-mod pace;
 mod progress;
 mod replay;
 mod reproduce;

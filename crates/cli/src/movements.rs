@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use driftlock_field::mobility::Tracks;
 use driftlock_field::mobility::format::{self, Format};
-use driftlock_sim::afield::open_tracks;
 use driftlock_sim::config::{Config, Plan};
+use driftlock_sim::field::open_tracks;
 
 use crate::failure::Failure;
 use crate::field;

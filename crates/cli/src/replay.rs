@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use driftlock_sim::afield::TerrainError;
 use driftlock_sim::config::{Config, ConfigError, unknown_repair};
+use driftlock_sim::field::FieldError;
 use driftlock_sim::run::{replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd};
 use driftlock_trace::replay::{Difference, HeaderDifference, Outcome as Replayed, ReplayError, replay};
@@ -147,12 +147,12 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
                 path.display()
             )));
         }
-        Origin::Soak { seed, crowded, afield, nodes } => {
+        Origin::Soak { seed, crowded, on_field, nodes } => {
             let resource = header.resources.first().ok_or_else(|| damaged(&"nothing is shared"))?;
             let algorithm = list::named(&resource.algorithm)?;
             let names = resource.without.iter().map(String::as_str);
             let repairs = algorithm.rules_without(names).map_err(|name| unknown_repair(algorithm, name))?;
-            let crowd = Crowd::of(*crowded, *afield, *nodes).map_err(|error| damaged(&error))?;
+            let crowd = Crowd::of(*crowded, *on_field, *nodes).map_err(|error| damaged(&error))?;
             let case = Case::draw(*seed, crowd, algorithm).with_constants(resource.constants.clone());
             let writer = Writer::new(sink, &case.trace_header(algorithm, resource.without.clone()));
             case.run(algorithm, repairs, Some(writer)).map_err(Failure::write(path))?;
@@ -165,7 +165,7 @@ fn simulate(path: &Path, header: &Header, bytes: &Bytes) -> Result<(), Failure> 
 fn unplannable(path: &Path, error: &ConfigError) -> Failure {
     let path = path.display();
     match error {
-        ConfigError::Field(TerrainError::Unreadable { .. }) => Failure::Other(format!(
+        ConfigError::Field(FieldError::Unreadable { .. }) => Failure::Other(format!(
             "{path}: {error}; the movements are looked for from where the trace is: put the file there, or leave \
              --rerun out"
         )),

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use driftlock_protocol::ideal::{Fate, Start};
-use driftlock_sim::afield::Terrain;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, Plan};
 use driftlock_sim::demand::Demands;
+use driftlock_sim::field::FieldPlan;
 use driftlock_sim::layout::Layout;
 use driftlock_sim::summary::{Connectedness, Crossings, Links, Lives, Radio, Summary, Wait, WaitOfClass};
 use serde_json::Value as Json;
@@ -93,8 +93,10 @@ fn load_in_other_words(config: &Config) -> String {
 fn ground(plan: &Plan) -> String {
     let Config { connectivity, mobility, neighbourhoods, churn, absence, speed, .. } = &plan.config;
     match &plan.config.field {
-        Some(Terrain { tracks: Some(path), .. }) => return format!("a field with the movements of {}", path.display()),
-        Some(Terrain { area, .. }) => return format!("a field of {} m x {} m", area.width, area.height),
+        Some(FieldPlan { tracks: Some(path), .. }) => {
+            return format!("a field with the movements of {}", path.display());
+        }
+        Some(FieldPlan { area, .. }) => return format!("a field of {} m x {} m", area.width, area.height),
         None => {}
     }
     if plan.algorithm.starts_from() == Start::Links {

@@ -16,11 +16,11 @@ use clap::ValueEnum;
 use driftlock_protocol::Algorithm;
 use driftlock_protocol::ideal::Fate;
 use driftlock_protocol::registry::UnitsRule;
-use driftlock_sim::afield::Terrain;
 use driftlock_sim::areas::Areas;
 use driftlock_sim::churn::Churn;
 use driftlock_sim::config::{Config, ConfigError, LinkInfoRule, Plan};
 use driftlock_sim::demand::{Deadlines, Numbers};
+use driftlock_sim::field::FieldPlan;
 use driftlock_sim::layout::Layout;
 use driftlock_sim::random::Duration;
 use driftlock_sim::run::{Records, replicate, trace_header};
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     parameters: Parameters,
     #[command(flatten)]
-    afield: FieldFlags,
+    field: FieldFlags,
     /// How to write the results [default: as the name of --output ends, or else table]
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -368,14 +368,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return watch::watch(&plan, recorded, args.at);
     }
     check_records(args, &plan, recorded)?;
-    let outputs = [&args.output, &args.trace, &args.afield.pcap];
-    let tracks = plan.config.field.iter().flat_map(|terrain| &terrain.tracks);
-    output::check(outputs.into_iter().flatten(), args.config.iter().chain(args.afield.inputs()).chain(tracks))?;
+    let outputs = [&args.output, &args.trace, &args.field.pcap];
+    let tracks = plan.config.field.iter().flat_map(|field| &field.tracks);
+    output::check(outputs.into_iter().flatten(), args.config.iter().chain(args.field.inputs()).chain(tracks))?;
     if let Some(path) = &args.trace {
         record(&plan, recorded, path)?;
     }
-    if let Some(path) = &args.afield.pcap {
-        let records = Records { trace: None, capture: args.afield.capture()? };
+    if let Some(path) = &args.field.pcap {
+        let records = Records { trace: None, capture: args.field.capture()? };
         replicate(&plan, recorded, records).map_err(Failure::write(path))?;
     }
     let progress = Progress::new(u64::from(plan.config.replications), "replications");
@@ -413,12 +413,12 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let topology = args.parameters.topology.as_deref().map(layout).transpose()?;
     let file = args.config.as_deref().map(FromFile::read).transpose()?.unwrap_or_default();
     // Movements alone are on the field of the walkers.
-    let usual = || args.afield.tracks.is_some().then(|| (Terrain::default(), None));
-    let field = args.afield.named()?.or(file.field).or_else(usual);
-    let asked = field.map(|field| args.afield.over(field)).transpose()?;
+    let usual = || args.field.tracks.is_some().then(|| (FieldPlan::default(), None));
+    let field = args.field.named()?.or(file.field).or_else(usual);
+    let asked = field.map(|field| args.field.over(field)).transpose()?;
     let nodes_on_tracks = asked.as_ref().and_then(|asked| asked.nodes_on_tracks).filter(|_| !file.has_nodes);
     let config = Config {
-        field: asked.as_ref().map(|asked| asked.terrain.clone()),
+        field: asked.as_ref().map(|asked| asked.field.clone()),
         topology: topology.unwrap_or(file.config.topology),
         nodes: nodes_on_tracks.unwrap_or(file.config.nodes),
         ..file.config
@@ -447,9 +447,9 @@ impl FromFile {
         let bad = |error: toml::de::Error| source.bad_toml(&error);
         let keys: toml::Table = toml::from_str(source.text()).map_err(bad)?;
         let config: Config = toml::from_str(source.text()).map_err(bad)?;
-        let field = config.field.clone().map(|terrain| source.beside(terrain));
+        let field = config.field.clone().map(|field| source.beside(field));
         let [has_nodes, has_units] = ["nodes", "k"].map(|key| keys.contains_key(key));
-        Ok(Self { config, has_nodes, has_units, field: field.map(|terrain| (terrain, Some(source))) })
+        Ok(Self { config, has_nodes, has_units, field: field.map(|field| (field, Some(source))) })
     }
 }
 
@@ -471,10 +471,10 @@ fn check_replication(plan: &Plan, replication: u32) -> Result<(), Failure> {
 
 /// Refuses records that cannot be made.
 fn check_records(args: &Args, plan: &Plan, replication: u32) -> Result<(), Failure> {
-    if args.trace.is_some() || args.afield.pcap.is_some() {
+    if args.trace.is_some() || args.field.pcap.is_some() {
         check_replication(plan, replication)?;
     }
-    if args.afield.pcap.is_some() && plan.config.field.is_none() {
+    if args.field.pcap.is_some() && plan.config.field.is_none() {
         let says = "there are packets only on a field: give --field as well, or leave --pcap out";
         return Err(Failure::Other(says.into()));
     }

@@ -166,7 +166,7 @@ impl Counted {
             text += &format!("; {} {do_not} count, as nothing was granted before all was healed", runs(self.vacuous));
         }
         text += &format!("\ninjected: {}\n", self.injected);
-        if !crowd.is_afield() {
+        if !crowd.is_on_field() {
             let restless = runs(self.restless);
             text += &format!("at rest in the end, with no message under way and no timer: all but {restless}\n");
         }

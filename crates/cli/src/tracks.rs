@@ -167,8 +167,8 @@ fn record(args: &Args) -> Result<Tracks, Failure> {
     if !(seconds > 0.0 && seconds <= 1e6) {
         return Err(Failure::Other(format!("--seconds {seconds}: it must be more than 0 and at most a million")));
     }
-    let (terrain, _) = field::read(&args.source).map_err(|failure| neither(&args.source, failure))?;
-    let movement = terrain.movement(args.nodes.unwrap_or(20), args.seed.unwrap_or(1));
+    let (field, _) = field::read(&args.source).map_err(|failure| neither(&args.source, failure))?;
+    let movement = field.movement(args.nodes.unwrap_or(20), args.seed.unwrap_or(1));
     let movement = movement.map_err(|error| Failure::Other(format!("{}: {error}", args.source.display())))?;
     Ok(Tracks::record(movement, Time::from_units(seconds)))
 }

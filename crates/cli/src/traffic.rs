@@ -9,7 +9,7 @@ use driftlock_field::mobility::{Area, Model, RandomWaypoint};
 use driftlock_field::radio::settings::Propagation;
 use driftlock_field::radio::{self, presets};
 use driftlock_net::aodv;
-use driftlock_sim::afield::{Radio, Terrain};
+use driftlock_sim::field::{FieldPlan, Radio};
 use driftlock_sim::traffic::{self, Config, ConfigError, Plan, Report};
 
 use crate::failure::{Failure, Outcome};
@@ -90,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRES", allow_hyphen_values = true)]
     within: Option<f64>,
     #[command(flatten)]
-    afield: FieldFlags,
+    field: FieldFlags,
     /// How to write the results
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -147,8 +147,8 @@ fn area(text: &str) -> Result<Area, String> {
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let plan = args.plan()?;
-    output::check(&args.afield.pcap, args.afield.inputs())?;
-    let report = traffic::run(&plan, args.afield.capture()?).map_err(|error| match &args.afield.pcap {
+    output::check(&args.field.pcap, args.field.inputs())?;
+    let report = traffic::run(&plan, args.field.capture()?).map_err(|error| match &args.field.pcap {
         Some(path) => Failure::Write { path: path.clone(), error },
         None => Failure::Other(error.to_string()),
     })?;
@@ -179,20 +179,20 @@ fn movements_over(plan: &Plan, report: &Report) -> Option<String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, Failure> {
-        let field = match self.afield.named()? {
+        let field = match self.field.named()? {
             Some(field) => field,
             None => (self.own_field()?, None),
         };
-        let mut asked = self.afield.over(field)?;
-        let aodv = &mut asked.terrain.layers.aodv;
+        let mut asked = self.field.over(field)?;
+        let aodv = &mut asked.field.layers.aodv;
         if let Some(routing) = self.routing {
             *aodv = routing.settings();
         }
         aodv.net_diameter = self.diameter.unwrap_or(aodv.net_diameter);
         let config = Config {
             nodes: self.nodes.or(asked.nodes_on_tracks).unwrap_or(NODES),
-            field: asked.terrain.clone(),
-            numbered_by_place: !self.afield.are_given(),
+            field: asked.field.clone(),
+            numbered_by_place: !self.field.are_given(),
             period: self.period,
             within: self.within,
             seconds: self.seconds,
@@ -206,7 +206,7 @@ impl Args {
     }
 
     /// The field that the flags describe.
-    fn own_field(&self) -> Result<Terrain, Failure> {
+    fn own_field(&self) -> Result<FieldPlan, Failure> {
         let density = self.density;
         if !(1e-3..=1e6).contains(&density) {
             let bound = "from 0.001 to 1000000";
@@ -215,11 +215,11 @@ impl Args {
         let Speed(speed_min, speed_max) = self.speed;
         let stands = self.speed == Speed(0.0, 0.0);
         let walk = Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 });
-        Ok(Terrain {
+        Ok(FieldPlan {
             area: self.area.unwrap_or_else(|| square(self.nodes.unwrap_or(NODES), density)),
             movement: if stands { Model::Uniform {} } else { walk },
             radio: Radio::Written(Box::new(self.own_radio()?)),
-            ..Terrain::default()
+            ..FieldPlan::default()
         })
     }
 
@@ -246,7 +246,7 @@ fn square(nodes: u32, density: f64) -> Area {
 }
 
 fn table(plan: &Plan, report: &Report) -> String {
-    let Config { nodes, field: Terrain { area, tracks, .. }, .. } = &plan.config;
+    let Config { nodes, field: FieldPlan { area, tracks, .. }, .. } = &plan.config;
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<28}{value}");

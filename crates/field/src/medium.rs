@@ -101,7 +101,7 @@ impl<F: Clone> Medium<F> {
     }
 
     /// Each node goes to a place of its own, and stays there.
-    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+    pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
         let (mut corner, count) = (Point::default(), u32::try_from(points.len()).unwrap_or(u32::MAX));
         for point in &points {
             corner = Point { x: corner.x.max(point.x), y: corner.y.max(point.y) };
@@ -123,7 +123,7 @@ impl<F: Clone> Medium<F> {
         self.proximity.watch();
     }
 
-    /// All courses on which nodes have set out since one last asked, also those that are over.
+    /// All courses on which nodes have set out since the last call, also those that are over.
     pub fn take_courses(&mut self, now: Time) -> Vec<(NodeId, Course)> {
         self.advance(now);
         self.proximity.take_set_out()

@@ -29,5 +29,5 @@ pub use model::{Area, Model, ModelError};
 pub use movement::{Course, Movement};
 pub use placement::Grid;
 pub use proximity::{Change, Presence, Proximity};
-pub use tracks::{Stay, Track, Tracks, Waypoint};
+pub use tracks::{Track, Tracks, Visit, Waypoint};
 pub use waypoint::RandomWaypoint;

@@ -75,14 +75,14 @@ pub enum SitesError {
 ///
 /// The rules, in both shapes:
 ///
-/// - Whoever is in no neighbourhood enters the one whose area it comes into; of several, the one of the nearest site,
+/// - A node in no neighbourhood enters the one whose area it comes into; of several, the one of the nearest site,
 ///   and of equally near ones the one of the lower number.
-/// - Whoever is in a neighbourhood stays in it while it is in its area or within the margin around it, however near
+/// - A node in a neighbourhood stays in it while it is in its area or within the margin around it, however near
 ///   another site is. Then it passes to the neighbourhood that the rule above names at that point, if there is one.
 ///
 /// Areas of cells are half-open squares: a point on a border belongs to the cell to the right of it, or above it. So
 /// every point of the rectangle is in exactly one. Areas of discs include their circles, may overlap, and may leave
-/// gaps in which nobody is served.
+/// gaps in which no node is served.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sites {
     areas: Areas,
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// Random walks: wherever one looks, a member is within its area and the margin, and somebody who is no member is
+    /// Random walks: at every place, a member is within its area and the margin, and a node that is no member is
     /// in no area at all.
     fn walk(sites: &Sites, margin: f64, seed: u64) -> usize {
         const SIZE: f64 = 100.0;

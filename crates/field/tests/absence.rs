@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use driftlock_field::medium::Medium;
-use driftlock_field::mobility::{Movement, Stay, Track, Tracks, Waypoint};
+use driftlock_field::mobility::{Movement, Track, Tracks, Visit, Waypoint};
 use driftlock_field::plane::Point;
 use driftlock_field::radio::{Effect, Event, Settings};
 use driftlock_net::{Span, Time};
@@ -29,9 +29,9 @@ impl World {
     fn new(settings: &Settings) -> Self {
         let at = |at, x| Waypoint { at, point: Point { x, y: 0.0 } };
         let here = Track::always("here", vec![at(Time::ZERO, 0.0)]);
-        let stays = [(s(2.0), s(4.0)), (s(6.0), Time::END)];
-        let stays = stays.map(|(from, until)| Stay::new(from, until, vec![at(from, 50.0)]).unwrap());
-        let tracks = Tracks::new(vec![here.unwrap(), Track::new("away", stays.into()).unwrap()]);
+        let visits = [(s(2.0), s(4.0)), (s(6.0), Time::END)];
+        let visits = visits.map(|(from, until)| Visit::new(from, until, vec![at(from, 50.0)]).unwrap());
+        let tracks = Tracks::new(vec![here.unwrap(), Track::new("away", visits.into()).unwrap()]);
         let mut medium = Medium::new(Movement::from_tracks(tracks), settings.rules().unwrap(), 1);
         medium.air().set_watched(true);
         Self { medium, queue: BinaryHeap::new(), events: Vec::new(), told: Vec::new() }

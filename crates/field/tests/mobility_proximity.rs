@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use driftlock_field::mobility::{
     Area, Change, Course, GaussMarkov, Grid, Model, Movement, Proximity, RandomDirection, RandomWaypoint,
-    ReferencePointGroup, Stay, Track, Tracks, Waypoint,
+    ReferencePointGroup, Track, Tracks, Visit, Waypoint,
 };
 use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream, uniform, unit};
@@ -55,11 +55,11 @@ fn traffic(seed: u64) -> Tracks {
         let from = node % 7 * 10;
         let first = [from, from + 10, from + 10, from + 25].map(&mut place);
         let second = [from + 60, from + 80].map(&mut place);
-        let stays = vec![
-            Stay::new(first[0].at, Time::from_units(f64::from(from + 30)), first.to_vec()).unwrap(),
-            Stay::new(second[0].at, Time::END, second.to_vec()).unwrap(),
+        let visits = vec![
+            Visit::new(first[0].at, Time::from_units(f64::from(from + 30)), first.to_vec()).unwrap(),
+            Visit::new(second[0].at, Time::END, second.to_vec()).unwrap(),
         ];
-        Track::new(node.to_string(), stays).unwrap()
+        Track::new(node.to_string(), visits).unwrap()
     };
     Tracks::new((0..NODES).map(&mut track).collect())
 }

@@ -1,6 +1,6 @@
 //! Traces of others: read, written, and refused.
 
-use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Stay, Track, Tracks, Waypoint};
+use driftlock_field::mobility::{Area, Format, Model, Movement, RandomWaypoint, Track, Tracks, Visit, Waypoint};
 use driftlock_field::plane::Point;
 use driftlock_field::random::{Subject, stream};
 use driftlock_net::{Span, Time};
@@ -104,12 +104,12 @@ fn what_is_written_reads_back_as_the_same_movement() {
 #[test]
 fn jumps_and_absences_read_back_as_standing_where_the_node_will_appear() {
     let waypoint = |at, x| Waypoint { at: seconds(at), point: Point { x, y: 3.0 } };
-    let stays = vec![
-        Stay::new(seconds(5.0), seconds(10.0), vec![waypoint(5.0, 1.0), waypoint(7.0, 2.0), waypoint(7.0, 9.0)])
+    let visits = vec![
+        Visit::new(seconds(5.0), seconds(10.0), vec![waypoint(5.0, 1.0), waypoint(7.0, 2.0), waypoint(7.0, 9.0)])
             .unwrap(),
-        Stay::new(seconds(20.0), Time::END, vec![waypoint(22.0, 50.0), waypoint(30.0, 60.0)]).unwrap(),
+        Visit::new(seconds(20.0), Time::END, vec![waypoint(22.0, 50.0), waypoint(30.0, 60.0)]).unwrap(),
     ];
-    let tracks = Tracks::new(vec![Track::new("car", stays).unwrap()]);
+    let tracks = Tracks::new(vec![Track::new("car", visits).unwrap()]);
     assert_eq!(position(&tracks, 0, 6.0), (1.5, 3.0));
     assert_eq!(position(&tracks, 0, 7.0), (9.0, 3.0));
     assert_eq!(position(&tracks, 0, 15.0), (50.0, 3.0));
@@ -118,7 +118,7 @@ fn jumps_and_absences_read_back_as_standing_where_the_node_will_appear() {
     }
     let recorded = Tracks::record(Movement::from_tracks(tracks.clone()), seconds(40.0));
     assert_same_movement(&tracks, &recorded, 40.0);
-    assert_eq!(recorded.iter().next().unwrap().stays()[0].until(), seconds(10.0));
+    assert_eq!(recorded.iter().next().unwrap().visits()[0].until(), seconds(10.0));
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub enum Part {
 pub enum Do {
     /// A frame goes out.
     Transmit {
-        /// To this neighbour, or to everybody in reach.
+        /// To this neighbour, or to all nodes in reach.
         to: Option<NodeId>,
         /// What.
         packet: Packet,
@@ -54,7 +54,7 @@ pub enum Do {
         resource: Resource,
         /// What.
         grant: Grant,
-        /// When it ends by itself, if it is a lease. Whoever hands it over looks at the clock once more.
+        /// When it ends by itself, if it is a lease. What hands it over looks at the clock once more.
         until: Option<Time>,
     },
     /// A lease was renewed.

@@ -37,7 +37,7 @@ pub enum Declined {
 
 /// One node, for all its resources.
 ///
-/// Whoever drives it hands in what has happened, with the time: frames, what applications want, that it is time to be
+/// What drives it hands in what has happened, with the time: frames, what applications want, that it is time to be
 /// [woken](Self::wakes). What belongs together, as all that was read from a socket at once, is handed in together, and
 /// [taken out](Self::take) as one [`Batch`]. A host that has paused, or whose machine was suspended, is just given the
 /// time as it is now: what was due meanwhile comes first.
@@ -129,7 +129,7 @@ impl Host {
         resident.downcast_mut()
     }
 
-    /// A resident is told something by whoever drives the host.
+    /// A resident is told something by what drives the host.
     ///
     /// # Panics
     /// If the node takes no part in this resource.
@@ -144,7 +144,7 @@ impl Host {
         Ok(taken?)
     }
 
-    /// Somebody who knows says that another node takes part in a resource, in this life.
+    /// It is certain that another node takes part in a resource, in this life.
     pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
         self.run_due(now);
         self.stack.introduce(now, resource, node, life);

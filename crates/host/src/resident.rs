@@ -10,7 +10,7 @@ use driftlock_protocol::{Crossing, Demand, Grant, Input, InputOf, Protocol, Refu
 
 use crate::Do;
 
-/// What whoever drives a host tells one of its residents. What the stack tells comes from there.
+/// What the driver of a host tells one of its residents. What the stack tells comes from there.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cue {
     /// An application asks for units.

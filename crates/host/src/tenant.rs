@@ -5,7 +5,7 @@ use std::mem;
 use driftlock_net::Time;
 use driftlock_net::parcel::Parcel;
 use driftlock_net::stack::{Footing, Told, Way};
-use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::ideal::{Ideal, IdealOf};
 use driftlock_protocol::{
     Contacts, Crossing, Effect, Harm, Incarnation, Input, InputOf, NodeId, Out, Protocol, Refusal, Status, View,
     carries_permits,
@@ -20,7 +20,7 @@ pub struct Tenant<P: Protocol, W = ()> {
     /// Who looks on.
     pub watch: W,
     /// Whom it was told of that is in the neighbourhood, and in which life, by id: where the driver of the host knows
-    /// everybody, and what nodes hear of one another does not count.
+    /// all members, and what nodes hear of one another does not count.
     decreed: Option<Vec<(NodeId, Incarnation)>>,
     /// What its application was last told of the end of its lease.
     until: Option<Time>,
@@ -204,11 +204,8 @@ impl<P: Protocol, W: Watch<P>> Tenant<P, W> {
 }
 
 /// What the nodes of an algorithm stand on.
-pub fn footing<P: Protocol>() -> Footing {
-    match IdealOf::<P>::STARTS_FROM {
-        Start::Links => Footing::Links,
-        Start::Members | Start::Nodes => Footing::Paths,
-    }
+pub(crate) fn footing<P: Protocol>() -> Footing {
+    Footing::of(IdealOf::<P>::STARTS_FROM)
 }
 
 /// Whether the layers must neither lose nor double a message. What survives lost messages need not be sent again for

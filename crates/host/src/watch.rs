@@ -12,7 +12,7 @@ pub trait Watch<P: Protocol>: 'static {
         node.step(input, out)
     }
 
-    /// The layers below tell something, which is the node's input next unless it concerns nobody any more.
+    /// The layers below tell something, which is the node's input next if it is anything to an algorithm.
     fn told(&mut self, _node: &Node<P>, _told: &Told<P::Message>) {}
 
     /// The node sends a message, in this incarnation of the link or to this life of the receiver, if it knows of one.

@@ -3,10 +3,11 @@
 mod network;
 
 use driftlock_host::Part;
+use driftlock_net::dice::Dice;
 use driftlock_net::parcel::Resource;
 use driftlock_net::{Span, Time};
 use driftlock_protocol::{Constants, NodeId};
-use network::{Dice, Fate, Network, seconds};
+use network::{Fate, Network, seconds};
 
 static USUAL: Constants = Constants::new();
 

@@ -6,9 +6,9 @@
 //! first, and then whatever was not told for the longest time. What was told is told again now and then, so that it
 //! stays fresh, and all of it as soon as a node is heard of that was unknown, or has restarted, and may know nothing.
 //!
-//! Each advert comes with its age: how long ago its owner was heard with it, by whoever heard it last. One that has
-//! become too old is forgotten, and its owner counts as gone. So what a node knows of others is a hint: it may be late,
-//! and it may be wrong.
+//! Each advert comes with its age: how long ago its owner was heard with it, by the node that heard it last. One that
+//! has become too old is forgotten, and its owner counts as gone. So what a node knows of others is a hint: it may be
+//! late, and it may be wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -273,7 +273,7 @@ impl Board {
         debug_assert!(fresh_at <= now);
     }
 
-    /// Somebody else says, or has shown by a message, that a node takes part in a resource in this life.
+    /// Another node says, or has shown by a message, that a node takes part in a resource in this life.
     pub(crate) fn introduce(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
 //! Routes on demand: AODV (Perkins, Belding-Royer and Das, RFC 3561, 2003), with adverts in its control messages.
 //!
-//! A router that has data for somebody it knows no way to asks its neighbours, in rings that grow; whoever knows a way,
-//! or is the one looked for, answers along the way that the request has come. Routes that are not used expire; a route
-//! that breaks is reported to those who use it.
+//! A router that has data for a node to which it knows no way asks its neighbours, in rings that grow; a router that
+//! knows a way, or is the one looked for, answers along the way that the request has come. Routes that are not used
+//! expire; a route that breaks is reported to those who use it.
 //!
 //! What the layer above says about its node, its *advert*, rides on the requests, replies and hellos about that node
 //! and is kept beside its route. Its version, not the route's number, decides which of two is the newer.
@@ -56,7 +56,7 @@ pub struct Durable {
 /// Why a route has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Nobody has used it.
+    /// No node has used it.
     Expired,
     /// The link to the next hop is lost.
     Broken,
@@ -153,7 +153,7 @@ pub struct Router<A, D> {
     discovery: Discovery<D>,
     errors: RateLimit,
     neighbours: Neighbours,
-    /// After a reboot, until nobody can route through this node any more.
+    /// After a reboot, until no node can route through this node any more.
     silent_until: Option<Time>,
     dice: Dice,
 }
@@ -341,22 +341,22 @@ impl<A: Clone, D> Router<A, D> {
     }
 
     /// Brings the entry of a destination up to date before it is read or changed.
-    fn settle(&mut self, now: Time, destination: NodeId, out: &mut Vec<Effect<A, D>>) {
-        if self.table.settle(now, destination) {
+    fn update(&mut self, now: Time, destination: NodeId, out: &mut Vec<Effect<A, D>>) {
+        if self.table.update(now, destination) {
             out.push(Effect::RouteDown { destination, cause: Cause::Expired });
         }
     }
 
     /// The neighbour on the valid route to a node, and its length.
     fn way(&mut self, now: Time, destination: NodeId, out: &mut Vec<Effect<A, D>>) -> Option<(NodeId, u8)> {
-        self.settle(now, destination, out);
+        self.update(now, destination, out);
         self.table.get(destination).filter(|entry| entry.valid).map(|entry| (entry.next_hop, entry.hops))
     }
 
     /// Takes a route if it is better than what is known.
     fn offer(&mut self, now: Time, offer: Offer, out: &mut Vec<Effect<A, D>>) {
         debug_assert_ne!(offer.destination, self.me, "a node has no route to itself");
-        self.settle(now, offer.destination, out);
+        self.update(now, offer.destination, out);
         self.make_room(now, out);
         if self.table.offer(offer) == Verdict::Changed {
             let Offer { destination, next_hop, hops, .. } = offer;
@@ -370,7 +370,7 @@ impl<A: Clone, D> Router<A, D> {
     /// Keeps an advert if it is newer than the one that is known.
     fn learn(&mut self, now: Time, advert: Option<Advert<A>>, out: &mut Vec<Effect<A, D>>) {
         let Some(advert) = advert else { return };
-        self.settle(now, advert.owner, out);
+        self.update(now, advert.owner, out);
         if let Some(entry) = self.table.get_mut(advert.owner)
             && entry.advert().is_none_or(|known| known.version < advert.version)
         {

@@ -3,7 +3,7 @@
 //! Every node broadcasts hellos. It hears a neighbour *well* when it has heard enough of the neighbour's last hellos,
 //! and lists whom it hears well in its own, so that each learns whether it is heard: a link needs both directions. It
 //! names all to whom it has links. However many nodes share a cell, beacons stay few and short: the interval grows with
-//! the number of nodes that anybody in reach hears, and of those without a link a hello lists at most so many: half of
+//! the number of nodes that any one in reach hears, and of those without a link a hello lists at most so many: half of
 //! them always the best-ranked, who are the likeliest to need one, the others in turn. Each hello says how long the
 //! next may take, so that those who listen know when it is missing.
 
@@ -12,6 +12,7 @@ use std::mem;
 
 use driftlock_protocol::NodeId;
 
+use crate::dice::mix;
 use crate::link::rank::Rank;
 use crate::link::settings::from_ms;
 use crate::link::{Hello, Mark, Settings};
@@ -88,7 +89,7 @@ impl Beacon {
         self.interval
     }
 
-    /// Somebody else has spoken.
+    /// Another node has spoken.
     pub(crate) fn hears(&mut self, now: Time, settings: &Settings) {
         while self.heard.len() >= settings.hellos_per_second_max.max(1) as usize {
             self.heard.pop_front();
@@ -96,7 +97,7 @@ impl Beacon {
         self.heard.push_back(now);
     }
 
-    /// A hello is due, where this node hears `crowd` nodes and somebody in reach hears `crowd_max`. `None`: so many
+    /// A hello is due, where this node hears `crowd` nodes and some node in reach hears `crowd_max`. `None`: so many
     /// have spoken within the last second that it waits for a better moment, as long as it has not promised otherwise.
     /// Its links, what they are for, and what else it says are for others to fill in.
     pub(crate) fn hello(&mut self, now: Time, crowd: u32, crowd_max: u32, settings: &Settings) -> Option<Hello> {
@@ -129,9 +130,9 @@ impl Beacon {
         })
     }
 
-    /// Until when the first hello may wait. Nobody expects it, so those who start together can be far apart.
+    /// Until when the first hello may wait. No node expects it, so those who start together can be far apart.
     fn patience_of_a_newcomer(&self, interval: Span) -> Time {
-        let own_part = scramble(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
+        let own_part = mix(u64::from(self.me.0)) % NEWCOMER_INTERVALS;
         self.spoke_at + interval * (2 + own_part)
     }
 
@@ -152,26 +153,18 @@ impl Beacon {
 
     /// Some part of `whole`, another one for every node and every hello.
     fn jitter(&self, whole: Span) -> Span {
-        let node = scramble((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
-        let part = scramble(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
+        let node = mix((u64::from(self.me.0) << 32) | u64::from(self.boot.0));
+        let part = mix(node ^ (u64::from(self.count) << 32) ^ u64::from(self.yielded)) >> 32;
         #[allow(clippy::cast_possible_truncation)] // a part of a u64 is one
         let jitter = ((u128::from(whole.0) * u128::from(part)) >> 32) as u64;
         Span(jitter)
     }
 }
 
-/// How long between two hellos, before jitter, where somebody hears so many nodes.
+/// How long between two hellos, before jitter, where a node hears so many nodes.
 fn interval(crowd: u32, settings: &Settings) -> Span {
     let crowded = u64::from(crowd) * 1_000_000_000 / u64::from(settings.hellos_per_second_max.max(1));
     Span(crowded).max(from_ms(settings.hello_ms.max(1)))
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
-fn scramble(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// What is heard of one neighbour.
@@ -197,7 +190,7 @@ pub(crate) struct Hearing {
     well: bool,
     /// When it said last that it hears this node well.
     listed_at: Option<Time>,
-    /// How many hellos it takes to list everybody.
+    /// How many hellos it takes to list all.
     round: u64,
     /// To whom it says that it has links.
     pub(crate) links: Vec<NodeId>,

@@ -4,7 +4,7 @@
 //! places in memory are looked at, and how few bytes there are in all. A tree looks at several on every level. Here a
 //! node's number tells at once where its thing is, or nearly so.
 //!
-//! The order of things depends on nothing but the calls that were made; still, whoever tells others of several things
+//! The order of things depends on nothing but the calls that were made; still, code that tells others of several things
 //! sorts them.
 
 use std::mem;
@@ -103,7 +103,7 @@ impl<T> ByNode<T> {
     }
 
     /// Makes room for one thing more. Only if there is none, those for which this does not hold are gone through and
-    /// dropped, and if that is not enough, the table grows: what is over costs nothing as long as nobody needs its
+    /// dropped, and if that is not enough, the table grows: what is over costs nothing as long as nothing needs its
     /// place.
     pub(crate) fn make_room(&mut self, keep: impl FnMut(NodeId, &mut T) -> bool) {
         if self.has_room() {

@@ -1,10 +1,10 @@
 //! Custody: a message that carries permits is never lost and never doubled, whatever becomes of its link.
 //!
 //! Such a message has a [`Transfer`], by which both ends know it for ever. The sender keeps it until it is
-//! acknowledged. If the link breaks before, the message is *in doubt*: nobody can say whether it arrived, and its units
-//! are available to nobody. The sender then offers it to its receiver again, however it can reach it: over a path, and
-//! in any case before there is a link between the two again, because the call and the answer that form one carry what
-//! is in doubt. A receiver that never had it takes it as a message of a former neighbour; one that had it says so.
+//! acknowledged. If the link breaks before, the message is *in doubt*: no node can say whether it arrived, and its
+//! units are available to none. The sender then offers it to its receiver again, however it can reach it: over a path,
+//! and in any case before there is a link between the two again, because the call and the answer that form one carry
+//! what is in doubt. A receiver that never had it takes it as a message of a former neighbour; one that had it says so.
 //!
 //! A sender's transfers are offered and taken in growing order, so of each sender one number tells a receiver all that
 //! it has had: no list of transfers grows anywhere.

@@ -65,7 +65,7 @@ pub struct Flooded<M> {
     pub origin: NodeId,
     /// In which life.
     pub boot: Boot,
-    /// The how manieth in that life.
+    /// Its number among those of that life.
     pub number: u64,
     /// How far it may still go.
     pub ttl: u8,

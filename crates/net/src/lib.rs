@@ -2,8 +2,8 @@
 //!
 //! - [`link`]: hellos, links that both ends agree on, messages in order; [`custody`] of what must be neither lost nor
 //!   doubled.
-//! - [`aodv`]: routes to whoever is farther away; [`session`]: exactly once and in order over them; [`flood`]: to
-//!   everybody.
+//! - [`aodv`]: routes to nodes that are farther away; [`session`]: exactly once and in order over them; [`flood`]: to
+//!   all nodes.
 //! - [`advert`]: what nodes say of themselves, and who takes part in what.
 //! - [`parcel`]: what all of them carry, the messages of resources; [`wire`]: the bytes on the air.
 //! - [`stack`]: all layers of one node, for all resources that it takes part in.
@@ -18,7 +18,7 @@ pub mod aodv;
 mod beacon;
 mod by_node;
 pub mod custody;
-mod dice;
+pub mod dice;
 pub mod flood;
 pub mod link;
 mod names;

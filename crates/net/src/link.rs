@@ -49,7 +49,7 @@ const CALL_JITTER_MS: u32 = 100;
 pub enum Effect<M> {
     /// Over the radio.
     Transmit {
-        /// To this neighbour, or to everybody in reach.
+        /// To this neighbour, or to all nodes in reach.
         to: Option<NodeId>,
         /// What.
         frame: Frame<M>,
@@ -121,7 +121,7 @@ pub enum Effect<M> {
         /// Which message.
         transfer: Transfer,
     },
-    /// Nobody will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as
+    /// No node will ever know whether this message arrived: the receiver has lost its memory. Its permits must count as
     /// gone.
     Lost {
         /// The receiver.
@@ -129,7 +129,7 @@ pub enum Effect<M> {
         /// The content.
         message: M,
     },
-    /// It is not known whether this message arrived, and as it carries no permits nobody has to know. For counts and
+    /// It is not known whether this message arrived, and as it carries no permits no node has to know. For counts and
     /// traces.
     Dropped {
         /// The receiver.
@@ -156,20 +156,20 @@ pub struct Link<M> {
     alarms: BTreeSet<(Time, NodeId)>,
     /// Who is owed an acknowledgement.
     owed: BTreeSet<NodeId>,
-    /// When the next call is made, if somebody is to be called; and before when there is none.
+    /// When the next call is made, if a node is to be called; and before when there is none.
     call_at: Time,
     calls_paced_until: Time,
-    /// How many messages with permits it has sent in this life, to whomever.
+    /// How many messages with permits it has sent in this life, to all peers.
     transfers: u64,
 }
 
 impl<M: Clone> Link<M> {
     /// A node that begins at `now`, in the life `boot`, and remembers nothing. It wants links for resource 0, until it
-    /// is told otherwise ([`Self::serve`]). `carries_permits` tells which messages
-    /// must not be lost: for those of a protocol, [`driftlock_protocol::carries_permits`].
-    pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, carries_permits: fn(&M) -> bool) -> Self {
+    /// is told otherwise ([`Self::serve`]). `is_kept` tells which messages must not be lost: for those of a protocol,
+    /// [`driftlock_protocol::carries_permits`].
+    pub fn new(now: Time, me: NodeId, boot: Boot, settings: Settings, is_kept: fn(&M) -> bool) -> Self {
         let nothing = Durable { since: boot, floor: Incarnation(0), peers: Vec::new() };
-        Self::restore(now, me, boot, settings, carries_permits, nothing)
+        Self::restore(now, me, boot, settings, is_kept, nothing)
     }
 
     /// A node that has restarted and remembers what [`Self::durable`] gave last.
@@ -178,7 +178,7 @@ impl<M: Clone> Link<M> {
         me: NodeId,
         boot: Boot,
         settings: Settings,
-        carries_permits: fn(&M) -> bool,
+        is_kept: fn(&M) -> bool,
         durable: Durable<M>,
     ) -> Self {
         let patience = Patience::new((u64::from(me.0) << 32) | u64::from(boot.0));
@@ -191,7 +191,7 @@ impl<M: Clone> Link<M> {
                 floor,
                 settings,
                 patience,
-                carries_permits,
+                is_kept,
                 resources: vec![Resource::default()],
                 mark: Mark::of(&[Resource::default()]),
             },
@@ -217,14 +217,6 @@ impl<M: Clone> Link<M> {
         Durable { since: self.own.since, floor: self.own.floor, peers }
     }
 
-    /// The same node after a restart, in the life `boot`: it has what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, now: Time, boot: Boot) -> Self {
-        let Own { me, settings, carries_permits, .. } = self.own;
-        let link = Self::restore(now, me, boot, settings, carries_permits, self.durable());
-        Self { own: Own { resources: self.own.resources.clone(), mark: self.own.mark, ..link.own }, ..link }
-    }
-
     /// From now on this node wants links for these, given in growing order: only with who wants links for one of them.
     /// Links that are up are given up, and form anew if the others agree.
     pub fn serve(&mut self, now: Time, resources: Vec<Resource>, out: &mut Vec<Effect<M>>) {
@@ -245,17 +237,12 @@ impl<M: Clone> Link<M> {
         self.peers.get(&peer).map_or(&[], |peer| &peer.resources)
     }
 
-    /// Whether a message that is sent and not acknowledged outlives a restart.
-    pub fn stores(&self, message: &M) -> bool {
-        (self.own.carries_permits)(message)
-    }
-
     /// The links that are up, by peer.
     pub fn links(&self) -> impl Iterator<Item = (NodeId, Incarnation)> {
         self.peers.iter().filter_map(|(&id, peer)| peer.incarnation().map(|incarnation| (id, incarnation)))
     }
 
-    /// The messages with permits that nobody can use until it is known whether they arrived, and to whom they went.
+    /// The messages with permits that no node can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &M)> {
         self.peers.iter().flat_map(|(&id, peer)| peer.custody.doubts.iter().map(move |doubt| (id, &doubt.message)))
     }
@@ -351,7 +338,7 @@ impl<M: Clone> Link<M> {
         still
     }
 
-    /// How many nodes are heard here, and the most that are heard by anybody who is heard here.
+    /// How many nodes are heard here, and the most that are heard by any of those.
     fn crowd(&self) -> (u32, u32) {
         let heard = || self.peers.values().filter_map(|peer| peer.hearing.as_ref());
         (u32::try_from(heard().count()).unwrap_or(u32::MAX), heard().map(|hearing| hearing.crowd).max().unwrap_or(0))
@@ -394,7 +381,7 @@ impl<M: Clone> Link<M> {
     /// Sends a message over the link to `to`. What becomes of it is reported by at most one of [`Effect::Undelivered`],
     /// [`Effect::Doubt`] and [`Effect::Dropped`]; if by none, it has arrived.
     pub fn send(&mut self, now: Time, to: NodeId, message: M, out: &mut Vec<Effect<M>>) {
-        let transfer = (self.own.carries_permits)(&message).then_some(self.transfers);
+        let transfer = (self.own.is_kept)(&message).then_some(self.transfers);
         self.transfers += u64::from(transfer.is_some());
         match self.peers.get_mut(&to) {
             Some(peer) => peer.send(now, transfer, message, &mut self.own, out),
@@ -412,7 +399,7 @@ impl<M: Clone> Link<M> {
         message: &M,
         out: &mut Vec<Effect<M>>,
     ) {
-        if to.len() < TOGETHER_MIN || (self.own.carries_permits)(message) {
+        if to.len() < TOGETHER_MIN || (self.own.is_kept)(message) {
             for to in to {
                 self.send(now, to, message.clone(), out);
             }
@@ -582,7 +569,7 @@ fn turn_away<M>(from: NodeId, frame: &Frame<M>, out: &mut Vec<Effect<M>>) {
     }
 }
 
-/// A frame of somebody who is heard, or remembered.
+/// A frame of a node that is heard, or remembered.
 fn take<M: Clone>(
     peer: &mut Peer<M>,
     now: Time,

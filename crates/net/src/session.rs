@@ -15,7 +15,7 @@
 //!
 //! A session breaks when its receiver has rebooted, or when nothing was acknowledged for too long. Every message has
 //! exactly one outcome, under the [`Transfer`] that `send` returned: [`Effect::Delivered`]; [`Effect::Undelivered`],
-//! which means that it never was and never will be; or [`Effect::Doubt`], which means that nobody can tell. Whatever
+//! which means that it never was and never will be; or [`Effect::Doubt`], which means that no node can tell. Whatever
 //! the outcomes, the messages that are delivered are delivered in the order in which they were sent, each once.
 //!
 //! A message that must not be lost (`keep`) has no outcome but delivery. It is sent again in the sessions that follow,
@@ -181,7 +181,7 @@ pub enum Effect<M> {
         /// The message.
         message: M,
     },
-    /// Nobody knows whether a message has been delivered.
+    /// No node knows whether a message has been delivered.
     Doubt {
         /// To whom.
         to: NodeId,
@@ -259,12 +259,6 @@ impl<M: Clone> Sessions<M> {
             sessions.set_alarm(to);
         }
         sessions
-    }
-
-    /// The same node after a reboot: it has what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, boot: Boot, now: Time) -> Self {
-        Self::restored(self.me, boot, self.settings.clone(), self.durable(), now)
     }
 
     /// What must survive a reboot.

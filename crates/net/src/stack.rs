@@ -16,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use driftlock_protocol::ideal::Start;
 use driftlock_protocol::{Incarnation, LinkEvent, NodeId};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -53,7 +54,7 @@ pub struct Settings {
     pub aodv: aodv::Settings,
     /// Messages over routes.
     pub session: session::Settings,
-    /// Messages to everybody.
+    /// Messages to all nodes.
     pub flood: flood::Settings,
     /// Who may have crashed.
     pub suspicion: suspicion::Settings,
@@ -81,6 +82,16 @@ pub enum Footing {
     Paths,
 }
 
+impl Footing {
+    /// What the nodes of an algorithm stand on that starts from this.
+    pub fn of(start: Start) -> Self {
+        match start {
+            Start::Links => Self::Links,
+            Start::Members | Start::Nodes => Self::Paths,
+        }
+    }
+}
+
 /// Which way a message goes.
 #[derive(Clone, Copy, Debug)]
 pub enum Way<'a> {
@@ -89,7 +100,7 @@ pub enum Way<'a> {
     /// Over sessions, to these lives of others, wherever they are. A message that is not to be kept is given up after a
     /// while.
     Paths(&'a [(NodeId, Incarnation)]),
-    /// To everybody within some hops. It may be lost.
+    /// To all nodes within some hops. It may be lost.
     Around {
         /// How many.
         hops: u8,
@@ -99,10 +110,10 @@ pub enum Way<'a> {
 /// Why a message cannot be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Refused {
-    /// Nobody here takes part in it.
+    /// This node does not take part in it.
     #[error("this node takes no part in resource {}: it has to be set up first", .0.0)]
     NoResident(Resource),
-    /// It is longer than this resource has said, or than one frame if it is for everybody, or than its part of a hello.
+    /// It is longer than this resource has said, or than one frame if it is for all, or than its part of a hello.
     #[error("the message takes {length} bytes, and at most {most} are sent")]
     TooLong {
         /// How many bytes it takes.
@@ -143,7 +154,7 @@ pub struct Durable {
 pub enum Effect {
     /// Over the radio.
     Transmit {
-        /// To this neighbour, or to everybody in reach.
+        /// To this neighbour, or to all nodes in reach.
         to: Option<NodeId>,
         /// What.
         packet: Packet,
@@ -162,7 +173,6 @@ pub enum Effect {
 /// All layers of one node.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    me: NodeId,
     boot: Boot,
     limits: Limits,
     residents: BTreeMap<Resource, Resident>,
@@ -213,15 +223,6 @@ impl Stack {
         Durable { boot: self.boot, links, sessions, router }
     }
 
-    /// The same node after a restart: it has its residents and what [`Self::durable`] says, and nothing else.
-    #[must_use]
-    pub fn restarted(&self, now: Time, settings: &Settings) -> Self {
-        let mut next = Self::restored(now, self.me, self.durable(), settings);
-        next.residents.clone_from(&self.residents);
-        next.announce_residents(now);
-        next
-    }
-
     fn over(
         mut links: Link<Parcel>,
         sessions: Sessions<Letter>,
@@ -232,7 +233,6 @@ impl Stack {
     ) -> Self {
         links.serve(now, Vec::new(), &mut Vec::new());
         Self {
-            me,
             boot,
             limits: settings.limits,
             residents: BTreeMap::new(),
@@ -301,7 +301,7 @@ impl Stack {
         self.board.age(now, resource, node)
     }
 
-    /// Somebody who knows says that a node takes part in a resource, in this life.
+    /// It is certain that a node takes part in a resource, in this life.
     pub fn introduce(&mut self, now: Time, resource: Resource, node: NodeId, life: Incarnation) {
         self.board.introduce(now, resource, node, life, &mut self.of_board);
     }
@@ -312,7 +312,7 @@ impl Stack {
         self.links.full().or_else(|| self.sessions.full()).map_or(Ok(()), |(to, waiting)| Err(Full { to, waiting }))
     }
 
-    /// The messages that nobody can use until it is known whether they arrived, and to whom they went.
+    /// The messages that no node can use until it is known whether they arrived, and to whom they went.
     pub fn in_doubt(&self) -> impl Iterator<Item = (NodeId, &Parcel)> {
         self.links.in_doubt()
     }
@@ -354,7 +354,7 @@ impl Stack {
 
     /// Does what all that was sent since the last time makes necessary.
     pub fn drain(&mut self, now: Time, out: &mut Vec<Effect>) {
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// A packet of a neighbour was heard.
@@ -377,7 +377,7 @@ impl Stack {
                 }
             }
         }
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// A frame of a neighbour's link layer was heard.
@@ -391,8 +391,8 @@ impl Stack {
         self.links.overheard(now, from, frame, &mut self.of_links);
     }
 
-    /// Whether there is a message among these that must not be lost, and nobody here to take it. What it came with is
-    /// as good as lost: its sender keeps it, and sends it again until somebody is.
+    /// Whether there is a message among these that must not be lost, and no resident to take it. What it came with is
+    /// as good as lost: its sender keeps it, and sends it again until there is one.
     fn is_astray<'a>(&self, kept: impl IntoIterator<Item = &'a Parcel>) -> bool {
         kept.into_iter().any(|parcel| !self.residents.contains_key(&parcel.resource))
     }
@@ -404,7 +404,7 @@ impl Stack {
             Packet::Routed(packet) => self.router.unsent(now, to, packet.clone(), &mut self.of_router),
             Packet::Flooded(_) => {}
         }
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// When [`Self::woken`] is to be called.
@@ -418,25 +418,25 @@ impl Stack {
         self.links.woken(now, &mut self.of_links);
         self.sessions.woken(now, &mut self.of_sessions);
         self.router.woken(now, &mut self.of_router);
-        self.settle(now, out);
+        self.carry_out(now, out);
     }
 
     /// Carries out what the layers want of one another.
-    fn settle(&mut self, now: Time, out: &mut Vec<Effect>) {
+    fn carry_out(&mut self, now: Time, out: &mut Vec<Effect>) {
         self.tell_of_adverts(out);
         while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
             let mut effects = mem::take(&mut self.of_links);
             effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
-            restore(&mut self.of_links, effects);
+            give_back(&mut self.of_links, effects);
             let mut effects = mem::take(&mut self.of_sessions);
             effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
-            restore(&mut self.of_sessions, effects);
+            give_back(&mut self.of_sessions, effects);
             let mut segments = mem::take(&mut self.segments);
             segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
             self.segments = segments;
             let mut effects = mem::take(&mut self.of_router);
             effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
-            restore(&mut self.of_router, effects);
+            give_back(&mut self.of_router, effects);
         }
         self.runs.end();
         for effect in self.of_flood.drain(..) {
@@ -585,7 +585,7 @@ impl Stack {
             }
             Cargo::Piece(piece) => {
                 let whole = self.pieces.join(from, piece, self.limits.parts_max());
-                // Nobody cuts a piece once more.
+                // No node cuts a piece once more.
                 let whole = whole.and_then(|bytes| Cargo::decode(&bytes).ok());
                 if let Some(cargo) = whole.filter(|cargo| !matches!(cargo, Cargo::Piece(_))) {
                     self.unload(now, from, cargo);
@@ -612,7 +612,7 @@ fn dropped(to: NodeId, message: Parcel) -> Effect {
 }
 
 /// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.
-fn restore<T>(place: &mut Vec<T>, buffer: Vec<T>) {
+fn give_back<T>(place: &mut Vec<T>, buffer: Vec<T>) {
     if place.is_empty() {
         *place = buffer;
     }

@@ -104,11 +104,6 @@ impl Suspicions {
         }
     }
 
-    /// The nodes that are suspected, and since when, in their order.
-    pub fn suspected(&self) -> impl Iterator<Item = (NodeId, Time)> {
-        self.records.iter().filter_map(|(&node, &(_, since))| Some((node, since?)))
-    }
-
     /// Something that a node has sent has arrived.
     pub fn heard(&mut self, node: NodeId, out: &mut Vec<Effect>) {
         if let Some((_, Some(_))) = self.records.remove(&node) {
@@ -152,7 +147,6 @@ mod tests {
         assert_eq!(out, [Effect::Suspected { node: NODE, record }], "once");
         let record = Record { no_routes: 2, ..record };
         assert_eq!(suspicions.standing(NODE), Standing::Suspected { since: Time(6), record });
-        assert_eq!(suspicions.suspected().collect::<Vec<_>>(), [(NODE, Time(6))]);
         suspicions.heard(NODE, &mut out);
         assert_eq!((suspicions.standing(NODE), out.pop()), (Standing::Trusted, Some(Effect::Cleared { node: NODE })));
     }

@@ -8,7 +8,7 @@
 //! - The channel of a [link](crate::link) lasts as long as one incarnation. It waits as long as round trips were
 //!   measured to take over all links of a node, because these share the air; its acknowledgements are put off, to go
 //!   with messages of the other direction; it never gives up. What carries permits when the link breaks goes into
-//!   [custody](crate::custody), and what becomes of the rest is of interest to nobody but counts and traces.
+//!   [custody](crate::custody), and what becomes of the rest is of interest to nothing but counts and traces.
 //! - A [session](crate::session) is between one life of its sender and one of its receiver, over whatever path there
 //!   is. It measures nothing and waits twice as long each time, it acknowledges at once, and it gives up. What is to be
 //!   kept goes first in the session that follows, and its sender is told one outcome of each message.

@@ -157,7 +157,7 @@ fn check<T: Payload + DeserializeOwned + PartialEq + std::fmt::Debug>(content: &
 
 #[test]
 fn frames_segments_and_floods_of_every_kind_come_out_again() {
-    let rng = &mut Rng(1);
+    let rng = &mut Rng::new(1);
     for _ in 0..200 {
         (0..FRAMES).for_each(|kind| check(&frame(rng, kind)));
         (0..SEGMENTS).for_each(|kind| check(&segment(rng, kind)));
@@ -213,7 +213,7 @@ fn what_is_said_in_another_way_is_refused_by_name() {
 
 #[test]
 fn no_bytes_do_harm() {
-    let rng = &mut Rng(2);
+    let rng = &mut Rng::new(2);
     let mut understood = 0;
     for _ in 0..20_000 {
         // Alternately noise behind a good head, and something good with a few bytes changed.
@@ -312,7 +312,7 @@ fn routed(rng: &mut Rng, kind: u64) -> (Option<NodeId>, Routed) {
 #[test]
 fn routing_packets_come_out_again_and_are_as_long_as_they_say() {
     const IP_HEADER: usize = 20;
-    let rng = &mut Rng(3);
+    let rng = &mut Rng::new(3);
     for round in 0..600 {
         let (to, packet) = routed(rng, round % 6);
         let datagram = aodv::datagram(NodeId(1), to, &packet, encode).unwrap();

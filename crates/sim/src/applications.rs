@@ -38,12 +38,12 @@ impl From<&Config> for Habits {
 /// All applications of one replication.
 ///
 /// A node's n-th pause, what its n-th request asks for, and how long it uses that, follow from the seed, the node and n
-/// alone. So two algorithms meet the same requests, whatever they do about them and whoever asks first.
+/// alone. So two algorithms meet the same requests, whatever they do about them and whichever node asks first.
 pub(crate) struct Applications {
     habits: Habits,
     pauses: Streams,
     demands: Streams,
-    stays: Streams,
+    uses: Streams,
     patience: Streams,
     /// By node.
     counts: Vec<Counts>,
@@ -63,7 +63,7 @@ impl Applications {
             habits,
             pauses: draws(Subject::Workload),
             demands: draws(Subject::Demand),
-            stays: draws(Subject::Service),
+            uses: draws(Subject::Service),
             patience: draws(Subject::Patience),
             counts: vec![Counts::default(); nodes as usize],
         }
@@ -95,8 +95,8 @@ impl Applications {
     }
 
     /// How long it uses what it gets for its latest request, however often that is taken away and granted again.
-    pub(crate) fn stay(&self, node: NodeId) -> Span {
-        self.habits.cs_time.sample(&mut self.stays.of(node, self.counts[node.index()].requests))
+    pub(crate) fn use_time(&self, node: NodeId) -> Span {
+        self.habits.cs_time.sample(&mut self.uses.of(node, self.counts[node.index()].requests))
     }
 
     /// From which it is drawn whether its latest request is withdrawn, and when.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use driftlock_field::capture::Capture;
 use driftlock_net::wire::{Datagram, WireError};
 
-/// A file for Wireshark that is being written, if anybody wants one. What cannot be written ends it, and is told at
+/// A file for Wireshark that is being written, if one was asked for. What cannot be written ends it, and is told at
 /// the end.
 #[derive(Default)]
 pub(crate) struct Capturing {
@@ -19,7 +19,7 @@ impl Capturing {
         Ok(Self { file: Some(Capture::new(writer, nodes)?), error: None })
     }
 
-    /// Writes one down, which is made only if somebody wants it.
+    /// Writes one down, which is made only if there is a file for it.
     pub(crate) fn write(
         &mut self,
         datagram: impl FnOnce() -> Result<Datagram, WireError>,

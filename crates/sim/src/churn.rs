@@ -19,7 +19,7 @@ const NAMED: [(&str, Churn); 4] =
     [("none", Churn::NONE), ("light", Churn::LIGHT), ("medium", Churn::MEDIUM), ("heavy", Churn::HEAVY)];
 
 impl Churn {
-    /// Everybody stays.
+    /// All nodes stay.
     pub const NONE: Self = Self(0.0);
     /// A stay of 100 time units on average.
     pub const LIGHT: Self = Self(0.01);

@@ -12,10 +12,10 @@ use driftlock_protocol::{Algorithm, Constants, Harm, K_MAX, NODES_MAX, Repairs, 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::afield::Terrain;
 use crate::areas::{Areas, plane};
 use crate::churn::Churn;
 use crate::demand::{Deadlines, Demands, Numbers};
+use crate::field::FieldPlan;
 use crate::layout::{Layout, check_links};
 use crate::random::Duration;
 use crate::roaming::Roaming;
@@ -30,7 +30,7 @@ pub(crate) use error::tags_of;
 
 /// The most links that a simulation takes.
 const LINKS_MAX: u64 = 10_000_000;
-/// The most neighbourhoods, and places in them: each has room for everybody.
+/// The most neighbourhoods, and places in them: each has room for all nodes.
 const NEIGHBOURHOODS_MAX: u64 = 10_000;
 const PLACES_MAX: u64 = 4_000_000;
 /// The most replications, and entries in each.
@@ -90,7 +90,7 @@ pub struct Config {
     /// The same of single nodes, by their numbers; the others go by `load`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_node")]
     pub load_of: BTreeMap<u32, f64>,
-    /// How busy the nodes would be if nobody had to wait, in per cent: time in the CS by that and the pause after it.
+    /// How busy the nodes would be if no node had to wait, in per cent: time in the CS by that and the pause after it.
     /// Another way to say `load`.
     pub contention: Option<f64>,
     /// The load of all nodes together, of which each has the same part. Another way to say `load`.
@@ -120,7 +120,7 @@ pub struct Config {
     pub margin: f64,
     /// Instead of links or neighbourhoods by decree: a field on which nodes move about, with radios.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<Terrain>,
+    pub field: Option<FieldPlan>,
     /// How long an application stays in the CS.
     pub cs_time: Duration,
     /// How many units a request asks for.
@@ -367,10 +367,7 @@ impl Config {
         if let Some(name) = self.first_changed(&decreed) {
             return Err(ConfigError::NotOnTheField { name });
         }
-        self.field
-            .iter()
-            .try_for_each(|terrain| terrain.check(self.nodes, self.k, algorithm))
-            .map_err(ConfigError::Field)
+        self.field.iter().try_for_each(|field| field.check(self.nodes, self.k, algorithm)).map_err(ConfigError::Field)
     }
 
     fn check_neighbourhoods(&self) -> Result<(), ConfigError> {

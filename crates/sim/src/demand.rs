@@ -239,7 +239,7 @@ impl Demands {
     /// What a request asks for that is made `now`.
     pub fn draw(&self, now: Time, stream: &mut impl Rng) -> Demand {
         Demand {
-            // Nobody plans requests for no unit at all.
+            // No application plans requests for no unit at all.
             units: Units::new(self.units.sample(stream)).unwrap_or(Units::ONE),
             priority: Priority(self.priorities.sample(stream)),
             deadline: self.deadlines.sample(now, stream),

@@ -26,7 +26,7 @@ pub enum Layout {
 /// Why links make no network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum LayoutError {
-    /// A link to nobody.
+    /// A link to a node that is not there.
     #[error("the link {0}-{1} leads to a node that does not exist: there are {2}, counted from 0")]
     NoSuchNode(NodeId, NodeId, u32),
     /// A link that leads nowhere.

@@ -1,7 +1,7 @@
 //! The discrete-event world: links appear by decree and messages arrive for certain and in order, or, on a field, as
 //! radios have it.
 //!
-//! - [`afield`]: what a world stands on if its nodes move about with radios.
+//! - [`field`]: what a world stands on if its nodes move about with radios.
 //! - `applications`: when they ask, for what, and how long they use what they get.
 //! - [`config`]: what is simulated, and the checks that refuse nonsense in a sentence.
 //! - [`demand`]: what requests ask for: how many units, how urgently, and by when.
@@ -17,16 +17,16 @@
 //! - [`sweep`]: many simulations on all cores, with the same result for any number of threads.
 //! - [`together`]: several resources, each with its algorithm, on one field.
 //! - [`traffic`]: routed requests and replies on a moving field, with radios instead of ideal links.
-//! - [`live`]: a field that somebody watches and meddles with.
+//! - [`live`]: a field that a person watches and meddles with.
 //! - [`soak`]: fault-and-heal runs: safety under random changes, then service once they have ceased.
 
-pub mod afield;
 mod applications;
 pub mod areas;
 mod capturing;
 pub mod churn;
 pub mod config;
 pub mod demand;
+pub mod field;
 pub mod layout;
 pub mod live;
 pub mod meter;

@@ -1,6 +1,6 @@
-//! A field that somebody watches and meddles with: it goes on until a time, and in between does what it is told.
+//! A field that a person watches and meddles with: it goes on until a time, and in between does what it is told.
 //!
-//! Like every world it knows no clock. Whoever watches says how far to go on, and so how fast.
+//! Like every world it knows no clock. The caller says how far to go on, and so how fast.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,9 +12,9 @@ use driftlock_protocol::{Deployment, Harm, NodeId, Permits, Protocol, Section, V
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 
-use crate::afield::Terrain;
 use crate::applications::Applications;
 use crate::config::Plan;
+use crate::field::FieldPlan;
 use crate::queue::Event;
 use crate::random::{Stays, Subject, stream};
 use crate::run::deployment;
@@ -82,7 +82,7 @@ pub struct Progress {
     pub now: Time,
     /// How many events the oracle has checked.
     pub checked: u64,
-    /// How often somebody was granted units.
+    /// How often a node was granted units.
     pub entries: u64,
     /// How many units are in use.
     pub in_use: u32,
@@ -100,7 +100,7 @@ pub struct Progress {
 pub fn trace_header(plan: &Plan) -> Header {
     let origin = Origin::Live { config: serde_json::to_value(&plan.config).unwrap_or_default() };
     let header = Header::new(plan.algorithm, plan.without.clone(), deployment(plan, 0), origin);
-    let field = plan.config.field.as_ref().map(Terrain::plane);
+    let field = plan.config.field.as_ref().map(FieldPlan::plane);
     Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
@@ -124,7 +124,7 @@ impl Visitor for Watched<'_> {
 
     fn visit<P: Protocol>(self, variant: P::Variant) -> Self::Output {
         let Self { plan, trace, watcher } = self;
-        let terrain = plan.config.field.as_ref().expect("a plan with a field");
+        let field_plan = plan.config.field.as_ref().expect("a plan with a field");
         let deployment: &Deployment = &deployment(plan, 0);
         let setting = Setting {
             deployment,
@@ -138,7 +138,7 @@ impl Visitor for Watched<'_> {
             checked: true,
             recorder: trace,
             field: Some(
-                terrain.afield::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
+                field_plan.set_up::<P>(plan.config.nodes, plan.config.k, plan.config.seed).expect("it was checked"),
             ),
         };
         let mut live = Live::<P> {
@@ -148,7 +148,7 @@ impl Visitor for Watched<'_> {
             asks: vec![false; plan.config.nodes as usize],
             by_hand: vec![false; plan.config.nodes as usize],
             faults: BTreeMap::new(),
-            calm: Calm::new(terrain.plane().range),
+            calm: Calm::new(field_plan.plane().range),
             entries: 0,
             waited: Span::ZERO,
             refused: None,
@@ -264,9 +264,9 @@ impl<P: Protocol> Live<'_, P> {
         let now = self.world.now();
         self.waited = self.waited + (now - self.world.meter().requested_at(node));
         if !self.by_hand[node.index()] {
-            let stay = self.applications.stay(node);
+            let use_time = self.applications.use_time(node);
             let entry = self.world.entry(node);
-            self.world.schedule(stay, Event::Release { node, entry });
+            self.world.schedule(use_time, Event::Release { node, entry });
         }
     }
 

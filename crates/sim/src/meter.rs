@@ -23,13 +23,13 @@ pub struct Meter {
     /// What it asked for.
     demands: Vec<Demand>,
     waiting: u32,
-    /// How many wait with each priority; one with which nobody waits any more is kept.
+    /// How many wait with each priority; one with which no node waits any more is kept.
     waiting_with: BTreeMap<u32, u32>,
     /// Nodes in the CS.
     holders: u32,
     in_use: u32,
     in_flight: u32,
-    /// For each permit: when it became free while somebody waited, until it is granted again.
+    /// For each permit: when it became free while a node waited, until it is granted again.
     freed_at: Vec<Option<Time>>,
     tally: Tally,
 }
@@ -53,13 +53,13 @@ pub struct Tally {
     pub classes: Vec<Class>,
     /// Entries after their deadlines.
     pub late: u64,
-    /// Entries while somebody waited with a higher priority.
+    /// Entries while a node waited with a higher priority.
     pub inversions: u64,
     /// Entries, by node.
     pub entries: Vec<u64>,
-    /// Synchronisation delays: from a release while somebody waits to the next entry with the same permit.
+    /// Synchronisation delays: from a release while a node waits to the next entry with the same permit.
     pub synchronisations: Vec<Span>,
-    /// Permits at rest while somebody waited, integrated over time.
+    /// Permits at rest while a node waited, integrated over time.
     pub idle_nanos: u128,
     /// Permits in use, integrated over time.
     pub use_nanos: u128,
@@ -275,7 +275,7 @@ impl Meter {
         self.k -= permits.count();
     }
 
-    /// Once nobody waits, what is free is no longer being handed over.
+    /// Once no node waits, what is free is no longer being handed over.
     fn no_longer_waits(&mut self, node: NodeId) {
         self.waiting -= 1;
         if let Some(count) = self.waiting_with.get_mut(&self.demands[node.index()].priority.0) {
@@ -311,7 +311,7 @@ impl Meter {
         self.no_longer_waits(node);
     }
 
-    /// Whether somebody waits with a higher priority than `node`.
+    /// Whether another node waits with a higher priority than `node`.
     fn is_ahead_of_the_more_urgent(&self, node: NodeId) -> bool {
         let own = self.demands[node.index()].priority.0;
         let mut more_urgent = self.waiting_with.range((Bound::Excluded(own), Bound::Unbounded));

@@ -96,7 +96,7 @@ pub enum Event {
 /// The queue moves events about all the time: what makes them larger makes every run slower.
 const _: () = assert!(size_of::<Event>() <= 16);
 
-/// All events to come, the earliest first; of those at the same time, timers first, and the ends of leases that nobody
+/// All events to come, the earliest first; of those at the same time, timers first, and the ends of leases that no node
 /// else watches, then in the order of scheduling.
 #[derive(Clone, Debug, Default)]
 pub struct Queue(Schedule<Event>);

@@ -86,7 +86,7 @@ impl Streams {
     }
 }
 
-/// Draws the stays of those who enter a neighbourhood: unique, for all that anybody will ever see, and in no order.
+/// Draws the stays of those who enter a neighbourhood: unique, for all that any run will ever show, and in no order.
 #[derive(Clone, Debug)]
 pub struct Stays(Stream);
 

@@ -10,7 +10,7 @@ use rand::RngExt;
 use crate::churn::Churn;
 use crate::random::{Duration, Stream, exponential};
 
-/// Where everybody wants to be. An algorithm may take a while to let a node go; that does not hold its body back.
+/// Where each node wants to be. An algorithm may take a while to let a node go; that does not hold its body back.
 pub enum Roaming {
     /// Each node leaves its neighbourhood at a rate.
     Churn(Rates),
@@ -18,7 +18,7 @@ pub enum Roaming {
     Walk(Walk),
 }
 
-/// Everybody leaves at the same rate, for one of the other neighbourhoods.
+/// All nodes leave at the same rate, for one of the other neighbourhoods.
 pub struct Rates {
     churn: Churn,
     absence: Duration,

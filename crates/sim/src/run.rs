@@ -3,17 +3,16 @@
 use std::io::{self, Write};
 
 use driftlock_net::{Span, Time};
-use driftlock_protocol::ideal::Fate;
-use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
+use driftlock_protocol::ideal::{Fate, Ideal, IdealOf, Start};
 use driftlock_protocol::{Deployment, NodeId, Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Origin, Writer};
 use rand::RngExt;
 
-use crate::afield::{Afield, Bonds, Effort, Graph, Terrain};
 use crate::applications::Applications;
 use crate::areas::traced;
 use crate::config::{Config, Plan};
+use crate::field::{Bonds, Effort, Field, FieldPlan, Graph};
 use crate::layout::Layout;
 use crate::meter::Tally;
 use crate::queue::Event;
@@ -62,7 +61,7 @@ pub struct OpenWaits {
 }
 
 impl OpenWaits {
-    /// Everybody who waits in this world, and is there.
+    /// All that wait in this world, and are there.
     pub(crate) fn add_all<P: Protocol>(&mut self, world: &mut World<P>) {
         let waiting = present_and_owed(world);
         let now = world.now();
@@ -90,7 +89,7 @@ fn present_and_owed<P: Protocol>(world: &mut World<P>) -> Vec<NodeId> {
 pub fn deployment(plan: &Plan, replication: u32) -> Deployment {
     let config = &plan.config;
     if config.field.is_some() {
-        // Nobody knows of links beforehand; the neighbourhood is everybody.
+        // No node knows of links beforehand; the neighbourhood is all nodes.
         let everybody = || (0..config.nodes).map(NodeId).collect();
         let members = if plan.algorithm.starts_from() == Start::Members { everybody() } else { Vec::new() };
         let stays = Stays::new(config.seed, replication).draw_all(members.len());
@@ -122,7 +121,7 @@ pub fn trace_header(plan: &Plan, replication: u32) -> Header {
     let header = Header::of_neighbourhoods(plan.algorithm, plan.without.clone(), &starts, origin);
     let &Config { neighbourhoods, areas, spacing, speed, .. } = &plan.config;
     let walked = (speed > 0.0).then(|| traced(neighbourhoods, areas, spacing));
-    let field = plan.config.field.as_ref().map(Terrain::plane).or(walked);
+    let field = plan.config.field.as_ref().map(FieldPlan::plane).or(walked);
     Header { field, ..header.with_constants(&plan.config.constants) }
 }
 
@@ -164,9 +163,9 @@ impl Visitor for Replicate<'_> {
         let Self { plan, replication, records: Records { trace: recorder, capture } } = self;
         let seed = field_seed(plan, replication);
         // It was checked, but a file of movements may have changed since.
-        let afield =
-            |terrain: &Terrain| terrain.afield::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
-        let mut field = plan.config.field.as_ref().map(afield).transpose()?;
+        let set_up =
+            |field: &FieldPlan| field.set_up::<P>(plan.config.nodes, plan.config.k, seed).map_err(io::Error::other);
+        let mut field = plan.config.field.as_ref().map(set_up).transpose()?;
         if let Some((field, capture)) = field.as_mut().zip(capture) {
             field.capture_to(capture)?;
         }
@@ -180,8 +179,8 @@ impl Visitor for Replicate<'_> {
         let bonds = run.world.bonds().map(|bonds| bonds.since(run.bonds_before));
         let toll = run.world.toll();
         let tally = run.world.finish(violation.as_ref())?.finish();
-        let graph = plan.config.field.as_ref().map_or(Ok(None), |terrain| {
-            terrain.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
+        let graph = plan.config.field.as_ref().map_or(Ok(None), |field| {
+            field.graph(plan.config.nodes, seed, tally.since, tally.since + tally.span).map_err(io::Error::other)
         })?;
         Ok(Replication { tally, kinds: P::KINDS, waiting_at_end, effort, toll, bonds, graph, over, violation })
     }
@@ -203,12 +202,12 @@ pub(crate) struct Run<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> Run<'a, P> {
-    /// Everybody is about to ask for the first time.
+    /// All nodes are about to ask for the first time.
     pub(crate) fn new(
         plan: &'a Plan,
         replication: u32,
         variant: P::Variant,
-        field: Option<Afield>,
+        field: Option<Field>,
         recorder: Option<Writer>,
     ) -> Self {
         let draws = |subject| stream(plan.config.seed, replication, subject);
@@ -282,7 +281,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             if self.world.now() - self.last_entry > patience || events > EVENTS_WITHOUT_ENTRY_MAX {
                 let owed = present_and_owed(&mut self.world);
                 give_up(self.world.now(), self.last_entry, owed)?;
-                // Nobody who is there waits: patience begins anew.
+                // No node that is there waits: patience begins anew.
                 (self.last_entry, events_at_entry) = (self.world.now(), self.world.meter().events());
             }
         }
@@ -326,7 +325,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         }
     }
 
-    /// Fails if a node that is there has waited while nobody was served for long.
+    /// Fails if a node that is there has waited while none was served for long.
     pub(crate) fn lose_patience(&mut self) -> Step<()> {
         let now = self.world.now();
         if now - self.last_entry > patience(&self.plan.config) {
@@ -344,9 +343,9 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     fn entered(&mut self, node: NodeId) {
         self.last_entry = self.world.now();
-        let stay = self.applications.stay(node);
+        let use_time = self.applications.use_time(node);
         let entry = self.world.entry(node);
-        self.world.schedule(stay, Event::Release { node, entry });
+        self.world.schedule(use_time, Event::Release { node, entry });
     }
 
     fn schedule_request(&mut self, node: NodeId) {
@@ -407,7 +406,7 @@ pub(crate) fn patience(config: &Config) -> Span {
     Span::from_units(1000.0 * usual)
 }
 
-/// Nothing has happened since `last_entry`, for long. That is wrong if somebody waits, or if time has come to its end.
+/// Nothing has happened since `last_entry`, for long. That is wrong if a node waits, or if time has come to its end.
 pub(crate) fn give_up(now: Time, last_entry: Time, owed: Vec<NodeId>) -> Step<()> {
     if now == Time::END {
         return Err(Violation::EndOfTime { years: Time::END.0 / 1_000_000_000 / 31_557_600 }.into());
@@ -439,8 +438,8 @@ mod tests {
         type Output = f64;
 
         fn visit<P: Protocol>(self, variant: P::Variant) -> f64 {
-            let terrain = self.stormy.config.field.as_ref().expect("it is on a field");
-            let field = terrain.afield::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
+            let field = self.stormy.config.field.as_ref().expect("it is on a field");
+            let field = field.set_up::<P>(self.stormy.config.nodes, self.stormy.config.k, 1).expect("it makes sense");
             let mut run = Run::<P>::new(self.stormy, 0, variant, Some(field), None);
             let until = |run: &mut Run<P>, seconds| run.until(0, Time::from_units(seconds)).expect("it holds");
             until(&mut run, SETTLED - 20.0);
@@ -459,14 +458,14 @@ mod tests {
     }
 
     fn crowd(algorithm: &str, nodes: u32, load_of_all: f64) -> Plan {
-        let terrain = "area = { width = 150, height = 150 }\nmovement = { model = \"uniform\" }";
+        let field = "area = { width = 150, height = 150 }\nmovement = { model = \"uniform\" }";
         let config = Config {
             algorithm: algorithm.into(),
             nodes,
             k: 1,
             load_of_all: Some(load_of_all),
             cs_time: crate::random::Duration::Constant(0.001),
-            field: Some(toml::from_str(terrain).expect("a field")),
+            field: Some(toml::from_str(field).expect("a field")),
             ..Config::default()
         };
         config.plan().expect("it makes sense")

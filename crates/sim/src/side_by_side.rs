@@ -145,7 +145,7 @@ struct SideBySide<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> SideBySide<'a, P> {
-    /// Everybody is where `roaming` has it, in one of the `worlds` or in none.
+    /// Each node is where `roaming` has it, in one of the `worlds` or in none.
     fn new(config: &'a Config, replication: u32, mut worlds: Vec<World<P>>, roaming: Roaming) -> Self {
         let place = |node| match roaming.site(node) {
             Some(site) => Place::In(site),
@@ -334,7 +334,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.entries += 1;
         self.last_entry = self.now;
         let service = &mut self.services[node.index()];
-        let lasts = service.left.take().unwrap_or_else(|| self.applications.stay(node));
+        let lasts = service.left.take().unwrap_or_else(|| self.applications.use_time(node));
         service.until = self.now + lasts;
         let (until, entry) = (service.until, self.worlds[site.index()].entry(node));
         self.schedule(until, Errand::Release { node, site, entry });
@@ -359,7 +359,7 @@ impl<'a, P: Protocol> SideBySide<'a, P> {
         self.errands.schedule(at, errand);
     }
 
-    /// Whoever waits in some neighbourhood.
+    /// The nodes that wait in some neighbourhood.
     fn owed(&self) -> Vec<NodeId> {
         let mut nodes: Vec<_> = self.worlds.iter().flat_map(|world| world.oracle().owed()).collect();
         nodes.sort_unstable();

@@ -1,17 +1,17 @@
-//! Fault-and-heal: a random network under random changes, then a quiet one that must serve everybody.
+//! Fault-and-heal: a random network under random changes, then a quiet one that must serve every node.
 //!
 //! While links fail and form at random, partitions included, or nodes enter and leave a neighbourhood, the oracles and
-//! every invariant are checked after each event. Then the graph is made connected, or everybody comes in, and all stays
-//! as it is: whoever waits must be served, and after that everybody who asks once more. An algorithm that survives
-//! crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come back while
-//! their applications go on; and one that stands overtaking meets messages that overtake one another and are late by
-//! more than any of its timeouts. What was injected is counted, so that runs cannot pass for nothing. All of it
+//! every invariant are checked after each event. Then the graph is made connected, or all nodes come in, and all stays
+//! as it is: every node that waits must be served, and after that every node that asks once more. An algorithm that
+//! survives crashes and lost messages meets those, too; one that stands restarts meets nodes that are killed and come
+//! back while their applications go on; and one that stands overtaking meets messages that overtake one another and are
+//! late by more than any of its timeouts. What was injected is counted, so that runs cannot pass for nothing. All of it
 //! follows from a seed, the size of the network included unless it is given.
 
 mod changes;
+mod field;
 mod injected;
 mod lives;
-mod outdoors;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,16 +30,16 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use self::injected::Injected;
-use crate::afield::Terrain;
 use crate::applications::{Applications, Habits};
 use crate::demand::{Deadlines, Demands, Numbers};
+use crate::field::FieldPlan;
 use crate::queue::Event;
 use crate::random::{Duration, Stays, Stream, Subject, exponential, stream};
 use crate::sweep::in_pool;
 use crate::topology::{possible_links, random_connected};
 use crate::world::{Disorder, Setting, Step, World};
 
-/// After this long without changes everybody must have been served. Pauses of a paced algorithm are far shorter.
+/// After this long without changes every node must have been served. Pauses of a paced algorithm are far shorter.
 const SERVICE_UNITS_MAX: f64 = 10_000.0;
 /// Less than any algorithm waits for being let go.
 const FAREWELL_UNITS: f64 = 150.0;
@@ -56,17 +56,17 @@ pub enum Crowd {
     /// 3 to 12 nodes and up to 4 units, fewer than nodes.
     #[default]
     Usual,
-    /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be nobody without.
+    /// 1 to 4 nodes and at least as many units: some nodes hold several tokens, and there may be none without.
     FewerNodesThanUnits,
     /// 3 to 12 nodes that move about a field, with radios that lose a tenth of all frames.
-    Afield,
+    OnField,
     /// So many nodes, and else as usual or as on the field, where half of the runs take place in a hall in which all
     /// hear all.
     Exactly {
         /// How many.
         nodes: u32,
         /// Whether they move about a field.
-        afield: bool,
+        on_field: bool,
     },
 }
 
@@ -80,19 +80,19 @@ pub struct NodesError(u32);
 
 impl Crowd {
     /// What these flags of `driftlock soak` ask for. `crowded` goes with no other.
-    pub fn of(crowded: bool, afield: bool, nodes: Option<u32>) -> Result<Self, NodesError> {
-        match (crowded, afield, nodes) {
+    pub fn of(crowded: bool, on_field: bool, nodes: Option<u32>) -> Result<Self, NodesError> {
+        match (crowded, on_field, nodes) {
             (true, ..) => Ok(Self::FewerNodesThanUnits),
-            (false, afield, Some(nodes)) if NODES.contains(&nodes) => Ok(Self::Exactly { nodes, afield }),
+            (false, on_field, Some(nodes)) if NODES.contains(&nodes) => Ok(Self::Exactly { nodes, on_field }),
             (false, _, Some(nodes)) => Err(NodesError(nodes)),
-            (false, true, None) => Ok(Self::Afield),
+            (false, true, None) => Ok(Self::OnField),
             (false, false, None) => Ok(Self::Usual),
         }
     }
 
     /// Whether nodes move about a field.
-    pub fn is_afield(self) -> bool {
-        matches!(self, Self::Afield | Self::Exactly { afield: true, .. })
+    pub fn is_on_field(self) -> bool {
+        matches!(self, Self::OnField | Self::Exactly { on_field: true, .. })
     }
 
     /// How many nodes there are, if that is not drawn.
@@ -106,7 +106,7 @@ impl fmt::Display for Crowd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let crowded = *self == Self::FewerNodesThanUnits;
         f.write_str(if crowded { " --crowded" } else { "" })?;
-        f.write_str(if self.is_afield() { " --field" } else { "" })?;
+        f.write_str(if self.is_on_field() { " --field" } else { "" })?;
         self.nodes().map_or(Ok(()), |nodes| write!(f, " --nodes {nodes}"))
     }
 }
@@ -142,7 +142,7 @@ pub struct Case {
     /// Of the algorithm, where they are not as usual.
     constants: Constants,
     /// Where nodes move about, if they do.
-    terrain: Option<Terrain>,
+    field: Option<FieldPlan>,
 }
 
 /// What a run came to.
@@ -173,9 +173,9 @@ impl Case {
         let mut draw = stream(seed, 0, Subject::Setting);
         let (nodes, k) = sizes(crowd, units, &mut draw);
         let deployment = match IdealOf::<P>::STARTS_FROM {
-            Start::Links if !crowd.is_afield() => linked(nodes, k, &mut draw),
-            Start::Members => settled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
-            // Who hears whom, nobody knows beforehand.
+            Start::Links if !crowd.is_on_field() => linked(nodes, k, &mut draw),
+            Start::Members => peopled(nodes, k, &mut draw, &mut Stays::new(seed, 0)),
+            // Which node hears which, none knows beforehand.
             Start::Links | Start::Nodes => Deployment { nodes, k, ..Deployment::default() },
         };
         let case = Self {
@@ -198,15 +198,15 @@ impl Case {
             wrong_hints: 0.0,
             checked: true,
             constants: Constants::new(),
-            terrain: None,
+            field: None,
         };
         let heals_at = case.heals_at.units();
-        let terrain = crowd.is_afield().then(|| {
-            let side = outdoors::side(crowd, nodes, &mut draw);
-            outdoors::terrain(side, heals_at, &mut draw)
+        let field = crowd.is_on_field().then(|| {
+            let side = field::side(crowd, nodes, &mut draw);
+            field::plan(side, heals_at, &mut draw)
         });
-        let case = Self { terrain, ..case }.with_lives::<P>();
-        if P::CLAIMS.stand(Harm::Overtaking) && case.terrain.is_none() { case.disordered::<P>(&mut draw) } else { case }
+        let case = Self { field, ..case }.with_lives::<P>();
+        if P::CLAIMS.stand(Harm::Overtaking) && case.field.is_none() { case.disordered::<P>(&mut draw) } else { case }
     }
 
     /// The same run, perhaps with messages that overtake one another; perhaps with more time and less to do, and with
@@ -275,11 +275,11 @@ impl Case {
         let origin = Origin::Soak {
             seed: self.seed,
             crowded: self.crowd == Crowd::FewerNodesThanUnits,
-            afield: self.crowd.is_afield(),
+            on_field: self.crowd.is_on_field(),
             nodes: self.crowd.nodes(),
         };
         let header = Header::new(algorithm, without, self.deployment.clone(), origin);
-        Header { field: self.terrain.as_ref().map(Terrain::plane), ..header.with_constants(&self.constants) }
+        Header { field: self.field.as_ref().map(FieldPlan::plane), ..header.with_constants(&self.constants) }
     }
 
     /// Runs it. Fails only if the trace cannot be written.
@@ -306,8 +306,8 @@ impl Case {
         forget: fn(&mut Stored<P::Durable>),
     ) -> io::Result<Report> {
         let draws = |subject| stream(self.seed, 0, subject);
-        let afield = |terrain: &Terrain| {
-            terrain.afield::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
+        let set_up = |field: &FieldPlan| {
+            field.set_up::<P>(self.deployment.nodes, self.deployment.k, self.seed).expect("it makes sense")
         };
         let setting = Setting {
             deployment: &self.deployment,
@@ -320,7 +320,7 @@ impl Case {
             lives: stream(self.seed, lives::IN_WORLD, Subject::Life),
             checked: self.checked,
             recorder,
-            field: self.terrain.as_ref().map(afield),
+            field: self.field.as_ref().map(set_up),
         };
         let mut soak = Soak::<P> {
             case: self,
@@ -341,8 +341,8 @@ impl Case {
         soak.world.forget_of_disks(forget);
         let violation = soak.break_links().err();
         let entries_under_faults = soak.entries;
-        let settled = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
-        let (rested, violation) = settled.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
+        let healed = violation.map_or_else(|| soak.heal().and_then(|()| soak.rests()), Err);
+        let (rested, violation) = healed.map_or_else(|violation| (false, Some(*violation)), |rested| (rested, None));
         let (entries, injected) = (soak.entries, soak.injected());
         let tally = soak.world.finish(violation.as_ref())?.finish();
         Ok(Report {
@@ -359,14 +359,14 @@ impl Case {
 /// A random connected graph.
 fn linked(nodes: u32, k: u32, draw: &mut Stream) -> Deployment {
     let link_count = draw.random_range(u64::from(nodes - 1)..=possible_links(nodes));
-    // One in eight starts cold: nobody knows anybody.
+    // One in eight starts cold: no node knows another.
     let cold = draw.random_bool(0.125);
     let links = if cold { Vec::new() } else { random_connected(nodes, link_count, draw) };
     Deployment { nodes, k, links, ..Deployment::default() }
 }
 
 /// A neighbourhood with some of the nodes in it, in any order. One in eight is empty at first.
-fn settled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployment {
+fn peopled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployment {
     let mut members: Vec<_> = (0..nodes).map(NodeId).collect();
     for at in (1..members.len()).rev() {
         members.swap(at, draw.random_range(0..=at));
@@ -379,7 +379,7 @@ fn settled(nodes: u32, k: u32, draw: &mut Stream, stays: &mut Stays) -> Deployme
 
 fn sizes(crowd: Crowd, rule: UnitsRule, draw: &mut Stream) -> (u32, u32) {
     let (nodes, k) = match crowd {
-        Crowd::Usual | Crowd::Afield | Crowd::Exactly { .. } => {
+        Crowd::Usual | Crowd::OnField | Crowd::Exactly { .. } => {
             let nodes = crowd.nodes().unwrap_or_else(|| draw.random_range(3..=USUAL_NODES_MAX));
             (nodes, draw.random_range(1..=4.min(nodes - 1)))
         }
@@ -486,7 +486,7 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// The second phase: all is whole and stays so. Everybody who waits is served, then everybody who asks again.
+    /// The second phase: all is whole and stays so. Every node that waits is served, then every node that asks again.
     fn heal(&mut self) -> Step<()> {
         self.make_whole()?;
         self.serve_all()?;
@@ -496,7 +496,7 @@ impl<P: Protocol> Soak<'_, P> {
         self.serve_all()
     }
 
-    /// Runs until nobody waits or uses anything any more, or takes it that somebody may.
+    /// Runs until no node waits or uses anything any more, or takes it that a node may.
     fn serve_all(&mut self) -> Step<()> {
         let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.world.oracle().owed_count() > 0 || self.is_any_inside() {
@@ -573,16 +573,16 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// Whoever was granted units leaves its CS in time. Whoever lost them waits already, and whoever departed comes
-    /// back with some change to come.
+    /// A node that was granted units leaves its CS in time. One that lost them waits already, and one that departed
+    /// comes back with some change to come.
     fn welcome(&mut self) {
         while self.world.next_revoked().is_some() {}
         while self.world.next_departed().is_some() {}
         while let Some(node) = self.world.next_granted() {
             self.entries += 1;
-            let stay = self.applications.stay(node);
+            let use_time = self.applications.use_time(node);
             let entry = self.world.entry(node);
-            self.world.schedule(stay, Event::Release { node, entry });
+            self.world.schedule(use_time, Event::Release { node, entry });
         }
     }
 

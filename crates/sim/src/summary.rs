@@ -12,9 +12,9 @@ use crate::meter::{Class, Tally};
 use crate::run::Replication;
 use crate::world::Toll;
 
-mod outdoors;
+mod field;
 
-pub use outdoors::{Connectedness, Links, Radio};
+pub use field::{Connectedness, Links, Radio};
 
 /// A mean over replications and the half width of its 95% confidence interval. Not a number, and null in JSON, if there
 /// is nothing to take the mean of.
@@ -114,11 +114,11 @@ pub struct Summary {
     pub messages_by_kind: BTreeMap<&'static str, f64>,
     /// Messages that handed a token over, per entry.
     pub hops: f64,
-    /// From a release while somebody waits to the next entry with the same permit, in time units.
+    /// From a release while a node waits to the next entry with the same permit, in time units.
     pub synchronisation_delay: Synchronisation,
     /// Jain's index of the entries of all nodes: 1 when all entered equally often.
     pub jain: f64,
-    /// The share of all token time in which a token rested while somebody waited.
+    /// The share of all token time in which a token rested while a node waited.
     pub idle_token_share: f64,
     /// The share of all token time in which it was in use.
     pub utilisation: f64,
@@ -286,7 +286,7 @@ impl Lives {
 }
 
 impl Wait {
-    /// The waits of each replication come to this. Those in which nobody waited add nothing.
+    /// The waits of each replication come to this. Those in which no node waited add nothing.
     fn of(replications: &[&[Span]]) -> Self {
         let mean_wait = |waits: &&[Span]| waits.iter().map(|wait| wait.units()).sum::<f64>() / waits.len() as f64;
         let means: Vec<f64> = replications.iter().filter(|waits| !waits.is_empty()).map(mean_wait).collect();
@@ -432,7 +432,7 @@ fn spans<'a>(counted: &[&'a Replication], of: fn(&Tally) -> &[Span]) -> Vec<&'a 
     counted.iter().map(|replication| of(&replication.tally)).collect()
 }
 
-/// Waiting times apart by what was asked for, if there was a choice; also of those whom nobody ever served.
+/// Waiting times apart by what was asked for, if there was a choice; also of those that were never served.
 fn by_class(counted: &[&Replication], choice: &Numbers, number: fn(&Class) -> u32) -> BTreeMap<u32, WaitOfClass> {
     choice.classes().iter().map(|&of| (of, WaitOfClass::of(counted, |class| number(class) == of))).collect()
 }

@@ -12,8 +12,8 @@ use driftlock_protocol::{Protocol, Visitor};
 use driftlock_spec::Violation;
 use driftlock_trace::{Header, Writer};
 
-use crate::afield::Afield;
 use crate::config::Plan;
+use crate::field::Field;
 use crate::meter::Tally;
 use crate::run::{self, Run, field_seed};
 use crate::world::Step;
@@ -79,7 +79,7 @@ trait Court {
     /// Looks at what others have done by now, and does what follows from it. It has the field.
     fn follow(&mut self, now: Time) -> Step<()>;
     /// The place of the field, which has it in turns.
-    fn field(&mut self) -> &mut Option<Afield>;
+    fn field(&mut self) -> &mut Option<Field>;
     /// Whether it has had its entries.
     fn is_served(&mut self) -> bool;
     /// Ends the record of it.
@@ -107,7 +107,7 @@ impl<P: Protocol> Court for Run<'_, P> {
         Ok(())
     }
 
-    fn field(&mut self) -> &mut Option<Afield> {
+    fn field(&mut self) -> &mut Option<Field> {
         self.world.field_in_hand()
     }
 
@@ -128,7 +128,7 @@ struct Open<'a> {
     first: &'a Plan,
     replication: u32,
     /// The field, unless this is the first resource.
-    field: Option<Afield>,
+    field: Option<Field>,
     recorder: Option<Writer>,
 }
 
@@ -139,10 +139,10 @@ impl<'a> Visitor for Open<'a> {
         let Self { plan, first, replication, field, recorder } = self;
         let (nodes, k) = (first.config.nodes, plan.config.k);
         assert_eq!(plan.config.nodes, nodes, "all resources are shared by the same nodes");
-        let terrain = first.config.field.as_ref().expect("a plan with a field");
+        let field_plan = first.config.field.as_ref().expect("a plan with a field");
         let field = match field {
-            None => terrain.afield::<P>(nodes, k, field_seed(first, replication)),
-            Some(mut field) => terrain.share::<P>(&mut field, nodes, k).map(|()| field),
+            None => field_plan.set_up::<P>(nodes, k, field_seed(first, replication)),
+            Some(mut field) => field_plan.share::<P>(&mut field, nodes, k).map(|()| field),
         };
         let field = field.map_err(io::Error::other)?;
         Ok(Box::new(Run::<P>::new(plan, replication, variant, Some(field), recorder)))
@@ -152,7 +152,7 @@ impl<'a> Visitor for Open<'a> {
 struct Together<'a> {
     courts: Vec<Box<dyn Court + 'a>>,
     /// The field, between two turns.
-    field: Option<Afield>,
+    field: Option<Field>,
 }
 
 /// What went wrong, and with which of the resources.
@@ -174,7 +174,7 @@ impl Together<'_> {
 
     /// All look at what was done, until there is nothing left that any of them would have to look at.
     fn follow(&mut self, now: Time) -> Result<(), Violated> {
-        while self.field.as_ref().is_some_and(Afield::has_news) {
+        while self.field.as_ref().is_some_and(Field::has_news) {
             for at in 0..self.courts.len() {
                 self.with_field(at, |court| court.follow(now))?;
             }

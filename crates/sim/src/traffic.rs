@@ -2,7 +2,7 @@
 //! themselves.
 //!
 //! ```text
-//! application   a request to somebody now and then, a reply to each
+//! application   a request to another now and then, a reply to each
 //! router        AODV
 //! medium        a plane and the radios on it, and what goes wrong there
 //! ```
@@ -37,10 +37,10 @@ pub use config::{Config, ConfigError, Plan};
 use queue::{Event, Queue};
 use report::Unsent;
 pub use report::{Packets, Report, Times};
-use trouble::{Condition, Held};
+use trouble::{Condition, Deferred};
 
-use crate::afield::TerrainError;
 use crate::capturing::Capturing;
+use crate::field::FieldError;
 use crate::random::{Streams, Subject, exponential};
 
 type Packet = aodv::Packet<(), Letter>;
@@ -102,7 +102,7 @@ struct World<'a> {
     routing: Arc<aodv::Settings>,
     faults: Faults,
     /// What paused nodes should have done.
-    held: Vec<(NodeId, Held)>,
+    deferred: Vec<(NodeId, Deferred)>,
     capturing: Capturing,
     /// When each node asks, by the number of its request, and whom.
     pauses: Streams,
@@ -161,9 +161,9 @@ impl Hours {
 }
 
 impl<'a> World<'a> {
-    fn new(plan: &'a Plan) -> Result<Self, TerrainError> {
+    fn new(plan: &'a Plan) -> Result<Self, FieldError> {
         let config = &plan.config;
-        // Nobody listens when routes expire.
+        // No application listens when routes expire.
         let settings = config.field.layers.aodv.clone();
         let routing = Arc::new(aodv::Settings { sweep_interval: Span::FOREVER, ..settings });
         let room = plan.config.nodes.min(ROOM) as usize;
@@ -182,7 +182,7 @@ impl<'a> World<'a> {
             nodes: (0..config.nodes).map(node).collect(),
             routing,
             faults,
-            held: Vec::new(),
+            deferred: Vec::new(),
             capturing: Capturing::default(),
             pauses: Streams::new(config.seed, 0, Subject::Workload),
             lucks: Streams::new(config.seed, 0, Subject::Demand),
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
     }
 
     fn ask(&mut self, node: NodeId, luck: f64) {
-        if !self.does(node, || Held::Ask(luck)) {
+        if !self.does(node, || Deferred::Ask(luck)) {
             self.unsent.down += u64::from(self.nodes[node.index()].condition == Condition::Down);
             return;
         }
@@ -246,7 +246,7 @@ impl<'a> World<'a> {
         self.send(node, to, Letter::Request(number));
     }
 
-    /// Anybody else who is there, or is there and near enough.
+    /// Any other node that is there, or is there and near enough.
     fn destination(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
         let Some(within) = self.plan.config.within else {
             if self.plan.config.field.tracks.is_some() {
@@ -260,7 +260,7 @@ impl<'a> World<'a> {
         pick(self.nearby.len(), luck).map(|place| self.nearby[place].0)
     }
 
-    /// Anybody else who is there: on tracks not everybody is.
+    /// Any other node that is there: on tracks not all are.
     fn somebody_present(&mut self, from: NodeId, luck: f64) -> Option<NodeId> {
         let nodes = (0..self.plan.config.nodes).map(NodeId);
         let others: Vec<_> = nodes.filter(|id| *id != from && self.medium.is_present(self.now, *id)).collect();
@@ -278,7 +278,7 @@ impl<'a> World<'a> {
             return;
         }
         node.wakes = Time::END;
-        if !self.does(id, || Held::Wake) {
+        if !self.does(id, || Deferred::Wake) {
             return;
         }
         let node = &mut self.nodes[id.index()];
@@ -326,7 +326,7 @@ impl<'a> World<'a> {
     }
 
     fn hear(&mut self, at: NodeId, from: NodeId, frame: Rc<Packet>) {
-        if self.does(at, || Held::Heard(from, Rc::clone(&frame))) {
+        if self.does(at, || Deferred::Heard(from, Rc::clone(&frame))) {
             let packet = Rc::unwrap_or_clone(frame);
             self.nodes[at.index()].router.received(self.now, from, packet, &mut self.of_router);
             self.carry_out_router(at);
@@ -334,7 +334,7 @@ impl<'a> World<'a> {
     }
 
     fn fail(&mut self, from: NodeId, to: NodeId, frame: Rc<Packet>) {
-        if self.does(from, || Held::Failed(to, Rc::clone(&frame))) {
+        if self.does(from, || Deferred::Failed(to, Rc::clone(&frame))) {
             let packet = Rc::unwrap_or_clone(frame);
             self.nodes[from.index()].router.unsent(self.now, to, packet, &mut self.of_router);
             self.carry_out_router(from);

@@ -16,16 +16,16 @@ use driftlock_spec::{Oracle, Violation, check_moment, check_permits};
 use driftlock_trace::Writer;
 use rand::RngExt;
 
-use crate::afield::Afield;
+use crate::field::Field;
 use crate::meter::{Meter, Waiter};
 use crate::queue::{Event, Queue};
 use crate::random::{Duration, Stays, Stream};
 
 mod changes;
+mod field;
 mod hints;
 mod lives;
 mod log;
-mod outdoors;
 mod travel;
 
 use changes::Following;
@@ -85,7 +85,7 @@ pub struct Setting<'a, P: Protocol> {
     /// Where the steps are recorded.
     pub recorder: Option<Writer>,
     /// Where nodes are, if their messages are not to arrive by decree.
-    pub field: Option<Afield>,
+    pub field: Option<Field>,
 }
 
 /// What is counted: of a neighbourhood more than of links.
@@ -96,7 +96,7 @@ fn meter<P: Protocol>(deployment: &Deployment) -> Meter {
 
 /// A network of nodes that run one algorithm.
 ///
-/// Whoever drives it takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
+/// Its driver takes events from [`World::next_event`], hands arrivals and timers to [`World::deliver`], and does
 /// with the others what it scheduled them for. The first violation ends a run.
 pub struct World<P: Protocol> {
     now: Time,
@@ -111,15 +111,15 @@ pub struct World<P: Protocol> {
     /// What follows from changes, by the number of its event.
     following: Following,
     /// What carries the messages instead of the channels. The twin still says who is in the neighbourhood.
-    field: Option<Afield>,
+    field: Option<Field>,
     /// Which of the resources of the field this is the world of.
     resource: Resource,
-    /// Messages that were sent on the field and have not arrived, as far as anybody knows.
+    /// Messages that were sent on the field and have not arrived, as far as is known.
     flights: Vec<(NodeId, NodeId, P::Message)>,
     /// When the field is looked at next.
     field_due: Time,
     /// What waits for nodes that have paused.
-    held: Vec<(NodeId, outdoors::Held<P::View>)>,
+    deferred: Vec<(NodeId, field::Deferred<P::View>)>,
     /// The number of the last entry of each node, or of the one that was resumed since.
     entries: Vec<u32>,
     /// How many entries there were: no two have the same number.
@@ -139,7 +139,7 @@ pub struct World<P: Protocol> {
     /// How many messages did.
     overtakings: u64,
     out: Out<P>,
-    /// Who was granted units, until somebody asks.
+    /// Who was granted units, until the driver asks.
     granted: Vec<NodeId>,
     /// Likewise, from whom units were taken away.
     revoked: Vec<NodeId>,
@@ -177,11 +177,11 @@ impl<P: Protocol> World<P> {
             channels: Channels::new(deployment.nodes),
             news: Vec::new(),
             following: Following::default(),
-            resource: field.as_ref().map_or(Resource(0), Afield::latest),
+            resource: field.as_ref().map_or(Resource(0), Field::latest),
             field,
             flights: Vec::new(),
             field_due: Time::END,
-            held: Vec::new(),
+            deferred: Vec::new(),
             entry_count: 0,
             hints: Hints::new(lives.clone()),
             lives: Lives::new(lives),
@@ -204,8 +204,8 @@ impl<P: Protocol> World<P> {
             checked,
             recorder,
         };
-        world.advance_to(world.field.as_ref().map_or(Time::ZERO, Afield::begins));
-        world.move_out();
+        world.advance_to(world.field.as_ref().map_or(Time::ZERO, Field::begins));
+        world.begin_on_field();
         world
     }
 
@@ -286,7 +286,7 @@ impl<P: Protocol> World<P> {
         Some(event)
     }
 
-    /// Somebody who was granted units since one last asked.
+    /// A node that was granted units since the driver last asked.
     pub fn next_granted(&mut self) -> Option<NodeId> {
         self.granted.pop()
     }
@@ -403,7 +403,7 @@ impl<P: Protocol> World<P> {
         self.change(Change::between(&FAILURES, a, b), fate)
     }
 
-    /// A node enters the neighbourhood: whoever is there is told, and it is told who is there.
+    /// A node enters the neighbourhood: all members are told, and it is told who is there.
     pub fn enter(&mut self, node: NodeId) -> Step<()> {
         if let Some(field) = &mut self.field {
             field.restart_if_down(self.now, node);
@@ -418,9 +418,9 @@ impl<P: Protocol> World<P> {
         self.change(Change::at(&LEAVES, node), Fate::Drained)
     }
 
-    /// A member stops for good, and its application with it. Nobody is told.
+    /// A member stops for good, and its application with it. No other is told.
     pub fn crash(&mut self, node: NodeId) -> Step<()> {
-        self.crash_afield(node);
+        self.crash_on_field(node);
         self.change(Change::at(&CRASHES, node), Fate::Drained)
     }
 
@@ -488,7 +488,7 @@ impl<P: Protocol> World<P> {
     /// A node takes an input, or refuses it.
     fn take_input(&mut self, id: NodeId, input: InputOf<P>, out: &mut Out<P>) -> Option<Refusal> {
         if let Some(field) = &mut self.field {
-            return outdoors::give::<P>(field, self.now, (self.resource, id), input);
+            return field::give::<P>(field, self.now, (self.resource, id), input);
         }
         let node = &mut self.nodes[id.index()];
         if self.recorder.is_none() {

@@ -14,7 +14,7 @@ const SETTLED: f64 = 240.0;
 
 /// A crowd that stands in one cell, and loses so many of its frames.
 fn crowd(algorithm: &str, nodes: u32, loss: f64, load_of_all: f64) -> Config {
-    let terrain = format!(
+    let field = format!(
         "area = {{ width = 150, height = 150 }}\nmovement = {{ model = \"uniform\" }}\nradio = {{ loss = {loss} }}"
     );
     Config {
@@ -25,7 +25,7 @@ fn crowd(algorithm: &str, nodes: u32, loss: f64, load_of_all: f64) -> Config {
         warmup: 0,
         warmup_time: SETTLED,
         replications: 1,
-        field: Some(toml::from_str(&terrain).expect("a field")),
+        field: Some(toml::from_str(&field).expect("a field")),
         ..Config::default()
     }
 }
@@ -92,7 +92,7 @@ fn when_more_is_asked_for_than_the_air_carries_what_is_served_stays_at_its_most(
     }
 }
 
-/// What a crowd does in which everybody asks without end from when its links have formed until this time.
+/// What a crowd does in which all nodes ask without end from when its links have formed until this time.
 fn besieged(
     (tag, nodes, loss): (&str, u32, f64),
     calm_at: Time,
@@ -124,7 +124,7 @@ fn of(seen: &Progress, section: Section) -> impl Iterator<Item = NodeId> + '_ {
     (0..).map(NodeId).zip(&seen.nodes).filter(move |(_, node)| node.section == section).map(|(node, _)| node)
 }
 
-/// How many are served in each ten seconds of a minute in which everybody asks without end.
+/// How many are served in each ten seconds of a minute in which all nodes ask without end.
 fn served_under_siege(tag: &str, nodes: u32) -> Vec<usize> {
     let ends = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0].map(|after| Time::from_units(SETTLED + after));
     let mut served = vec![0; ends.len()];
@@ -146,7 +146,7 @@ fn who_asks_without_end_is_served_as_often_after_a_minute_as_ever() {
     }
 }
 
-/// How many seconds all who wait need to be served when everybody has asked without end for a while and then nobody
+/// How many seconds all who wait need to be served when all nodes have asked without end for a while and then none
 /// does, and how long a node waits that asks a while later.
 fn recovery(tag: &str, nodes: u32, loss: f64) -> (f64, f64) {
     let (calm_at, over_at) = (Time::from_units(SETTLED + 15.0), Time::from_units(SETTLED + 60.0));

@@ -53,7 +53,7 @@ fn is(value: f64, expected: f64) -> bool {
     (value - expected).abs() < 1e-9
 }
 
-/// One neighbourhood with everybody inside, led by node 0.
+/// One neighbourhood with all nodes inside, led by node 0.
 fn world(nodes: u32, k: u32) -> World<Klme> {
     world_with(nodes, k, Repairs::ALL)
 }

@@ -7,7 +7,7 @@ use driftlock_protocol::{Repair, Repairs};
 use driftlock_sim::soak::{Case, Crowd, Report};
 use driftlock_spec::Violation;
 
-/// A run in which nobody is killed to come back, or is told wrongly who comes and goes.
+/// A run in which no node is killed to come back, or told wrongly which nodes come and go.
 fn report(rules: Repairs, seed: u64) -> Report {
     let algorithm = Algorithm::named("klme-ft").expect("registered");
     let case = Case::draw(seed, Crowd::Usual, algorithm).without_kills().well_informed();

@@ -207,8 +207,8 @@ pub enum Origin {
         /// Whether there are at least as many units as nodes.
         crowded: bool,
         /// Whether nodes move about a field, with radios.
-        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-        afield: bool,
+        #[serde(rename = "afield", default, skip_serializing_if = "core::ops::Not::not")]
+        on_field: bool,
         /// How many nodes were asked for; none if the seed drew that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nodes: Option<u32>,

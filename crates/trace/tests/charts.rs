@@ -490,7 +490,7 @@ fn the_words_fit_the_messages_of_krl() {
     let protocols = Krl::deploy(&deployment, Variant::new(Forwarding::Off), Repairs::ALL);
     let mut holder = Node::new(a, protocols[0].clone(), Linked::from_iter([(b, Incarnation(0))]));
     let mut asker = Node::new(b, protocols[1].clone(), Linked::from_iter([(a, Incarnation(0))]));
-    let origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
+    let origin = Origin::Soak { seed: 1, crowded: false, on_field: false, nodes: None };
     let header = Header::new(Algorithm::named("krl").expect("registered"), Vec::new(), deployment, origin);
     let path = std::env::temp_dir().join(format!("driftlock-chart-{}.jsonl", std::process::id()));
     let mut writer = Writer::create(&path, &header).expect("a file");

@@ -193,7 +193,7 @@ fn algorithm(tag: &str) -> &'static Algorithm {
     Algorithm::named(tag).expect("registered")
 }
 
-const SOAK: Origin = Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None };
+const SOAK: Origin = Origin::Soak { seed: 1, crowded: false, on_field: false, nodes: None };
 
 #[test]
 fn a_node_may_join_under_any_id_and_only_once() {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write, stdout};
 
 use driftlock_protocol::Section;
-use driftlock_sim::afield::Terrain;
+use driftlock_sim::field::FieldPlan;
 use driftlock_sim::live::{Glimpse, Progress};
 
 const COLUMNS: usize = 72;
@@ -23,8 +23,8 @@ impl Terminal {
     }
 
     /// Draws the field as it is now, and these words below it.
-    pub(crate) fn draw(&mut self, terrain: &Terrain, progress: &Progress, words: &str) {
-        let picture = format!("{}{words}", map(terrain, &progress.nodes, self.coloured));
+    pub(crate) fn draw(&mut self, field: &FieldPlan, progress: &Progress, words: &str) {
+        let picture = format!("{}{words}", map(field, &progress.nodes, self.coloured));
         let up = if self.drawn > 0 { format!("\x1b[{}A\x1b[J", self.drawn) } else { String::new() };
         self.drawn = picture.matches('\n').count();
         let mut out = stdout().lock();
@@ -35,7 +35,7 @@ impl Terminal {
 
 /// Each node by its number: `[7]` uses a unit, `7?` waits for one, `7x` is silent, `7*` holds a unit that is not in
 /// use.
-fn map(terrain: &Terrain, nodes: &[Glimpse], coloured: bool) -> String {
+fn map(field: &FieldPlan, nodes: &[Glimpse], coloured: bool) -> String {
     let mut cells = vec![(' ', ""); COLUMNS * ROWS];
     for (number, node) in nodes.iter().enumerate() {
         let (text, colour) = match (node.is_silent, node.section) {
@@ -45,8 +45,8 @@ fn map(terrain: &Terrain, nodes: &[Glimpse], coloured: bool) -> String {
             (_, Section::Remainder) if !node.permits.is_empty() => (format!("{number}*"), "\x1b[36m"),
             (_, Section::Remainder) => (format!("{number}"), ""),
         };
-        let column = scaled(node.at.x / terrain.area.width, COLUMNS - text.len());
-        let row = scaled(node.at.y / terrain.area.height, ROWS - 1);
+        let column = scaled(node.at.x / field.area.width, COLUMNS - text.len());
+        let row = scaled(node.at.y / field.area.height, ROWS - 1);
         for (at, letter) in text.chars().enumerate() {
             cells[row * COLUMNS + column + at] = (letter, colour);
         }
@@ -86,7 +86,7 @@ mod tests {
             glimpse(-5.0, 1e9, Section::Critical),
             Glimpse { is_silent: true, ..glimpse(350.0, 350.0, Section::Critical) },
         ];
-        let text = map(&Terrain::default(), &nodes, false);
+        let text = map(&FieldPlan::default(), &nodes, false);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), ROWS + 2);
         assert!(lines[1].starts_with("\u{2502}0 ") && lines[ROWS].ends_with("1?\u{2502}"), "{text}");

@@ -99,7 +99,7 @@ impl Experiment {
         parameters.extend(overrides.clone());
         let mut config: Config = parameters.try_into().map_err(|error| Failure::Other(format!("{name}: {error}")))?;
         // A file of movements is looked for from where the experiment is.
-        let tracks = config.field.as_mut().and_then(|terrain| terrain.tracks.as_mut());
+        let tracks = config.field.as_mut().and_then(|field| field.tracks.as_mut());
         if let (Some(tracks), Some(folder)) = (tracks, Path::new(name).parent()) {
             *tracks = folder.join(&*tracks);
         }

@@ -151,9 +151,9 @@ impl Section<'_> {
 
     /// How messages travel.
     fn messages(&self) -> String {
-        let is_afield = self.results.iter().all(|(config, _)| config.field.is_some());
+        let is_on_field = self.results.iter().all(|(config, _)| config.field.is_some());
         let delay = || format!("message delay {}", self.parameter(|config| &config.delay));
-        if is_afield { "messages over radios".into() } else { delay() }
+        if is_on_field { "messages over radios".into() } else { delay() }
     }
 
     /// How long the warm-up takes at least, if that was asked for.

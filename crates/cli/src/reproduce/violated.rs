@@ -42,7 +42,7 @@ pub(super) fn keep(folder: &Path, results: &[&(Config, Summary)]) -> Result<Vec<
 /// As `driftlock sim --config` reads it, from any folder.
 fn file(config: &Config) -> Result<String, Failure> {
     let mut config = config.clone();
-    if let Some(tracks) = config.field.as_mut().and_then(|terrain| terrain.tracks.as_mut()) {
+    if let Some(tracks) = config.field.as_mut().and_then(|field| field.tracks.as_mut()) {
         *tracks = absolute(&*tracks).map_err(Failure::read(tracks))?;
     }
     toml::to_string(&config).map_err(|error| Failure::Other(format!("a configuration cannot be written: {error}")))

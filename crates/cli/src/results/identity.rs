@@ -19,7 +19,7 @@ const BYTES: usize = 8;
 /// order of their names. Of a file of movements its content counts, wherever it lies.
 pub(crate) fn run_id(plan: &Plan) -> Result<String, Failure> {
     let mut parameters = Value::Object(plan.parameters());
-    if let Some(path) = plan.config.field.as_ref().and_then(|terrain| terrain.tracks.as_ref()) {
+    if let Some(path) = plan.config.field.as_ref().and_then(|field| field.tracks.as_ref()) {
         let movements = fs::read(path).map_err(Failure::read(path))?;
         parameters["field"]["tracks"] = digest(&movements).into();
     }

@@ -89,7 +89,7 @@ fn of_output(args: &Args) -> Option<String> {
     if args.at.is_given() && !args.view {
         return Some("--port: there is no page to serve; give --view as well".into());
     }
-    let recorded = args.view || args.trace.is_some() || args.afield.pcap.is_some();
+    let recorded = args.view || args.trace.is_some() || args.field.pcap.is_some();
     if args.trace_replication.is_some() && !recorded {
         return Some("--trace-replication: nothing is recorded; give --trace, --pcap or --view as well".into());
     }

@@ -13,9 +13,9 @@ use driftlock_trace::Writer;
 use driftlock_viewer::{Hub, Sink, Source};
 use serde_json::json;
 
+use crate::clock::Clock;
 use crate::demo::command::Command;
 use crate::failure::{Failure, Outcome};
-use crate::pace::Pace;
 use crate::results::print;
 use crate::view::{At, announcement, tell};
 
@@ -29,22 +29,22 @@ const SPEED_BY_DECREE: f64 = 4.0;
 pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
     let server = at.server()?;
     print(&announcement(&server))?;
-    let pace = Arc::new(Pace::new(if plan.config.field.is_some() { 1.0 } else { SPEED_BY_DECREE }));
+    let clock = Arc::new(Clock::new(if plan.config.field.is_some() { 1.0 } else { SPEED_BY_DECREE }));
     let hub = Hub::default();
     let sink = Paced {
         sink: hub.begin(),
         hub: hub.clone(),
-        pace: pace.clone(),
+        clock: clock.clone(),
         line: Vec::new(),
         lines: 0,
         most: HISTORY_MAX,
     };
     let writer = Writer::new(Box::new(sink), &trace_header(plan, replication));
-    describe(&hub, &pace);
-    let (to, commanded) = (hub.clone(), pace.clone());
+    describe(&hub, &clock);
+    let (to, commanded) = (hub.clone(), clock.clone());
     let commands = Arc::new(move |text: &str| obey(&to, &commanded, text));
     let serving = thread::spawn(move || server.run(Source::Stream { name: "simulation".into(), hub, commands }));
-    pace.set_now(Time::ZERO);
+    clock.set_now(Time::ZERO);
     let over = replicate(plan, replication, writer.into());
     let over = over.map_err(|error| Failure::Other(format!("the page cannot be fed any more: {error}")))?;
     let held = "everything held".to_owned();
@@ -57,22 +57,22 @@ pub(super) fn watch(plan: &Plan, replication: u32, at: At) -> Outcome {
 }
 
 /// How fast it goes is all that can be changed: the rest follows from the seed.
-fn obey(hub: &Hub, pace: &Pace, text: &str) {
+fn obey(hub: &Hub, clock: &Clock, text: &str) {
     match Command::read(text) {
-        Ok(Command::Speed(speed)) => pace.set_speed(speed),
-        Ok(Command::Hold(held)) => pace.hold(held),
+        Ok(Command::Speed(speed)) => clock.set_speed(speed),
+        Ok(Command::Hold(held)) => clock.hold(held),
         Ok(_) => refuse(hub, "a simulation follows its seed: only driftlock demo can be meddled with"),
         Err(refused) => refuse(hub, &refused),
     }
-    describe(hub, pace);
+    describe(hub, clock);
 }
 
 fn refuse(hub: &Hub, why: &str) {
     hub.tell(&json!({ "refused": why }).to_string());
 }
 
-fn describe(hub: &Hub, pace: &Pace) {
-    let (speed, paused) = pace.speed();
+fn describe(hub: &Hub, clock: &Clock) {
+    let (speed, paused) = clock.speed();
     let demo = json!({ "demo": { "algorithms": [], "speed": speed, "paused": paused, "canAct": false } });
     hub.tell(&demo.to_string());
 }
@@ -81,7 +81,7 @@ fn describe(hub: &Hub, pace: &Pace) {
 struct Paced {
     sink: Sink,
     hub: Hub,
-    pace: Arc<Pace>,
+    clock: Arc<Clock>,
     line: Vec<u8>,
     lines: u64,
     /// How many bytes are handed on.
@@ -97,10 +97,10 @@ impl Paced {
         let due = time_of(&self.line);
         if self.lines == 1 {
             // On tracks the first node may come late, and nothing happens before.
-            self.pace.set_now(due);
+            self.clock.set_now(due);
         }
-        while !self.pace.wait_until(due, SILENCE) {
-            let now = self.pace.now().min(due).0;
+        while !self.clock.wait_until(due, SILENCE) {
+            let now = self.clock.now().min(due).0;
             self.hub.tell(&json!({ "now": now, "checked": self.lines }).to_string());
         }
         self.lines += 1;
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn a_page_gets_only_as_much_as_it_keeps_and_is_told_so_once() {
         let hub = Hub::default();
-        let pace = Arc::new(Pace::new(1.0));
-        let mut paced = Paced { sink: hub.begin(), hub: hub.clone(), pace, line: Vec::new(), lines: 0, most: 100 };
+        let clock = Arc::new(Clock::new(1.0));
+        let mut paced = Paced { sink: hub.begin(), hub: hub.clone(), clock, line: Vec::new(), lines: 0, most: 100 };
         let line = [b"{\"t\":0,\"x\":1}\n"; 50];
         let sizes = line.map(|line| paced.write_all(line).map(|()| hub.bytes()).expect("written"));
         let last = *sizes.last().expect("some");

@@ -57,7 +57,7 @@ impl Page {
             nodes: deployment.nodes,
             links: Vec::new(),
             resources: vec![resource],
-            world: Origin::Soak { seed: 1, crowded: false, afield: false, nodes: None },
+            world: Origin::Soak { seed: 1, crowded: false, on_field: false, nodes: None },
             field: None,
         };
         Writer::new(Box::new(self.clone()), &header)

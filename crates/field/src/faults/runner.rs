@@ -130,7 +130,7 @@ impl Faults {
         self.edges.insert(place, edge);
     }
 
-    /// The faults that have begun or ended since one last asked, with their numbers, and whether they are over.
+    /// The faults that have begun or ended since the last call, with their numbers, and whether they are over.
     pub fn take_changes(&mut self) -> impl Iterator<Item = (usize, Fault, bool)> {
         let from = mem::replace(&mut self.told, self.passed);
         self.edges[from..self.passed].iter().map(|edge| (edge.fault, self.schedule[edge.fault], edge.ends))

@@ -20,7 +20,7 @@ pub struct Waypoint {
 /// A time during which a node is there. It stands at the first way point until its time has come, and at the last one
 /// until it goes.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Stay {
+pub struct Visit {
     from: Time,
     until: Time,
     points: Vec<Waypoint>,
@@ -30,7 +30,7 @@ pub struct Stay {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Track {
     name: String,
-    stays: Vec<Stay>,
+    visits: Vec<Visit>,
 }
 
 /// The movement of all nodes, in the order of their numbers.
@@ -56,8 +56,8 @@ pub(super) fn is_place(coordinate: f64) -> bool {
     coordinate.abs() <= FAR
 }
 
-impl Stay {
-    /// Way points in the order of their times, all of them during the stay.
+impl Visit {
+    /// Way points in the order of their times, all of them during the visit.
     pub fn new(from: Time, until: Time, points: Vec<Waypoint>) -> Result<Self, TrackError> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return Err(TrackError::Empty) };
         if from >= until || first.at < from || last.at > until || !points.is_sorted_by_key(|waypoint| waypoint.at) {
@@ -86,18 +86,18 @@ impl Stay {
 }
 
 impl Track {
-    /// Stays in the order of their times; between them the node is absent.
-    pub fn new(name: impl Into<String>, stays: Vec<Stay>) -> Result<Self, TrackError> {
-        if stays.is_empty() {
+    /// Visits in the order of their times; between them the node is absent.
+    pub fn new(name: impl Into<String>, visits: Vec<Visit>) -> Result<Self, TrackError> {
+        if visits.is_empty() {
             return Err(TrackError::Empty);
         }
-        let in_order = stays.is_sorted_by(|former, next| former.until <= next.from);
-        if in_order { Ok(Self { name: name.into(), stays }) } else { Err(TrackError::OutOfOrder) }
+        let in_order = visits.is_sorted_by(|former, next| former.until <= next.from);
+        if in_order { Ok(Self { name: name.into(), visits }) } else { Err(TrackError::OutOfOrder) }
     }
 
     /// A node that is always there.
     pub fn always(name: impl Into<String>, points: Vec<Waypoint>) -> Result<Self, TrackError> {
-        Self::new(name, vec![Stay::new(Time::ZERO, Time::END, points)?])
+        Self::new(name, vec![Visit::new(Time::ZERO, Time::END, points)?])
     }
 
     /// What the file calls the node.
@@ -106,33 +106,33 @@ impl Track {
     }
 
     /// When it is there: at least once.
-    pub fn stays(&self) -> &[Stay] {
-        &self.stays
+    pub fn visits(&self) -> &[Visit] {
+        &self.visits
     }
 
     fn points(&self) -> impl Iterator<Item = Waypoint> {
-        self.stays.iter().flat_map(|stay| stay.points.iter().copied())
+        self.visits.iter().flat_map(|visit| visit.points.iter().copied())
     }
 
     /// When it leaves, whether it comes back or not.
     pub(super) fn departures(&self) -> impl Iterator<Item = Time> {
-        self.stays.iter().map(Stay::until).filter(|&until| until < Time::END)
+        self.visits.iter().map(Visit::until).filter(|&until| until < Time::END)
     }
 
     /// Whether it is at one place only.
     fn stands(&self) -> bool {
-        self.points().all(|waypoint| waypoint.point == self.stays[0].points[0].point)
+        self.points().all(|waypoint| waypoint.point == self.visits[0].points[0].point)
     }
 
     /// The way points as if the node were always there: while it is absent it stands where it will appear.
     pub(super) fn without_absence(&self) -> Vec<Waypoint> {
         let mut points: Vec<Waypoint> = Vec::new();
         let mut gone = Time::ZERO;
-        for stay in &self.stays {
+        for visit in &self.visits {
             points.extend(points.last().map(|last| Waypoint { at: gone, ..*last }));
-            points.push(Waypoint { at: gone, ..stay.points[0] });
-            points.extend_from_slice(&stay.points);
-            gone = stay.until;
+            points.push(Waypoint { at: gone, ..visit.points[0] });
+            points.extend_from_slice(&visit.points);
+            gone = visit.until;
         }
         points.dedup();
         points
@@ -189,7 +189,7 @@ impl Tracks {
 
     /// When the first node is there.
     pub fn begins(&self) -> Time {
-        self.iter().map(|track| track.stays[0].from).min().unwrap_or_default()
+        self.iter().map(|track| track.visits[0].from).min().unwrap_or_default()
     }
 
     /// When the last way point is reached, or the last node leaves: from then on every node stands for ever. Where none
@@ -202,7 +202,7 @@ impl Tracks {
 
     /// How many nodes are absent at some time.
     pub fn absent(&self) -> usize {
-        self.iter().filter(|track| track.stays[0].from > Time::ZERO || track.departures().next().is_some()).count()
+        self.iter().filter(|track| track.visits[0].from > Time::ZERO || track.departures().next().is_some()).count()
     }
 
     /// The corners of the smallest rectangle that holds all way points.
@@ -218,8 +218,8 @@ impl Tracks {
     /// The same with every place put elsewhere, which must be a place too.
     #[must_use]
     pub(super) fn map_points(mut self, put: impl Fn(Point) -> Point) -> Self {
-        let stays = self.0.iter_mut().flat_map(|track| &mut track.stays);
-        for waypoint in stays.flat_map(|stay| &mut stay.points) {
+        let visits = self.0.iter_mut().flat_map(|track| &mut track.visits);
+        for waypoint in visits.flat_map(|visit| &mut visit.points) {
             waypoint.point = put(waypoint.point);
             debug_assert!(is_place(waypoint.point.x) && is_place(waypoint.point.y), "{waypoint:?}");
         }
@@ -227,7 +227,7 @@ impl Tracks {
     }
 
     pub(super) fn into_walks(self) -> impl Iterator<Item = (Point, Walk)> {
-        self.0.into_iter().map(|track| (track.stays[0].points[0].point, Walk { track, stay: 0, next: 0 }))
+        self.0.into_iter().map(|track| (track.visits[0].points[0].point, Walk { track, visit: 0, next: 0 }))
     }
 }
 
@@ -244,30 +244,30 @@ impl<'a> IntoIterator for &'a Tracks {
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     track: Track,
-    /// The first stay that is not over.
-    stay: usize,
+    /// The first visit that is not over.
+    visit: usize,
     /// The first way point of it that is still to come.
     next: usize,
 }
 
 impl Walk {
     pub(super) fn next(&mut self, mut here: Point, at: Time) -> Step {
-        while self.track.stays.get(self.stay).is_some_and(|stay| stay.until <= at) {
-            (self.stay, self.next) = (self.stay + 1, 0);
+        while self.track.visits.get(self.visit).is_some_and(|visit| visit.until <= at) {
+            (self.visit, self.next) = (self.visit + 1, 0);
         }
-        let Some(stay) = self.track.stays.get(self.stay) else {
+        let Some(visit) = self.track.visits.get(self.visit) else {
             return Step { from: here, to: here, until: Time::END, is_present: false };
         };
-        if at < stay.from {
-            let appears = stay.points[0].point;
-            return Step { from: appears, to: appears, until: stay.from, is_present: false };
+        if at < visit.from {
+            let appears = visit.points[0].point;
+            return Step { from: appears, to: appears, until: visit.from, is_present: false };
         }
-        while let Some(passed) = stay.points.get(self.next).filter(|waypoint| waypoint.at <= at) {
+        while let Some(passed) = visit.points.get(self.next).filter(|waypoint| waypoint.at <= at) {
             (here, self.next) = (passed.point, self.next + 1);
         }
-        match stay.points.get(self.next) {
+        match visit.points.get(self.next) {
             Some(waypoint) => Step { from: here, to: waypoint.point, until: waypoint.at, is_present: true },
-            None => Step { from: here, to: here, until: stay.until, is_present: true },
+            None => Step { from: here, to: here, until: visit.until, is_present: true },
         }
     }
 }
@@ -275,15 +275,15 @@ impl Walk {
 /// Writes down where one node is.
 #[derive(Default)]
 struct Recorder {
-    stays: Vec<Stay>,
+    visits: Vec<Visit>,
     /// Since when the node is there, if it is, and where it has been since then.
-    stay: Option<(Time, Vec<Waypoint>)>,
+    visit: Option<(Time, Vec<Waypoint>)>,
 }
 
 impl Recorder {
     /// The node is here.
     fn note(&mut self, at: Time, point: Point) {
-        let (_, points) = self.stay.get_or_insert_with(|| (at, Vec::new()));
+        let (_, points) = self.visit.get_or_insert_with(|| (at, Vec::new()));
         let waypoint = Waypoint { at, point };
         if points.last() != Some(&waypoint) {
             points.push(waypoint);
@@ -292,14 +292,14 @@ impl Recorder {
 
     /// It is gone.
     fn close(&mut self, at: Time) {
-        if let Some((since, points)) = self.stay.take() {
-            self.stays.extend(Stay::new(since, at, points));
+        if let Some((since, points)) = self.visit.take() {
+            self.visits.extend(Visit::new(since, at, points));
         }
     }
 
     /// None if it was never there.
     fn finish(mut self, name: String) -> Option<Track> {
         self.close(Time::END);
-        Track::new(name, self.stays).ok()
+        Track::new(name, self.visits).ok()
     }
 }

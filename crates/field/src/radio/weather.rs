@@ -4,6 +4,7 @@
 //! two nodes does at an instant is a function of (seed, pair, instant): two algorithms that run under one seed meet the
 //! same weather, whatever and however much they send.
 
+use driftlock_net::dice::mix;
 use driftlock_net::{Span, Time};
 use driftlock_protocol::NodeId;
 
@@ -133,14 +134,6 @@ fn directed(from: NodeId, to: NodeId) -> u64 {
 
 fn undirected(one: NodeId, other: NodeId) -> u64 {
     directed(one.min(other), one.max(other))
-}
-
-/// Spreads a number over all 64 bits: the output step of the `SplitMix64` generator (Steele, Lea, Flood 2014).
-fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ impl Discs {
 
     /// When a node of this disc goes out of it by more than the margin, and what it enters then.
     pub(super) fn leave(&self, site: Site, margin: f64, leg: &Leg, since: f64) -> (f64, Option<Site>) {
-        // Whoever is said to be inside and never is was left outside by rounding at a turn: it is out.
+        // A node that is said to be inside and never is was left outside by rounding at a turn: it is out.
         let exit = leg.within(self.centres[site.index()], self.range + margin).map_or(since, |(_, exit)| exit);
         let after = exit.max(since);
         let entered = if after == f64::INFINITY { None } else { self.reachable(leg, after, Some(site)) };
@@ -35,7 +35,7 @@ impl Discs {
     }
 
     /// The nearest site but one in whose range the node is from this time on. Told by the times at which it enters and
-    /// leaves the discs rather than by distances, which are rounded otherwise: so nobody enters what it leaves in the
+    /// leaves the discs rather than by distances, which are rounded otherwise: so no node enters what it leaves in the
     /// same moment.
     fn reachable(&self, leg: &Leg, time: f64, but: Option<Site>) -> Option<Site> {
         let inside = |site: Site| {

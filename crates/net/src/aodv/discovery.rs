@@ -180,7 +180,7 @@ impl<A: Clone, D> Router<A, D> {
         }
         search.ask(now, &self.settings);
         let ttl = search.ttl;
-        self.settle(now, to, out);
+        self.update(now, to, out);
         self.table.remember(now, to);
         self.discovery.last_id = self.discovery.last_id.wrapping_add(1);
         self.number(self.seq.next());

@@ -59,8 +59,8 @@ impl<A: Clone, D> Router<A, D> {
         }
     }
 
-    /// Section 6.13: somebody routes through a node that has forgotten all routes. It tells everybody, and waits once
-    /// more until nobody does.
+    /// Section 6.13: a neighbour routes through a node that has forgotten all routes. It tells all neighbours, and
+    /// waits once more until none does.
     fn stay_silent(&mut self, now: Time, destination: NodeId, out: &mut Vec<Effect<A, D>>) {
         self.silent_until = Some(now + self.settings.delete_period());
         if self.errors.take(now).is_ok() {

@@ -13,7 +13,7 @@ use crate::{Span, Time};
 pub(super) struct Neighbours {
     /// When those who say hello were last heard.
     heard: BTreeMap<NodeId, Time>,
-    /// Nobody has been silent for too long before this.
+    /// No neighbour has been silent for too long before this.
     silence_due: Time,
     hello_due: Time,
     last_spoken: Option<Time>,

@@ -63,7 +63,7 @@ pub struct Request<A> {
     pub hops: u8,
     /// `G`: the destination wants to know the way back, also if an intermediate node answers.
     pub gratuitous: bool,
-    /// `D`: nobody but the destination may answer.
+    /// `D`: no node but the destination may answer.
     pub destination_only: bool,
     /// Who is looked for.
     pub destination: NodeId,

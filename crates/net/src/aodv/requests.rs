@@ -27,7 +27,7 @@ impl Heard {
         self.by_originator.make_room(|_, (_, until)| *until > now);
         let (window, remembered) = self.by_originator.get_or_insert_with(originator, Default::default);
         if *remembered <= now {
-            // Whoever has rebooted since counts from the start again.
+            // A node that has rebooted since counts from the start again.
             *window = Window::default();
         }
         *remembered = until;
@@ -85,9 +85,9 @@ impl<A: Clone, D> Router<A, D> {
         self.send_reply(now, reply, out);
     }
 
-    /// Section 6.6.2: somebody who knows a fresh way answers instead.
+    /// Section 6.6.2: a router that knows a fresh way answers instead.
     fn answer_for_other(&mut self, now: Time, request: &Request<A>, out: &mut Vec<Effect<A, D>>) -> bool {
-        self.settle(now, request.destination, out);
+        self.update(now, request.destination, out);
         let rules = self.table.rules;
         let known = self.table.get(request.destination).filter(|entry| entry.valid).and_then(Entry::seq_to_tell);
         let fresh_enough =

@@ -14,7 +14,7 @@ pub enum Hello {
     Off,
     /// As the RFC advises, while it has a valid route.
     Active,
-    /// Always, so that adverts spread to neighbours without anybody asking.
+    /// Always, so that adverts spread to neighbours without any request.
     Always,
 }
 
@@ -87,7 +87,7 @@ pub struct Settings {
     #[serde(with = "seconds")]
     pub jitter: Span,
     /// How late the layer above may hear that a route has expired: a router goes through its table as often. Not in the
-    /// RFC; the route is not used any more in any case. If nobody listens, [`Span::FOREVER`] saves the work.
+    /// RFC; the route is not used any more in any case. If no layer listens, [`Span::FOREVER`] saves the work.
     #[serde(with = "seconds")]
     pub sweep_interval: Span,
 }
@@ -126,7 +126,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The constants of ns-3 3.37 where they differ from the RFC's: everybody always says hello, routes to a node
+    /// The constants of ns-3 3.37 where they differ from the RFC's: all nodes always say hello, routes to a node
     /// itself are valid for longer, and intermediate nodes that answer tell the destination.
     pub fn ns3() -> Self {
         let standard = Self::default();

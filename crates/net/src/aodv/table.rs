@@ -1,16 +1,16 @@
 //! The routing table: RFC 3561, sections 6.1, 6.2 and 6.11.
 //!
 //! Why there is no loop: along valid routes to a destination, the sequence number never falls, and while it stays the
-//! same the number of hops falls. So nobody's number may ever fall while others route through it: it is raised when a
-//! route ends, and remembered for `DELETE_PERIOD`, by which time nobody routes through this node any more. A next hop
-//! that is the destination itself closes no loop, whatever its number.
+//! same the number of hops falls. So no node's number may ever fall while others route through that node: it is raised
+//! when a route ends, and remembered for `DELETE_PERIOD`, by which time no node routes through this node any more. A
+//! next hop that is the destination itself closes no loop, whatever its number.
 //!
 //! A node that restarts forgets its numbers. So what is said here of nodes holds of their lives: a route leads through
 //! the life of its next hop that was heard last, and what comes for another is turned away. No route leads through a
 //! life that begins, and none goes on from one that is over.
 //!
 //! A number is raised once: it is one more than the destination has given itself, and stays so until it has given
-//! itself that. Nobody routes through this node with it, so it need not be raised again, and what the destination says
+//! itself that. No node routes through this one with it, so it need not be raised again, and what the destination says
 //! next is as fresh.
 //!
 //! Why data does not get stuck: who routes through this node forgets the route before this node does. So a lifetime
@@ -67,7 +67,7 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// Whether the destination is a neighbour. Then nobody else has to know the way.
+    /// Whether the destination is a neighbour. Then no other node has to know the way.
     fn is_direct(&self) -> bool {
         self.next_hop == self.destination
     }
@@ -111,7 +111,7 @@ impl<A> Table<A> {
         self.entries.get_mut(destination)
     }
 
-    /// The entry of a destination that need not have been settled, if it is not over.
+    /// The entry of a destination that need not be up to date, if it is not over.
     pub(super) fn known(&self, now: Time, destination: NodeId) -> Option<&Entry<A>> {
         self.entries.get(destination).filter(|entry| !entry.is_over(now, self.delete_period))
     }
@@ -127,7 +127,7 @@ impl<A> Table<A> {
     }
 
     /// Brings one entry up to date; says whether its route has just become invalid.
-    pub(super) fn settle(&mut self, now: Time, destination: NodeId) -> bool {
+    pub(super) fn update(&mut self, now: Time, destination: NodeId) -> bool {
         let Some(entry) = self.entries.get_mut(destination) else { return false };
         if entry.expires > now {
             return false;
@@ -146,21 +146,21 @@ impl<A> Table<A> {
     /// Brings all entries up to date; whose routes have just become invalid goes into `down`, in order.
     pub(super) fn sweep(&mut self, now: Time, down: &mut Vec<NodeId>) {
         self.earliest = Time::END;
-        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
-        self.entries.retain(settle);
+        let update = Self::updater(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.retain(update);
         down.sort_unstable();
     }
 
     /// Sees to it that there is room for another entry. If there is none, all are brought up to date, as in
     /// [`sweep`](Self::sweep).
     pub(super) fn make_room(&mut self, now: Time, down: &mut Vec<NodeId>) {
-        let settle = Self::settler(now, self.rules, self.delete_period, &mut self.earliest, down);
-        self.entries.make_room(settle);
+        let update = Self::updater(now, self.rules, self.delete_period, &mut self.earliest, down);
+        self.entries.make_room(update);
         down.sort_unstable();
     }
 
     /// Brings one entry after the other up to date; says whether it is to be kept.
-    fn settler(
+    fn updater(
         now: Time,
         rules: Rules,
         delete_period: Span,
@@ -178,7 +178,7 @@ impl<A> Table<A> {
         }
     }
 
-    /// Takes a route if it is better than the one that is known. The entry has been settled.
+    /// Takes a route if it is better than the one that is known. The entry is up to date.
     pub(super) fn offer(&mut self, offer: Offer) -> Verdict {
         self.earliest = self.earliest.min(offer.expires);
         let Some(entry) = self.entries.get_mut(offer.destination) else {
@@ -211,7 +211,7 @@ impl<A> Table<A> {
         }
     }
 
-    /// Somebody still wants to use an invalid route: it is not forgotten yet.
+    /// A node still wants to use an invalid route: it is not forgotten yet.
     pub(super) fn remember(&mut self, now: Time, destination: NodeId) {
         if let Some(entry) = self.entries.get_mut(destination)
             && !entry.valid

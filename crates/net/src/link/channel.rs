@@ -221,7 +221,7 @@ mod tests {
             floor: Incarnation(0),
             settings: Settings { window, ..Settings::default() },
             patience: Patience::new(1),
-            carries_permits: |_| false,
+            is_kept: |_| false,
             resources: Vec::new(),
             mark: Mark::NONE,
         }

@@ -33,7 +33,7 @@ pub struct CallId {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Frame<M> {
-    /// To everybody in reach.
+    /// To all nodes in reach.
     Hello(Hello),
     /// Let there be a link.
     Call {

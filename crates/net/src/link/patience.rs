@@ -2,7 +2,7 @@
 //!
 //! Jacobson's estimator (RFC 6298), in nanoseconds. When an acknowledgement is late, all waits are doubled, at most
 //! once in the time of one wait, and stay so until an acknowledgement tells how long one takes now: in a crowd
-//! everybody is late at once, and who is impatient then makes all the others later.
+//! all nodes are late at once, and one that is impatient then makes all the others later.
 
 use super::Settings;
 use super::settings::from_ms;
@@ -31,7 +31,7 @@ impl Patience {
     }
 
     /// A message that was transmitted once was acknowledged after this long. One that was transmitted again tells
-    /// nothing (Karn's rule): nobody knows which transmission was acknowledged.
+    /// nothing (Karn's rule): the sender does not know which transmission was acknowledged.
     pub(super) fn sample(&mut self, took: Span) {
         self.doublings = 0;
         self.measured = Some(match self.measured {

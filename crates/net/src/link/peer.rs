@@ -35,7 +35,7 @@ pub(super) struct Own<M> {
     pub(super) floor: Incarnation,
     pub(super) settings: Settings,
     pub(super) patience: Patience,
-    pub(super) carries_permits: fn(&M) -> bool,
+    pub(super) is_kept: fn(&M) -> bool,
     /// What it wants links for, in growing order.
     pub(super) resources: Vec<Resource>,
     pub(super) mark: Mark,
@@ -319,8 +319,8 @@ impl<M: Clone> Peer<M> {
         }
     }
 
-    /// Others make up for the link, or not. One that nobody needs is given up, in a quiet moment: the longer it is not
-    /// needed, the shorter that may be, as under load none is long.
+    /// Others make up for the link, or not. One that neither end needs is given up, in a quiet moment: the longer it is
+    /// not needed, the shorter that may be, as under load none is long.
     pub(super) fn spare(&mut self, now: Time, spared: bool, own: &mut Own<M>, out: &mut Vec<Effect<M>>) {
         let State::Up(channel) = &self.state else { return };
         if !spared {

@@ -8,7 +8,7 @@ use crate::{Boot, Span, Time, Transfer};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Nobody has been asked.
+    /// The peer has not been asked.
     Idle,
     /// `Open` is on its way.
     Opening,

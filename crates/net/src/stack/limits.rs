@@ -53,7 +53,7 @@ impl Limits {
         self.frame_bytes_max - PIECE_HEAD
     }
 
-    /// The most parts of a packet that anybody sends.
+    /// The most parts of a packet that any node sends.
     pub(super) fn parts_max(&self) -> usize {
         1 + self.message_bytes_max.div_ceil(self.part_max()) * MESSAGES_MAX
     }

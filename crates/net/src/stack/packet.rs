@@ -43,7 +43,7 @@ pub enum Packet {
     Link(Frame<Parcel>),
     /// Between routers.
     Routed(aodv::Packet<(), Cargo>),
-    /// To everybody within some hops.
+    /// To all nodes within some hops.
     Flooded(Flooded<Parcel>),
     /// A part of a frame between link layers that is too long for one datagram.
     Piece(Piece),

@@ -44,7 +44,7 @@ pub enum Told<M = Parcel> {
         /// The message.
         message: M,
     },
-    /// Nobody knows whether this message of this node arrived, and nobody has to. For counts and traces.
+    /// No node knows whether this message of this node arrived, and none has to. For counts and traces.
     Dropped {
         /// The receiver.
         to: NodeId,

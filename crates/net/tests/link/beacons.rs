@@ -34,7 +34,7 @@ fn the_number_of_hellos_is_bounded_in_a_cell_of_5_of_50_and_of_500() {
 
 #[test]
 fn a_hub_between_two_cells_hears_no_more_than_the_bound_either() {
-    // Everybody hears node 0; the odd ones hear each other, and so do the even ones.
+    // All hear node 0; the odd ones hear each other, and so do the even ones.
     let nodes = 101;
     let settings = Settings { hellos_per_second_max: 20, ..Settings::default() };
     let mut crowd = Crowd::new(nodes, 3, settings);

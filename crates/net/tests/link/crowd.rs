@@ -52,7 +52,7 @@ impl Crowd {
         let links: Vec<_> = ids.map(|id| Link::new(Time::ZERO, id, boot, settings, carries_token)).collect();
         let mut crowd = Self {
             now: Time::ZERO,
-            rng: Rng(seed),
+            rng: Rng::new(seed),
             links,
             observer: Observer::default(),
             routed: false,
@@ -143,7 +143,7 @@ impl Crowd {
         self.now = end;
     }
 
-    /// The same, where nobody has to look at tokens.
+    /// The same, where no test looks at tokens.
     pub(crate) fn run_unwatched(&mut self, ms: u64) {
         let end = self.now + Span::from_millis(ms);
         while self.step(end) {}

@@ -69,7 +69,7 @@ fn change_weather(crowd: &mut Crowd, a: usize, b: usize) {
     }
 }
 
-/// Whoever has a token and a neighbour passes it on.
+/// A node that has a token and a neighbour passes it on.
 fn pass_tokens(crowd: &mut Crowd) {
     for token in 0..crowd.observer.tokens.len() {
         let Place::Held(holder) = crowd.observer.tokens[token] else { continue };

@@ -42,7 +42,7 @@ struct Sent {
     outcome: Option<Outcome>,
 }
 
-/// Where a token is, for somebody who sees everything.
+/// Where a token is, for an observer that sees everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     Held(NodeId),
@@ -334,7 +334,8 @@ impl Observer {
     }
 }
 
-/// Which pairs have a link in the end, the lower id first: by the rule, for somebody who knows who hears whom.
+/// Which pairs have a link in the end, the lower id first: by the rule, for an observer that knows which node hears
+/// which.
 pub(crate) fn needed(
     nodes: u32,
     witnesses: usize,

@@ -230,7 +230,7 @@ fn a_stranger_takes_an_offer_too_for_it_may_have_forgotten_whom_it_never_had_any
         link.received(Time::ZERO, A, offer, &mut out);
         assert_eq!(deliveries(&out), count, "and remembers from then on");
     }
-    let mut again = link.restarted(Time::ZERO, Boot(2));
+    let mut again = Link::restore(Time::ZERO, B, Boot(2), Settings::default(), carries_token, link.durable());
     again.received(Time::ZERO, A, Frame::Offer { incarnation, doubts }, &mut out);
     assert_eq!(deliveries(&out), 1, "also over a restart");
 }

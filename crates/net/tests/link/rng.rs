@@ -1,14 +1,16 @@
 //! A small generator, so that a seed says everything about a history.
 
-pub(crate) struct Rng(pub(crate) u64);
+use driftlock_net::dice::Dice;
+
+pub(crate) struct Rng(Dice);
 
 impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Dice::new(seed))
+    }
+
     pub(crate) fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.roll()
     }
 
     /// From `0..end`.

@@ -1,4 +1,4 @@
-//! Nodes with hellos and routers over radios that tell nobody what they could not send.
+//! Nodes with hellos and routers over radios that do not tell what they could not send.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,8 @@ impl World {
         let (now, node) = (self.now, &mut self.nodes[index]);
         node.boot.0 += 1;
         let (boot, durable) = (node.boot, node.router.durable());
-        node.link = node.link.restarted(now, boot);
+        let stored = node.link.durable();
+        node.link = serving_nothing(Link::restore(now, id(index), boot, link::Settings::default(), |()| false, stored));
         node.router = Router::restored(id(index), aodv::Settings::default(), boot.0, durable, now);
     }
 
@@ -214,7 +215,10 @@ impl World {
 
 /// A node on which nothing stands on links.
 fn without_links(me: NodeId) -> Link<()> {
-    let mut link = Link::new(Time::ZERO, me, Boot(0), link::Settings::default(), |()| false);
+    serving_nothing(Link::new(Time::ZERO, me, Boot(0), link::Settings::default(), |()| false))
+}
+
+fn serving_nothing(mut link: Link<()>) -> Link<()> {
     link.serve(Time::ZERO, Vec::new(), &mut Vec::new());
     link
 }

@@ -114,7 +114,7 @@ fn residents_hear_who_else_is_there_over_any_number_of_hops_what_they_say_and_th
     world.run(20_000);
     assert_eq!(of_last(&world)[2..], [(1, Told::Parted { peer: NodeId(0) })]);
 
-    // One that is switched off says nothing: it is gone when nobody has heard it for two minutes.
+    // One that is switched off says nothing: it is gone when no node has heard it for two minutes.
     let nodes = world.stacks.len();
     (0..nodes).for_each(|node| (world.hears[nodes + node], world.hears[node * nodes + 1]) = (false, false));
     world.run(115_000);

@@ -50,7 +50,7 @@ impl World {
             settings,
             hears: vec![true; (nodes * nodes) as usize],
             loss: 0,
-            rng: Rng(7),
+            rng: Rng::new(7),
             queue: BinaryHeap::new(),
             arrivals: Vec::new(),
             aired: Vec::new(),

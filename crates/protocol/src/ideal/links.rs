@@ -95,11 +95,6 @@ impl Links {
         loose.map(|loose| loose.incarnation)
     }
 
-    /// Each such end, with the node that was killed.
-    pub fn loose_ends(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
-        self.loose.iter().map(|loose| (loose.node, loose.peer))
-    }
-
     /// Whether all nodes can reach one another, over the links except `without`.
     pub fn connected_without(&self, without: Option<(NodeId, NodeId)>) -> bool {
         self.reached(NodeId(0), without).iter().all(|is_reached| *is_reached)
@@ -359,8 +354,8 @@ mod tests {
         let mut links = linked(&[(A, B), (A, C)]);
         apply(&mut links, Change::at(&RESTARTS, A));
         assert_eq!((links.count(), links.of(A).count()), (0, 0));
-        assert_eq!(links.loose_ends().collect::<Vec<_>>(), [(B, A), (C, A)]);
         assert_eq!((links.loose(B, A), links.loose(A, B)), (Some(Incarnation(0)), None));
+        assert_eq!((links.loose(C, A).is_some(), links.loose(A, C), links.loose(C, B)), (true, None, None));
         assert_eq!(links.way(B, A), Ok(Way::Torn(Incarnation(0))));
         assert_eq!(links.together(B), [A, B, C], "as far as they know");
         assert_eq!(may(&links), "up 1-2; kill 0; kill 1; kill 2; miss 0 at 1; miss 0 at 2");

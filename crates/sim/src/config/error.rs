@@ -7,8 +7,8 @@ use driftlock_protocol::{ALGORITHMS, Algorithm, K_MAX, NODES_MAX, Urgency, Wrong
 use thiserror::Error;
 
 use super::{LINKS_MAX, PLACES_MAX};
-use crate::afield::TerrainError;
 use crate::demand::Numbers;
+use crate::field::FieldError;
 use crate::layout::{Layout, LayoutError};
 
 /// Why a configuration makes no sense.
@@ -37,16 +37,16 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// A field on which nobody could be.
+    /// A field on which no node could be.
     #[error("the field: {0}")]
-    Field(TerrainError),
+    Field(FieldError),
     /// Decreed where the radios decide.
-    #[error("{name} has no meaning on a field: there {}", afield(name))]
+    #[error("{name} has no meaning on a field: there {}", on_field(name))]
     NotOnTheField {
         /// The parameter.
         name: &'static str,
     },
-    /// Nobody there.
+    /// No node there.
     #[error("nodes must be from 1 to {NODES_MAX}, not {0}")]
     Nodes(u32),
     /// Nothing to share, or too much.
@@ -88,7 +88,7 @@ pub enum ConfigError {
         units: Numbers,
     },
     /// A parameter of a layer that the algorithm does not stand on.
-    #[error("{algorithm} has no {name}: that is for algorithms that stand on {other}{}", or_afield(name))]
+    #[error("{algorithm} has no {name}: that is for algorithms that stand on {other}{}", or_on_field(name))]
     NotOfThisLayer {
         /// The algorithm's tag.
         algorithm: &'static str,
@@ -103,7 +103,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// Nobody could be in two places.
+    /// No node could be in two places.
     #[error("churn and speed are two ways to move: give one of them")]
     TwoWaysToMove,
     /// Two rates of requests.
@@ -180,7 +180,7 @@ pub enum ConfigError {
         /// As asked for.
         topology: Layout,
     },
-    /// Something about nobody.
+    /// Something about a node that is not there.
     #[error("{name} speaks of node {node}, but there are {nodes} nodes, counted from 0")]
     NoSuchNode {
         /// Which parameter.
@@ -199,7 +199,7 @@ pub enum ConfigError {
         /// The algorithm's tag.
         algorithm: &'static str,
     },
-    /// Nothing to count, or more than anybody could wait for.
+    /// Nothing to count, or more than a run could wait for.
     #[error("{name} must be from {least} to {most}, not {value}")]
     Count {
         /// Which parameter.
@@ -254,7 +254,7 @@ fn instead_of(name: &str, tag: &str) -> String {
 }
 
 /// What takes the place of a parameter on a field.
-fn afield(name: &str) -> &'static str {
+fn on_field(name: &str) -> &'static str {
     match name {
         "restarts" => "nodes restart by faults, as in [[fault]] with kind = \"restart\" and memory = \"kept\"",
         _ => "it is a matter of movement, radio and faults",
@@ -262,6 +262,6 @@ fn afield(name: &str) -> &'static str {
 }
 
 /// Where a parameter is to be had all the same.
-fn or_afield(name: &str) -> &'static str {
+fn or_on_field(name: &str) -> &'static str {
     if name == "restarts" { "; nodes of others restart on a field, by its faults" } else { "" }
 }

@@ -4,23 +4,23 @@ use driftlock_protocol::ideal::Start;
 use serde_json::{Map, Value};
 
 use super::{Config, LINK_INFO, OF_LINKS, OF_NEIGHBOURHOODS, Plan};
-use crate::afield::Membership;
 use crate::churn::Churn;
+use crate::field::Membership;
 
 impl Plan {
-    /// Every parameter as a file has it, and null if it had no say in the run: what it is then is nobody's choice, and
+    /// Every parameter as a file has it, and null if it had no say in the run: what it is then was not chosen, and
     /// to compare runs by it would be wrong. The radio of a field is written out.
     pub fn parameters(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut parameters)) = serde_json::to_value(&self.config) else { return Map::new() };
         for name in self.idle() {
             parameters.insert(name.into(), Value::Null);
         }
-        if let Some(terrain) = &self.config.field {
+        if let Some(plan) = &self.config.field {
             // Floods and suspicions are there for algorithms to come.
             let (idle_layers, membership): (&[_], _) = match self.algorithm.starts_from() {
                 Start::Links => (&["session", "flood", "suspicion", "adverts"], Value::Null),
                 Start::Members | Start::Nodes => {
-                    let membership = terrain.membership_of(self.algorithm.claims());
+                    let membership = plan.membership_of(self.algorithm.claims());
                     let idle: &[_] = match membership {
                         Membership::Heard => &["flood", "suspicion"],
                         Membership::Decreed => &["flood", "suspicion", "adverts"],
@@ -28,7 +28,7 @@ impl Plan {
                     (idle, serde_json::to_value(membership).unwrap_or_default())
                 }
             };
-            let mut field = terrain.in_force(idle_layers);
+            let mut field = plan.in_force(idle_layers);
             field["membership"] = membership;
             parameters.insert("field".into(), field);
         }
@@ -65,7 +65,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::afield::{Radio, Terrain};
+    use crate::field::{FieldPlan, Radio};
 
     fn nulls(config: Config) -> Vec<String> {
         let parameters = config.plan().expect("it makes sense").parameters();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn on_a_field_nothing_is_decreed_and_its_radio_is_written_out() {
-        let field = Terrain { radio: Radio::Named("nfk".into()), ..Terrain::default() };
+        let field = FieldPlan { radio: Radio::Named("nfk".into()), ..FieldPlan::default() };
         let named = Config { field: Some(field.clone()), ..Config::default() };
         let nulls = nulls(named.clone());
         for name in OF_LINKS.iter().chain(&OF_NEIGHBOURHOODS).chain(&["delay"]) {

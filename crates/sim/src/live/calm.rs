@@ -10,14 +10,14 @@ use crate::world::{Step, World};
 
 /// How often one looks.
 const LOOKS_APART: Span = Span::from_millis(1_000);
-/// So long nobody has to wait whom all others can reach: far longer than it takes to serve everybody once.
+/// So long no node has to wait that all others can reach: far longer than it takes to serve all nodes once.
 const PATIENCE: Span = Span::from_millis(600_000);
 
-/// Since when everybody has been reachable by everybody, with all nodes awake and the air undisturbed. Nobody is owed
+/// Since when all nodes have been reachable by all, with all nodes awake and the air undisturbed. No node is owed
 /// anything before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calm {
-    /// How far radios are heard, if that is a distance: otherwise nobody knows who is reachable.
+    /// How far radios are heard, if that is a distance: otherwise it is not known which nodes are reachable.
     range: Option<f64>,
     since: Time,
     looks_at: Time,
@@ -28,7 +28,7 @@ impl Calm {
         Self { range, since: Time::ZERO, looks_at: Time::ZERO }
     }
 
-    /// Fails if somebody has waited for too long.
+    /// Fails if a node has waited for too long.
     pub(super) fn look<P: Protocol>(&mut self, world: &mut World<P>, config: &Config) -> Step<()> {
         let now = world.now();
         if now < self.looks_at {

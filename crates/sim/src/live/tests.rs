@@ -2,15 +2,15 @@ use driftlock_field::plane::Point;
 use driftlock_protocol::{NodeId, Section};
 
 use super::*;
-use crate::afield::Terrain;
 use crate::config::Config;
+use crate::field::FieldPlan;
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
 
 fn plan(algorithm: &str) -> Plan {
     let (cs_time, load) = ("uniform:2..6".parse().unwrap(), 0.02);
-    let field = Some(Terrain::default());
+    let field = Some(FieldPlan::default());
     Config { algorithm: algorithm.into(), nodes: 12, k: 2, load, cs_time, field, ..Config::default() }.plan().unwrap()
 }
 

@@ -7,7 +7,7 @@ use driftlock_protocol::{
 use super::*;
 use crate::random::Duration;
 
-/// Everybody has a unit of its own in every neighbourhood, and greets whoever is there.
+/// Each node has a unit of its own in every neighbourhood, and greets all that are there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Hermit {
     id: NodeId,
@@ -205,7 +205,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 
 #[test]
 fn whoever_waits_between_neighbourhoods_at_the_end_is_not_forgotten() {
-    // Everybody is out almost always.
+    // All nodes are out almost always.
     let absent = |c: &mut Config| {
         (c.churn, c.absence, c.entries) = ("1".parse().unwrap(), Duration::Constant(1_000.0), 20);
     };

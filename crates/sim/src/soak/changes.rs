@@ -19,7 +19,7 @@ impl<P: Protocol> Soak<'_, P> {
         self.injected.changes += 1;
         if self.world.ideal().links().is_some() {
             // On the field they change by themselves.
-            if self.case.terrain.is_none() {
+            if self.case.field.is_none() {
                 self.change_link()?;
             }
         } else if self.case.seclusion && self.mobility.random_bool(0.5) {
@@ -32,10 +32,10 @@ impl<P: Protocol> Soak<'_, P> {
         Ok(())
     }
 
-    /// The graph is made connected; everybody comes into the neighbourhood, those who have crashed as well.
+    /// The graph is made connected; all nodes come into the neighbourhood, those that have crashed as well.
     pub(super) fn make_whole(&mut self) -> Step<()> {
-        self.settle();
-        if self.case.terrain.is_none() {
+        self.place_all();
+        if self.case.field.is_none() {
             self.revive()?;
         }
         if let Some(disorder) = self.case.disorder {
@@ -43,7 +43,7 @@ impl<P: Protocol> Soak<'_, P> {
             self.world.disorder(Disorder { late: 0.0, ..disorder });
         }
         if self.world.ideal().links().is_some() {
-            return if self.case.terrain.is_some() { Ok(()) } else { self.connect() };
+            return if self.case.field.is_some() { Ok(()) } else { self.connect() };
         }
         self.gather()?;
         self.world.tell_the_truth()
@@ -105,7 +105,7 @@ impl<P: Protocol> Soak<'_, P> {
     fn crash(&mut self, node: NodeId) -> Step<()> {
         self.injected.crashes += 1;
         self.injected.further_crashes += u64::from(self.is_anyone_down());
-        let are_killed = self.case.kill_rate > 0.0 || self.case.terrain.is_some();
+        let are_killed = self.case.kill_rate > 0.0 || self.case.field.is_some();
         if are_killed && P::CLAIMS.stand(Harm::DiskLoss) && self.lives.random_bool(OUTLIVES) {
             self.world.lose_disk(node)
         } else {
@@ -140,7 +140,7 @@ impl<P: Protocol> Soak<'_, P> {
             return false;
         }
         let is_fault = P::CLAIMS.stand(Harm::Crash)
-            && (self.case.terrain.is_some() || self.case.is_patchy() || self.is_anyone_harmed());
+            && (self.case.field.is_some() || self.case.is_patchy() || self.is_anyone_harmed());
         let nobody_leaves = || !self.case.deployment.ids().any(|node| self.world.is_leaving(node));
         !is_fault || (nobody_leaves() && P::is_ready_for_crash(&self.world.moment()))
     }
@@ -159,13 +159,13 @@ impl<P: Protocol> Soak<'_, P> {
     /// A node that pauses is neither.
     fn whereabouts(&self) -> (Vec<NodeId>, Vec<NodeId>) {
         let neighbourhood = self.world.neighbourhood();
-        let returns = self.case.terrain.is_none();
+        let returns = self.case.field.is_none();
         let is_out = |node: NodeId| self.world.is_paused(node) || (neighbourhood.is_crashed(node) && !returns);
         let others = self.case.deployment.ids().filter(|&node| !is_out(node));
         others.partition(|&node| neighbourhood.life_of(node).is_some())
     }
 
-    /// Whoever is about to leave does so; then everybody comes in.
+    /// Nodes that are about to leave do so; then all come in.
     fn gather(&mut self) -> Step<()> {
         let limit = self.world.now() + Span::from_units(SERVICE_UNITS_MAX);
         while self.case.deployment.ids().any(|node| self.world.is_leaving(node)) {

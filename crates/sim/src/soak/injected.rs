@@ -13,7 +13,7 @@ use super::Crowd;
 pub struct Injected {
     /// Changes of links or members.
     pub changes: u64,
-    /// Members that stopped, and nobody was told.
+    /// Members that stopped, and no other was told.
     pub crashes: u64,
     /// Those of them that stopped while another was still down.
     pub further_crashes: u64,
@@ -63,15 +63,15 @@ impl Injected {
         // While one is down, a further one crashes only if three others keep copies (`can_lose_a_node` of klme-ft).
         const NODES_ENOUGH: u32 = 4;
         let claims = algorithm.claims();
-        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_afield();
+        let survives = algorithm.claims().stand(Harm::Crash) && !crowd.is_on_field();
         let is_drawn = |what: &str| match what {
-            "changes" => !crowd.is_afield() || algorithm.starts_from() == Start::Members,
-            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_afield(),
+            "changes" => !crowd.is_on_field() || algorithm.starts_from() == Start::Members,
+            "overtakings" => algorithm.claims().stand(Harm::Overtaking) && !crowd.is_on_field(),
             "further crashes" if crowd.nodes().is_some_and(|nodes| nodes < NODES_ENOUGH) => false,
             "further crashes" | "returns" => survives && crowd != Crowd::FewerNodesThanUnits,
             "restarts" => claims.stand(Harm::Restart),
             // On the field nodes are down for so long that few applications are inside still.
-            "resumed applications" => claims.stand(Harm::Restart) && !crowd.is_afield(),
+            "resumed applications" => claims.stand(Harm::Restart) && !crowd.is_on_field(),
             "disk losses" => claims.stand(Harm::DiskLoss),
             "outlived nodes" => claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss),
             _ => survives,
@@ -121,7 +121,7 @@ mod tests {
         let none = Injected::default().missing(klme_ft, Crowd::Usual, 1_000);
         assert!(none.contains(&"further crashes") && none.contains(&"returns"), "{none:?}");
         assert_eq!(Injected::default().missing(klme_ft, Crowd::Usual, 10), [""; 0], "it takes more runs");
-        let among = |nodes| Injected::default().missing(klme_ft, Crowd::Exactly { nodes, afield: false }, 1_000);
+        let among = |nodes| Injected::default().missing(klme_ft, Crowd::Exactly { nodes, on_field: false }, 1_000);
         assert_eq!(among(4), none);
         let but_for_further: Vec<_> = none.iter().copied().filter(|what| *what != "further crashes").collect();
         assert_eq!(among(3), but_for_further);

@@ -11,7 +11,7 @@ use crate::queue::Event;
 use crate::random::{Subject, exponential, stream};
 use crate::world::{Step, Toll};
 
-/// Streams of their own, so that runs in which nobody is killed are as if there were none: whether anybody is, ...
+/// Streams of their own, so that runs in which no node is killed are as if there were none: whether any is, ...
 const WHETHER: u32 = 0;
 /// ... who and when, ...
 pub(super) const WHO_AND_WHEN: u32 = 1;
@@ -28,7 +28,7 @@ impl Case {
     pub(super) fn with_lives<P: Protocol>(self) -> Self {
         let mut draw = stream(self.seed, WHETHER, Subject::Life);
         let claims = P::CLAIMS;
-        let is_drawn = self.terrain.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
+        let is_drawn = self.field.is_none() && (claims.stand(Harm::Restart) || claims.stand(Harm::DiskLoss));
         let kill_rate = if is_drawn && draw.random_bool(0.5) { log_uniform(0.01, 0.3, &mut draw) } else { 0.0 };
         let stands_on_members = IdealOf::<P>::STARTS_FROM == Start::Members;
         let is_misled = claims.stand(Harm::Crash) && stands_on_members && draw.random_bool(0.5);
@@ -36,7 +36,7 @@ impl Case {
         Self { kill_rate, wrong_hints, ..self }
     }
 
-    /// The same run in which nobody is killed.
+    /// The same run in which no node is killed.
     #[must_use]
     pub fn without_kills(self) -> Self {
         Self { kill_rate: 0.0, ..self }

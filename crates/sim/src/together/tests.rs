@@ -5,8 +5,8 @@ use driftlock_trace::Reader;
 use driftlock_trace::replay::{Outcome as Replayed, replay};
 
 use super::*;
-use crate::afield::Terrain;
 use crate::config::Config;
+use crate::field::FieldPlan;
 
 const FAULTS: &str = r"
     area = { width = 400, height = 400 }
@@ -18,9 +18,9 @@ const FAULTS: &str = r"
 ";
 const ENTRIES: u64 = 150;
 
-fn plans(algorithms: &[(&str, u32)], terrain: &Terrain) -> Vec<Plan> {
+fn plans(algorithms: &[(&str, u32)], field: &FieldPlan) -> Vec<Plan> {
     let plan = |(&(algorithm, k), seed): (&(&str, u32), u64)| {
-        let field = Some(terrain.clone());
+        let field = Some(field.clone());
         let usual = Config { algorithm: algorithm.into(), nodes: 8, k, seed, field, ..Config::default() };
         Config { entries: ENTRIES, check: true, ..usual }.plan().expect("it makes sense")
     };
@@ -54,9 +54,9 @@ const PAIRS: [[(&str, u32); 2]; 2] = [[("krl", 2), ("hok", 3)], [("klme-ft", 2),
 
 #[test]
 fn resources_with_different_algorithms_are_shared_over_the_same_radios_while_nodes_crash_and_pause() {
-    let terrain: Terrain = toml::from_str(FAULTS).expect("a field");
+    let field: FieldPlan = toml::from_str(FAULTS).expect("a field");
     for algorithms in PAIRS {
-        let plans = plans(&algorithms, &terrain);
+        let plans = plans(&algorithms, &field);
         let (outcomes, trace) = recorded(&plans);
         assert!(outcomes.iter().all(|outcome| outcome.violation.is_none()), "{algorithms:?} {outcomes:?}");
         assert!(outcomes.iter().all(|outcome| outcome.tally.waits.len() as u64 >= ENTRIES), "{algorithms:?}");
@@ -80,11 +80,11 @@ fn the_same_seeds_give_the_same_trace_and_recording_changes_nothing() {
 
 #[test]
 fn each_resource_is_judged_and_one_that_is_broken_ends_the_run_of_all() {
-    let terrain: Terrain = toml::from_str(FAULTS).expect("a field");
+    let field: FieldPlan = toml::from_str(FAULTS).expect("a field");
     for broken in [0, 1] {
         let mut algorithms = [("krl", 2), ("krl", 2)];
         algorithms[broken] = ("hok", 3);
-        let mut plans = plans(&algorithms, &terrain);
+        let mut plans = plans(&algorithms, &field);
         let config = Config { without: vec!["reclaim".into()], entries: 10_000, ..plans[broken].config.clone() };
         plans[broken] = config.plan().expect("it makes sense");
         let (outcomes, trace) = recorded(&plans);

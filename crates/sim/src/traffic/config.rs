@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::afield::{Radio, Terrain, TerrainError};
+use crate::field::{FieldError, FieldPlan, Radio};
 
 /// The most nodes.
 const NODES_MAX: u32 = 1_000_000;
@@ -26,7 +26,7 @@ pub struct Config {
     /// How many nodes there are.
     pub nodes: u32,
     /// Where they are and how they move, their radios and their routers, and what goes wrong.
-    pub field: Terrain,
+    pub field: FieldPlan,
     /// Whether those who are neighbours at the start get numbers that are close together, and so places in memory: with
     /// thousands of nodes that saves misses of the caches. Otherwise they have the numbers of the field, as in any
     /// other run on it.
@@ -57,11 +57,11 @@ impl Default for Config {
         let walk = RandomWaypoint { speed_min: 0.1, speed_max: 8.0, pause: 0.0 };
         Self {
             nodes: 50,
-            field: Terrain {
+            field: FieldPlan {
                 area: Area { width: 1000.0, height: 1000.0 },
                 movement: Model::RandomWaypoint(walk),
                 radio: Radio::Written(Box::new(radio)),
-                ..Terrain::default()
+                ..FieldPlan::default()
             },
             numbered_by_place: true,
             period: 10.0,
@@ -77,7 +77,7 @@ impl Default for Config {
 /// Why a configuration makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ConfigError {
-    /// Nobody to send to, or more than fit.
+    /// No node to send to, or more than fit.
     #[error("nodes must be from 2 to {NODES_MAX}, not {0}")]
     Nodes(u32),
     /// A message that is none.
@@ -95,7 +95,7 @@ pub enum ConfigError {
     },
     /// A field that makes none.
     #[error("the field: {0}")]
-    Field(TerrainError),
+    Field(FieldError),
 }
 
 /// Traffic that makes sense.
@@ -139,13 +139,13 @@ impl Plan {
 
     /// The nodes on their way about the field, and what goes wrong on it. It was checked, but a file of movements may
     /// have changed since.
-    pub(super) fn ground<F: Clone>(&self) -> Result<(Medium<F>, Faults), TerrainError> {
+    pub(super) fn ground<F: Clone>(&self) -> Result<(Medium<F>, Faults), FieldError> {
         let Config { field, nodes, seed, .. } = &self.config;
         let medium = Medium::new(self.movement()?, field.radio_rules()?, *seed);
         Ok((medium, Faults::new(&field.schedule(*nodes, *seed)?, *nodes, Faults::STEP)?))
     }
 
-    fn movement(&self) -> Result<Movement, TerrainError> {
+    fn movement(&self) -> Result<Movement, FieldError> {
         let movement = self.config.field.movement(self.config.nodes, self.config.seed)?;
         Ok(if self.config.numbered_by_place { movement.in_order_of_place() } else { movement })
     }
@@ -169,7 +169,7 @@ mod tests {
         assert!(refused(|it| it.within = Some(-1.0)).starts_with("within must be"));
         assert!(refused(|it| it.bytes = 70_000).starts_with("bytes must be"));
         let nowhere = Area { width: 0.0, height: 1.0 };
-        let area = Config { field: Terrain { area: nowhere, ..Terrain::default() }, ..Config::default() };
+        let area = Config { field: FieldPlan { area: nowhere, ..FieldPlan::default() }, ..Config::default() };
         assert!(area.plan().unwrap_err().to_string().starts_with("the field: the area must be"));
         let crowd = refused(|it| it.nodes = NODES_MAX);
         assert!(crowd.contains("take fewer nodes, a larger area"), "{crowd}");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn results_have_the_radio_in_numbers_and_no_layers_that_were_not_there() {
-        let field = Terrain { radio: Radio::Named("nfk".into()), ..Terrain::default() };
+        let field = FieldPlan { radio: Radio::Named("nfk".into()), ..FieldPlan::default() };
         let parameters = Config { field, ..Config::default() }.plan().unwrap().parameters();
         assert_eq!(parameters["field"]["radio"]["propagation"]["range-m"], 200.0);
         let layers = &parameters["field"]["layers"];

@@ -12,7 +12,7 @@ use super::{Exchange, Hours};
 pub struct Report {
     /// Requests that were sent.
     pub requests: u64,
-    /// Requests that were not, because nobody was near enough.
+    /// Requests that were not, because no node was near enough.
     pub nobody_near: u64,
     /// Requests that were not, because the node was down.
     pub down: u64,
@@ -79,7 +79,7 @@ pub struct Packets {
 /// Requests that were not sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unsent {
-    /// Nobody was near enough.
+    /// No node was near enough.
     pub(super) nobody_near: u64,
     /// The node was down.
     pub(super) down: u64,

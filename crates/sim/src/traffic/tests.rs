@@ -2,29 +2,29 @@ use driftlock_field::mobility::{Area, Grid, Model, RandomWaypoint};
 use driftlock_field::plane::Point;
 
 use super::{Config, Report, run};
-use crate::afield::{Radio, Terrain};
+use crate::field::{FieldPlan, Radio};
 
 fn measured(config: Config) -> Report {
     run(&config.plan().expect("it makes sense"), None).expect("nothing is written")
 }
 
 /// A square with 50 nodes to the square kilometre, and the usual radio.
-fn field(nodes: u32) -> Terrain {
+fn field(nodes: u32) -> FieldPlan {
     let side = (f64::from(nodes) / 50.0).sqrt() * 1000.0;
-    Terrain { area: Area { width: side, height: side }, ..Config::default().field }
+    FieldPlan { area: Area { width: side, height: side }, ..Config::default().field }
 }
 
-fn moving(nodes: u32, speed_min: f64, speed_max: f64) -> Terrain {
-    Terrain { movement: Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 }), ..field(nodes) }
+fn moving(nodes: u32, speed_min: f64, speed_max: f64) -> FieldPlan {
+    FieldPlan { movement: Model::RandomWaypoint(RandomWaypoint { speed_min, speed_max, pause: 0.0 }), ..field(nodes) }
 }
 
 /// Six rows and columns, 150 m apart, of which neighbours and diagonals are or are not within range.
 fn grid(radio: Radio) -> Config {
-    let field = Terrain {
+    let field = FieldPlan {
         area: Area { width: 900.0, height: 900.0 },
         movement: Model::Grid(Grid { columns: Some(6), spacing: Some(150.0) }),
         radio,
-        ..Terrain::default()
+        ..FieldPlan::default()
     };
     Config { nodes: 36, field, seconds: 60.0, ..Config::default() }
 }
@@ -33,7 +33,7 @@ fn grid(radio: Radio) -> Config {
 fn row(nodes: u32, faults: &str) -> Config {
     let spacing = "movement = { model = \"grid\", columns = 100, spacing = 150.0 }\nradio = \"ideal\"\n";
     let area = "area = { width = 2000, height = 10 }\n";
-    let field: Terrain = toml::from_str(&format!("{area}{spacing}{faults}")).expect("a field");
+    let field: FieldPlan = toml::from_str(&format!("{area}{spacing}{faults}")).expect("a field");
     Config { nodes, field, numbered_by_place: false, period: 1.0, seconds: 60.0, ..Config::default() }
 }
 
@@ -87,7 +87,7 @@ fn those_nearby_are_found_with_less_than_those_anywhere() {
 fn who_has_nobody_near_sends_nothing() {
     let points = [0.0, 10.0, 500.0].map(|x| Point { x, y: 0.0 }).to_vec();
     let area = Area { width: 500.0, height: 1.0 };
-    let field = Terrain { area, movement: Model::Static { points }, ..field(3) };
+    let field = FieldPlan { area, movement: Model::Static { points }, ..field(3) };
     let report = measured(Config { nodes: 3, field, within: Some(100.0), period: 1.0, ..Config::default() });
     assert!(report.nobody_near > 200 && report.requests > 400, "{report:?}");
     assert_eq!(report.delivery, Some(1.0));

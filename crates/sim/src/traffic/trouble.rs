@@ -22,7 +22,7 @@ pub(super) enum Condition {
 
 /// What a paused node should have done meanwhile.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum Deferred {
     /// To look after its routes.
     Wake,
     /// To take a packet from another.
@@ -63,7 +63,7 @@ impl World<'_> {
     fn crash(&mut self, id: NodeId) {
         self.nodes[id.index()].condition = Condition::Down;
         self.queue.forget_packets_of(id);
-        self.held.retain(|(node, _)| *node != id);
+        self.deferred.retain(|(node, _)| *node != id);
     }
 
     /// Routers store nothing: whatever a node remembers, its routes have to be found again.
@@ -78,27 +78,27 @@ impl World<'_> {
     /// A paused node goes on with what it should have done meanwhile.
     fn resume(&mut self, id: NodeId) {
         self.nodes[id.index()].condition = Condition::Up;
-        let (own, others) = mem::take(&mut self.held).into_iter().partition(|(node, _)| *node == id);
-        self.held = others;
-        let own: Vec<(NodeId, Held)> = own;
-        for (_, held) in own {
-            match held {
-                Held::Wake => {
+        let (own, others) = mem::take(&mut self.deferred).into_iter().partition(|(node, _)| *node == id);
+        self.deferred = others;
+        let own: Vec<(NodeId, Deferred)> = own;
+        for (_, deferred) in own {
+            match deferred {
+                Deferred::Wake => {
                     self.nodes[id.index()].wakes = self.now;
                     self.wake(id);
                 }
-                Held::Heard(from, packet) => self.hear(id, from, packet),
-                Held::Failed(to, packet) => self.fail(id, to, packet),
-                Held::Ask(luck) => self.ask(id, luck),
+                Deferred::Heard(from, packet) => self.hear(id, from, packet),
+                Deferred::Failed(to, packet) => self.fail(id, to, packet),
+                Deferred::Ask(luck) => self.ask(id, luck),
             }
         }
     }
 
     /// Whether a node does something now. If it is paused, it will later.
-    pub(super) fn does(&mut self, id: NodeId, held: impl FnOnce() -> Held) -> bool {
+    pub(super) fn does(&mut self, id: NodeId, deferred: impl FnOnce() -> Deferred) -> bool {
         let condition = self.nodes[id.index()].condition;
         if condition == Condition::Paused {
-            self.held.push((id, held()));
+            self.deferred.push((id, deferred()));
         }
         condition == Condition::Up
     }

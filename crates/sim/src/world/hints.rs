@@ -1,4 +1,4 @@
-//! What members are told of who comes and goes: always and at once, or as a node hears of it that nobody tells for
+//! What members are told of who comes and goes: always and at once, or as a node hears of it that is not told for
 //! certain.
 
 use driftlock_net::Span;
@@ -46,7 +46,7 @@ impl<P: Protocol> World<P> {
         self.hints.count
     }
 
-    /// From now on all hints are right, and whoever was told wrongly learns better.
+    /// From now on all hints are right, and nodes that were told wrongly learn better.
     pub fn tell_the_truth(&mut self) -> Step<()> {
         if self.hints.count == 0 {
             return Ok(());

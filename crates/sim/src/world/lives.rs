@@ -12,7 +12,7 @@ use driftlock_protocol::ideal::{CRASHES, Change, Fate, Ideal, News, RESTARTS, RE
 use driftlock_protocol::{Demand, Flight, Grant, Input, Node, NodeId, Out, Outbox, Protocol, Stored, carries_permits};
 use rand::RngExt;
 
-use super::outdoors::{Held, Outdoor};
+use super::field::{Deferred, FieldNode};
 use super::{Step, World};
 use crate::meter::Waiter;
 use crate::queue::Event;
@@ -139,14 +139,14 @@ impl<P: Protocol> World<P> {
         self.back(node)
     }
 
-    /// A node is killed. Nobody is told; over links the other ends notice by themselves, each in its time, and the node
-    /// is back at once.
+    /// A node is killed. No other is told; over links the other ends notice by themselves, each in its time, and the
+    /// node is back at once.
     pub fn kill(&mut self, node: NodeId) -> Step<()> {
         if self.is_down(node) {
             return Ok(());
         }
         if self.field.is_some() {
-            self.cut_off_afield(node);
+            self.cut_off_on_field(node);
             self.killed(node);
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl<P: Protocol> World<P> {
             self.lives.again.extend(waits);
             self.put_off(node, Event::Request { node });
         }
-        // Whoever looks at it meanwhile sees what is on its disk.
+        // Until it is back, what is on its disk is all that there is of it to look at.
         let mut unused = Outbox::new();
         let on_disk = self.next_life(node, self.shell(node), &mut unused);
         let killed = self.replace(node, on_disk);
@@ -205,10 +205,10 @@ impl<P: Protocol> World<P> {
         self.hear_of_members(node)
     }
 
-    /// A member is killed, and when it is back it has lost its disk: it knows nothing. Nobody is told, and its
+    /// A member is killed, and when it is back it has lost its disk: it knows nothing. No other is told, and its
     /// application goes on if it is inside.
     pub fn lose_disk(&mut self, node: NodeId) -> Step<()> {
-        self.crash_afield(node);
+        self.crash_on_field(node);
         self.lost_disk(node)
     }
 
@@ -227,7 +227,7 @@ impl<P: Protocol> World<P> {
         self.lives.down.retain(|(down, _)| *down != node);
         self.lives.again.retain(|(of, ..)| *of != node);
         self.armed[node.index()].clear();
-        self.held.retain(|(of, held)| *of != node || matches!(held, Held::Event(_)));
+        self.deferred.retain(|(of, deferred)| *of != node || matches!(deferred, Deferred::Event(_)));
     }
 
     /// The applications at a node are no more, whichever of its lives they are of.
@@ -256,7 +256,7 @@ impl<P: Protocol> World<P> {
         Node::restore(id, &self.charter, stored, self.ideal.contacts(id), out)
     }
 
-    /// The application at a node that is being killed goes on if it is inside. If it waits, nobody knows of that any
+    /// The application at a node that is being killed goes on if it is inside. If it waits, no node knows of that any
     /// more.
     pub(super) fn outlive(&mut self, node: NodeId) {
         if self.shell(node).demand().is_some() {
@@ -279,7 +279,7 @@ impl<P: Protocol> World<P> {
     /// When the grant ends by itself that the application at a node has, if it is a lease.
     pub(super) fn lease_ends(&self, node: NodeId) -> Option<Time> {
         if let Some(field) = &self.field {
-            return field.resident::<Outdoor<P>>(self.resource, node).seat().lease_ends();
+            return field.resident::<FieldNode<P>>(self.resource, node).seat().lease_ends();
         }
         let lease = self.shell(node).protocol().lease()?;
         self.armed[node.index()].iter().find(|armed| armed.timer == lease).map(|armed| armed.due)

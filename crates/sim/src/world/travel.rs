@@ -38,7 +38,7 @@ impl<P: Protocol> World<P> {
         self.meter.pass(now);
     }
 
-    /// A node is on this straight line since then: for whoever reads the trace.
+    /// A node is on this straight line since then: for the reader of the trace.
     pub fn record_leg(&mut self, node: NodeId, since: Time, leg: &Leg) {
         if let Some((_, recorder)) = self.recorder() {
             let (at, velocity) = ([leg.from.x, leg.from.y], [leg.velocity.x, leg.velocity.y]);
@@ -46,12 +46,12 @@ impl<P: Protocol> World<P> {
         }
     }
 
-    /// Somebody from whom units were taken away since one last asked.
+    /// A node from which units were taken away since the driver last asked.
     pub fn next_revoked(&mut self) -> Option<NodeId> {
         self.revoked.pop()
     }
 
-    /// Somebody who has departed from the neighbourhood since one last asked.
+    /// A node that has departed from the neighbourhood since the driver last asked.
     pub fn next_departed(&mut self) -> Option<NodeId> {
         self.departed.pop()
     }

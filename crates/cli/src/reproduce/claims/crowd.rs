@@ -99,12 +99,12 @@ fn asks_at(config: &Config, load_of_all: f64) -> bool {
 }
 
 fn is_still(config: &Config) -> bool {
-    config.field.as_ref().is_some_and(|terrain| matches!(terrain.movement, Model::Uniform { .. }))
+    config.field.as_ref().is_some_and(|field| matches!(field.movement, Model::Uniform { .. }))
 }
 
 /// The share of the frames that are lost.
 fn loss(config: &Config) -> f64 {
-    let radio = config.field.as_ref().and_then(|terrain| terrain.radio.settings().ok());
+    let radio = config.field.as_ref().and_then(|field| field.radio.settings().ok());
     radio.map_or(f64::NAN, |settings| settings.loss)
 }
 

@@ -20,7 +20,7 @@ use super::clock::date;
 use super::geographic;
 use super::lines::Lines;
 use super::xml::{self, Node, attribute};
-use crate::mobility::tracks::{Stay, Track, TrackError, Tracks, Waypoint};
+use crate::mobility::tracks::{Track, TrackError, Tracks, Visit, Waypoint};
 
 /// Reads a trace. Nodes are numbered in the order in which they appear.
 pub fn read(name: &str, reader: impl BufRead) -> Result<Tracks, TraceError> {
@@ -126,7 +126,7 @@ impl Recording {
     /// The track with its times counted from a start. Without a name it is called by its number.
     fn track(self, number: usize, start: Time) -> Result<Track, TrackError> {
         let segments: Vec<_> = self.segments.into_iter().filter(|segment| !segment.is_empty()).collect();
-        let (mut stays, last) = (Vec::new(), segments.len() - 1);
+        let (mut visits, last) = (Vec::new(), segments.len() - 1);
         for (place, segment) in segments.into_iter().enumerate() {
             let from_start = |Waypoint { at, point }| Waypoint { at: Time::ZERO + (at - start), point };
             let points: Vec<_> = segment.into_iter().map(from_start).collect();
@@ -134,10 +134,10 @@ impl Recording {
             let until = if place == last { Time::END } else { points[points.len() - 1].at };
             // One that is over at once is none.
             if from < until {
-                stays.push(Stay::new(from, until, points)?);
+                visits.push(Visit::new(from, until, points)?);
             }
         }
         let name = self.name.trim();
-        Track::new(if name.is_empty() { number.to_string() } else { name.to_owned() }, stays)
+        Track::new(if name.is_empty() { number.to_string() } else { name.to_owned() }, visits)
     }
 }

@@ -26,7 +26,7 @@ use driftlock_net::{Span, Time};
 use super::TraceError;
 use super::lines::{Lines, Refusal, coordinate, number, point, shown, time};
 use super::tcl::{Tcl, Word};
-use crate::mobility::tracks::{Stay, Track, TrackError, Tracks, Waypoint};
+use crate::mobility::tracks::{Track, TrackError, Tracks, Visit, Waypoint};
 
 const EXPECTED: &str = "expected `$node_(0) set X_ 1.5` or `$ns_ at 2.0 \"$node_(0) setdest 3.0 4.0 1.0\"`";
 const NOT_COMPUTED: &str = "nothing is computed here, so write numbers";
@@ -170,10 +170,10 @@ impl Ns2 {
                 Family::Array(name) => format!("{name}({number})"),
                 Family::Numbered(name) => format!("{name}{number}"),
             };
-            let stays = script.stays().map_err(unsound)?;
+            let visits = script.visits().map_err(unsound)?;
             // A node that is never there is left out.
-            if !stays.is_empty() {
-                tracks.push(Track::new(name, stays).map_err(unsound)?);
+            if !visits.is_empty() {
+                tracks.push(Track::new(name, visits).map_err(unsound)?);
             }
         }
         Ok(tracks)
@@ -304,26 +304,26 @@ impl Script {
     }
 
     /// When the node is there, and where it is then.
-    fn stays(mut self) -> Result<Vec<Stay>, TrackError> {
+    fn visits(mut self) -> Result<Vec<Visit>, TrackError> {
         self.commands.sort_by_key(|(at, _)| *at);
         let switches: Vec<(Time, bool)> =
             self.commands.iter().filter_map(|(at, command)| command.switches().map(|on| (*at, on))).collect();
         let points = self.waypoints();
         let mut on_since = (!switches.first().is_some_and(|(_, on)| *on)).then_some(Time::ZERO);
-        let mut stays = Vec::new();
+        let mut visits = Vec::new();
         for (at, on) in switches.into_iter().chain([(Time::END, false)]) {
             match on_since {
                 None if on => on_since = Some(at),
                 Some(since) if !on => {
                     on_since = None;
                     if since < at {
-                        stays.push(Stay::new(since, at, between(&points, since, at))?);
+                        visits.push(Visit::new(since, at, between(&points, since, at))?);
                     }
                 }
                 _ => {}
             }
         }
-        Ok(stays)
+        Ok(visits)
     }
 
     /// What the commands, which are in order, amount to.
@@ -409,9 +409,9 @@ pub fn write(tracks: &Tracks) -> String {
         for pair in points.windows(2) {
             go(&mut text, node, pair[0], pair[1]);
         }
-        for stay in track.stays() {
+        for visit in track.visits() {
             let switches =
-                [(stay.from() > Time::ZERO, stay.from(), "ON"), (stay.until() < Time::END, stay.until(), "OFF")];
+                [(visit.from() > Time::ZERO, visit.from(), "ON"), (visit.until() < Time::END, visit.until(), "OFF")];
             for (_, at, to) in switches.into_iter().filter(|(is_one, ..)| *is_one) {
                 put(&mut text, format_args!("$ns_ at {} \"$node_({node}) switch {to}\"\n", at.units()));
             }

@@ -6,7 +6,7 @@ use crate::plane::Point;
 use driftlock_net::Time;
 
 use super::lines::shown;
-use crate::mobility::tracks::{Stay, Track, TrackError, Waypoint};
+use crate::mobility::tracks::{Track, TrackError, Visit, Waypoint};
 
 /// The traffic so far.
 #[derive(Default)]
@@ -32,8 +32,8 @@ struct Told {
 /// What is known of one node.
 struct Seen {
     name: String,
-    stays: Vec<Stay>,
-    /// The present stay: at which time steps, from the first to the last, one after the other.
+    visits: Vec<Visit>,
+    /// The present visit: at which time steps, from the first to the last, one after the other.
     steps: (usize, usize),
     points: Vec<Waypoint>,
 }
@@ -93,7 +93,7 @@ impl Sightings {
             self.numbers.insert(name.to_owned(), self.nodes.len());
             self.nodes.push(Seen {
                 name: name.to_owned(),
-                stays: Vec::new(),
+                visits: Vec::new(),
                 steps: (step, step),
                 points: vec![waypoint],
             });
@@ -124,7 +124,7 @@ impl Sightings {
         let Self { steps, nodes, .. } = self;
         let track = |mut node: Seen| {
             node.close(&steps)?;
-            Track::new(node.name, node.stays)
+            Track::new(node.name, node.visits)
         };
         nodes.into_iter().map(track).collect()
     }
@@ -166,14 +166,14 @@ impl Told {
 
 impl Seen {
     fn points(&self) -> impl Iterator<Item = &Waypoint> {
-        self.stays.iter().flat_map(Stay::points).chain(&self.points)
+        self.visits.iter().flat_map(Visit::points).chain(&self.points)
     }
 
     /// It is gone at the first time step at which it is not seen any more. A node that is seen at the last one of all
     /// stays for ever.
     fn close(&mut self, steps: &[Time]) -> Result<(), TrackError> {
         let until = steps.get(self.steps.1 + 1).copied().unwrap_or(Time::END);
-        self.stays.push(Stay::new(steps[self.steps.0], until, std::mem::take(&mut self.points))?);
+        self.visits.push(Visit::new(steps[self.steps.0], until, std::mem::take(&mut self.points))?);
         Ok(())
     }
 }

@@ -188,7 +188,7 @@ fn after_a_neighbour_was_silent_twice(rules: Rules) -> Router<u32, u64> {
     one.received(Time::ZERO, id(9), request(9, 1, 20, 8, None), &mut out);
     one.received(Time::from_millis(6_000), id(9), Packet::Acknowledgement, &mut out);
     assert!(one.route(Time::from_millis(6_000), id(9)).is_some());
-    one.settle(Time::from_millis(10_000), id(9), &mut out);
+    one.update(Time::from_millis(10_000), id(9), &mut out);
     assert!(one.route(Time::from_millis(10_000), id(9)).is_none());
     one
 }
@@ -309,7 +309,7 @@ fn a_number_is_not_forgotten_while_it_is_looked_for() {
     one.received(Time::ZERO, id(2), reply(9, 10, 1, 1), &mut out);
     let (end, delete_period) = (Time::from_millis(6_000), Settings::default().delete_period());
     one.send(end + (delete_period - Span::from_millis(1)), id(9), 0, &mut out);
-    one.settle(end + delete_period, id(9), &mut out);
+    one.update(end + delete_period, id(9), &mut out);
     assert_eq!(one.table.get(id(9)).and_then(|entry| entry.seq), Some(Seq(11)));
 }
 

@@ -9,7 +9,7 @@ fn a_handshake_is_repeated_ever_more_rarely_and_so_many_times() {
         floor: Incarnation(0),
         settings: Settings { tries_max: 6, ..Settings::default() },
         patience: Patience::new(1),
-        carries_permits: |()| false,
+        is_kept: |()| false,
         resources: Vec::new(),
         mark: Mark::NONE,
     };

@@ -7,15 +7,15 @@ use driftlock_field::faults::{Area, Fault, Kind, Memory, Often, Ranges};
 use driftlock_field::plane::Point;
 use driftlock_net::{Span, Time};
 use driftlock_protocol::{Algorithm, Constants, NodeId, Repairs};
-use driftlock_sim::afield::{Radio, Terrain};
 use driftlock_sim::config::{Config, Plan};
+use driftlock_sim::field::{FieldPlan, Radio};
 use driftlock_sim::run::{Records, Replication, replicate, trace_header};
 use driftlock_sim::soak::{Case, Crowd, Report, soak};
 use driftlock_trace::{Line, Reader, Scene, Writer};
 
 /// Fault and heal with a tenth of all frames lost, until so many runs have granted something under faults.
 fn holds(tag: &str, counted_runs: u64) {
-    holds_among(tag, Crowd::Afield, counted_runs);
+    holds_among(tag, Crowd::OnField, counted_runs);
 }
 
 fn holds_among(tag: &str, crowd: Crowd, counted_runs: u64) {
@@ -74,7 +74,7 @@ fn klme_ft_serves_everybody_in_the_end_on_the_field() {
     holds("klme-ft", 300);
 }
 
-const FIFTY: Crowd = Crowd::Exactly { nodes: 50, afield: true };
+const FIFTY: Crowd = Crowd::Exactly { nodes: 50, on_field: true };
 
 #[test]
 fn fifty_nodes_are_all_served_in_the_end_in_a_hall_and_on_a_field() {
@@ -96,15 +96,15 @@ fn half_of_the_runs_with_a_given_number_of_nodes_are_in_a_hall_in_which_all_are_
     assert!((70..=130).contains(&halls), "{halls} of 200");
 }
 
-fn measured(algorithm: &str, terrain: Terrain) -> Replication {
-    replication(algorithm, terrain, 0)
+fn measured(algorithm: &str, field: FieldPlan) -> Replication {
+    replication(algorithm, field, 0)
 }
 
-fn replication(algorithm: &str, terrain: Terrain, number: u32) -> Replication {
-    replicate(&plan(algorithm, terrain), number, Records::default()).expect("nothing is written")
+fn replication(algorithm: &str, field: FieldPlan, number: u32) -> Replication {
+    replicate(&plan(algorithm, field), number, Records::default()).expect("nothing is written")
 }
 
-fn plan(algorithm: &str, terrain: Terrain) -> Plan {
+fn plan(algorithm: &str, field: FieldPlan) -> Plan {
     let config = Config {
         algorithm: algorithm.into(),
         nodes: 12,
@@ -113,7 +113,7 @@ fn plan(algorithm: &str, terrain: Terrain) -> Plan {
         warmup: 10,
         entries: 60,
         check: true,
-        field: Some(terrain),
+        field: Some(field),
         ..Config::default()
     };
     config.plan().expect("it makes sense")
@@ -122,9 +122,9 @@ fn plan(algorithm: &str, terrain: Terrain) -> Plan {
 #[test]
 fn the_same_seed_gives_the_same_run() {
     for algorithm in ["krl", "hok", "klme", "klme-ft"] {
-        let first = measured(algorithm, Terrain::default());
+        let first = measured(algorithm, FieldPlan::default());
         assert_eq!(first.violation, None);
-        assert_eq!(first, measured(algorithm, Terrain::default()), "{algorithm}");
+        assert_eq!(first, measured(algorithm, FieldPlan::default()), "{algorithm}");
     }
 }
 
@@ -137,8 +137,8 @@ fn lossy(loss: f64) -> Radio {
 #[test]
 fn a_lossy_radio_sends_more_for_the_same_entries() {
     let with_loss = |loss| {
-        let terrain = Terrain { radio: lossy(loss), ..Terrain::default() };
-        let effort = measured("krl", terrain).effort.expect("a field has radios");
+        let field = FieldPlan { radio: lossy(loss), ..FieldPlan::default() };
+        let effort = measured("krl", field).effort.expect("a field has radios");
         assert!(effort.bytes > effort.transmissions && effort.joules > 0.0 && effort.receptions > 0);
         effort
     };
@@ -160,12 +160,12 @@ fn faults_by_chance_meet_measured_runs_and_are_others_in_each_replication() {
         ..Ranges::default()
     };
     for algorithm in ["krl", "krlf", "hok", "klme", "klme-ft"] {
-        let terrain = Terrain { faults: Some(ranges), ..Terrain::default() };
+        let field = FieldPlan { faults: Some(ranges), ..FieldPlan::default() };
         let [calm, first, again] =
-            [Terrain::default(), terrain.clone(), terrain.clone()].map(|it| measured(algorithm, it));
+            [FieldPlan::default(), field.clone(), field.clone()].map(|it| measured(algorithm, it));
         assert_eq!((&first.violation, &first), (&None, &again), "{algorithm}");
         assert_ne!(first.effort, calm.effort, "{algorithm}");
-        let other = replication(algorithm, terrain, 1);
+        let other = replication(algorithm, field, 1);
         assert_eq!(other.violation, None, "{algorithm}");
         assert_ne!(first.effort, other.effort, "{algorithm}");
     }
@@ -183,14 +183,15 @@ fn traced(plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// What a trace tells of the field is what happened there: everybody is somewhere from the start, times do not go back,
-/// a fault begins before it ends, a link forms before it fails, what is in doubt is settled, and a route is told once.
+/// What a trace tells of the field is what happened there: every node is somewhere from the start, times do not go
+/// back, a fault begins before it ends, a link forms before it fails, what is in doubt is settled, and a route is told
+/// once.
 #[test]
 fn a_trace_tells_where_nodes_go_what_fails_what_is_in_doubt_and_which_way_messages_take() {
     let area = Area::disc(Point { x: 350.0, y: 350.0 }, 300.0).expect("a disc");
     let jam = Fault { at: Time::from_units(20.0), kind: Kind::Jam { area, lasts: Span::from_units(30.0) } };
-    let terrain = Terrain { fault: [jam].into_iter().collect(), radio: lossy(0.4), ..Terrain::default() };
-    let told = |algorithm: &str| Told::by(&traced(&plan(algorithm, terrain.clone())));
+    let field = FieldPlan { fault: [jam].into_iter().collect(), radio: lossy(0.4), ..FieldPlan::default() };
+    let told = |algorithm: &str| Told::by(&traced(&plan(algorithm, field.clone())));
     // Its tokens are often under way.
     let (krlf, klme) = (told("krlf"), told("klme"));
     for told in [&krlf, &klme] {
@@ -208,8 +209,8 @@ fn a_trace_tells_that_a_link_is_down_whose_ends_crash_together() {
         let back_after = Some((Span::from_units(5.0), Memory::Kept));
         Fault { at: Time::from_units(20.0), kind: Kind::Crash { node, back_after } }
     };
-    let terrain = Terrain { fault: (0..12).map(NodeId).map(crash).collect(), ..Terrain::default() };
-    let lines = traced(&plan("krl", terrain));
+    let field = FieldPlan { fault: (0..12).map(NodeId).map(crash).collect(), ..FieldPlan::default() };
+    let lines = traced(&plan("krl", field));
     let links_at = |time: f64| {
         let mut up = BTreeSet::new();
         for line in &lines {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Estimate, entries_of, units_of};
-use crate::afield::{Bonds, Effort, Graph};
+use crate::field::{Bonds, Effort, Graph};
 use crate::run::Replication;
 
 /// What the radios of all nodes did for an entry, whatever layer wanted it: hellos and routing included.

@@ -18,7 +18,7 @@ pub(crate) fn speed(text: &str) -> Result<f64, String> {
 }
 
 /// Simulated time as it should be by now. It can be stopped, and made faster or slower, while it goes on.
-pub(crate) struct Pace {
+pub(crate) struct Clock {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-impl Pace {
+impl Clock {
     pub(crate) fn new(speed: f64) -> Self {
         let state = State { from: Time::ZERO, since: Instant::now(), speed, held: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
@@ -111,16 +111,16 @@ mod tests {
 
     #[test]
     fn time_goes_by_unless_it_is_held_and_does_not_jump_when_the_speed_changes() {
-        let pace = Pace::new(1.0);
-        pace.hold(true);
-        pace.set_now(Time::from_units(100.0));
-        pace.set_speed(1e9);
-        assert_eq!((pace.now(), pace.speed()), (Time::from_units(100.0), (SPEEDS.1, true)));
-        assert!(!pace.wait_until(Time::from_units(100.1), Duration::from_millis(1)));
-        pace.hold(false);
-        while !pace.wait_until(Time::from_units(100.1), Duration::from_secs(1)) {}
-        assert!(pace.now() >= Time::from_units(100.1));
-        pace.set_speed(f64::NAN);
-        assert_eq!(pace.speed(), (1.0, false));
+        let clock = Clock::new(1.0);
+        clock.hold(true);
+        clock.set_now(Time::from_units(100.0));
+        clock.set_speed(1e9);
+        assert_eq!((clock.now(), clock.speed()), (Time::from_units(100.0), (SPEEDS.1, true)));
+        assert!(!clock.wait_until(Time::from_units(100.1), Duration::from_millis(1)));
+        clock.hold(false);
+        while !clock.wait_until(Time::from_units(100.1), Duration::from_secs(1)) {}
+        assert!(clock.now() >= Time::from_units(100.1));
+        clock.set_speed(f64::NAN);
+        assert_eq!(clock.speed(), (1.0, false));
     }
 }

@@ -12,10 +12,10 @@ use driftlock_field::mobility::{
     Area, Model, ModelError, Movement, Proximity, RandomWaypoint, TraceError, Tracks, format,
 };
 use driftlock_field::radio::{self, SettingsError};
-use driftlock_host::{Share, tenant};
+use driftlock_host::Share;
 use driftlock_net::stack::{self, Footing, Resident, Unfit};
 use driftlock_net::{Time, aodv};
-use driftlock_protocol::ideal::Start;
+use driftlock_protocol::ideal::{Ideal, IdealOf, Start};
 use driftlock_protocol::{Algorithm, Claims, Harm, Permits, Protocol};
 use driftlock_trace::Plane;
 use serde::de::value::MapAccessDeserializer;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Afield, FIRST, Graph, Kind as Of};
+use super::{FIRST, Field, Graph, Kind as Of};
 use crate::config::tags_of;
 
 /// The most pairs of nodes that may be in reach of each other, in round numbers: a gigabyte of them.
@@ -35,12 +35,12 @@ const PLANE_MIN: f64 = 1.0;
 /// The field, as a person writes it down.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Terrain {
+pub struct FieldPlan {
     /// How large it is, in metres.
     pub area: Area,
     /// How nodes move on it.
     pub movement: Model,
-    /// Instead: a file that says where everybody is when.
+    /// Instead: a file that says where each node is when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tracks: Option<PathBuf>,
     /// What they hear there.
@@ -58,7 +58,7 @@ pub struct Terrain {
     pub faults: Option<Ranges>,
 }
 
-impl Default for Terrain {
+impl Default for FieldPlan {
     /// A field on which some tens of walkers mostly reach one another, over several hops.
     fn default() -> Self {
         Self {
@@ -131,14 +131,14 @@ impl<'de> Visitor<'de> for ReadRadio {
 
 /// A field that makes no sense.
 #[derive(Clone, PartialEq, Debug, Error)]
-pub enum TerrainError {
-    /// Nobody can move so.
+pub enum FieldError {
+    /// No node can move so.
     #[error("{0}")]
     Movement(#[from] ModelError),
-    /// Nobody can hear so.
+    /// No radio can work so.
     #[error("{0}")]
     Radio(#[from] SettingsError),
-    /// Nobody has so much memory.
+    /// It would take too much memory.
     #[error(
         "about {pairs:.0} pairs of nodes would be in reach of each other, and {PAIRS_MAX:.0} are the most: take fewer nodes, a larger area, or a radio that reaches less far"
     )]
@@ -230,50 +230,50 @@ pub fn open_tracks(path: &Path) -> io::Result<BufReader<File>> {
     if is_at_hand { File::open(path).map(BufReader::new) } else { Err(refused()) }
 }
 
-fn read_tracks(path: &Path) -> Result<Tracks, TerrainError> {
-    let unreadable = |error: io::Error| TerrainError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+fn read_tracks(path: &Path) -> Result<Tracks, FieldError> {
+    let unreadable = |error: io::Error| FieldError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     Ok(format::read(&path.display().to_string(), open_tracks(path).map_err(unreadable)?)?)
 }
 
-impl Terrain {
+impl FieldPlan {
     /// Refuses what makes no sense, whatever the nodes do there.
-    pub fn check_ground(&self, nodes: u32) -> Result<(), TerrainError> {
+    pub fn check_ground(&self, nodes: u32) -> Result<(), FieldError> {
         self.movement(nodes, 0)?;
         let rules = self.radio_rules()?;
         if self.tracks.is_none() {
             self.check_density(nodes, rules.reach())?;
         }
-        self.layers.check().map_err(TerrainError::Layers)?;
+        self.layers.check().map_err(FieldError::Layers)?;
         self.schedule(nodes, 0).map(drop)
     }
 
     /// Refuses what makes no sense, or not to this algorithm.
-    pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), TerrainError> {
+    pub fn check(&self, nodes: u32, k: u32, algorithm: &'static Algorithm) -> Result<(), FieldError> {
         self.check_ground(nodes)?;
-        let footing = if algorithm.starts_from() == Start::Links { Footing::Links } else { Footing::Paths };
+        let footing = Footing::of(algorithm.starts_from());
         self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
         if self.layers.aodv.hello != aodv::Hello::Off {
-            return Err(TerrainError::Layers(
+            return Err(FieldError::Layers(
                 "aodv.hello is for routers alone: remove it, links say hello and tell the router who falls silent",
             ));
         }
         if algorithm.starts_from() == Start::Links && self.membership.is_some() {
-            return Err(TerrainError::NoMembers { algorithm: algorithm.tag });
+            return Err(FieldError::NoMembers { algorithm: algorithm.tag });
         }
         if algorithm.claims().stand(Harm::Crash) {
             return Ok(());
         }
         if algorithm.starts_from() == Start::Members && self.membership == Some(Membership::Heard) {
-            return Err(TerrainError::Hearsay { algorithm: algorithm.tag });
+            return Err(FieldError::Hearsay { algorithm: algorithm.tag });
         }
         let (tag, crashing) = (algorithm.tag, |ranges: &Ranges| ranges.crashes.per_minute > 0.0);
         if let Some(Ranges { memory_lost, .. }) = self.faults.filter(crashing).filter(|ranges| ranges.memory_lost > 0.0)
         {
-            return Err(TerrainError::Crashes { share: memory_lost, algorithm: tag });
+            return Err(FieldError::Crashes { share: memory_lost, algorithm: tag });
         }
         let loses = |kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. });
         match self.fault.faults().iter().position(|fault| loses(fault.kind)) {
-            Some(at) => Err(TerrainError::Crash { number: at + 1, algorithm: tag }),
+            Some(at) => Err(FieldError::Crash { number: at + 1, algorithm: tag }),
             None => Ok(()),
         }
     }
@@ -310,10 +310,10 @@ impl Terrain {
     }
 
     /// Every pair in reach of each other takes its place in memory.
-    fn check_density(&self, nodes: u32, reach: f64) -> Result<(), TerrainError> {
+    fn check_density(&self, nodes: u32, reach: f64) -> Result<(), FieldError> {
         let share = (PI * reach * reach / (self.area.width * self.area.height)).min(1.0);
         let pairs = f64::from(nodes).powi(2) / 2.0 * share;
-        if pairs > PAIRS_MAX { Err(TerrainError::Crowded { pairs }) } else { Ok(()) }
+        if pairs > PAIRS_MAX { Err(FieldError::Crowded { pairs }) } else { Ok(()) }
     }
 
     /// The plane, as a trace tells of it: the area, or the smallest rectangle that holds all movements of a file.
@@ -330,7 +330,7 @@ impl Terrain {
 
     /// What goes wrong in the run of this seed: what was written down, then what is drawn. That depends on nothing
     /// else, and so is the same for every algorithm.
-    pub fn schedule(&self, nodes: u32, seed: u64) -> Result<Schedule, TerrainError> {
+    pub fn schedule(&self, nodes: u32, seed: u64) -> Result<Schedule, FieldError> {
         // Those that were written down are refused by their own numbers.
         Faults::new(&self.fault, nodes, Faults::STEP)?;
         let drawn = self.faults.map(|ranges| Schedule::random(seed, nodes, self.area, &ranges)).transpose()?;
@@ -339,38 +339,39 @@ impl Terrain {
     }
 
     /// How nodes move in the run of this seed.
-    pub fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, TerrainError> {
+    pub fn movement(&self, nodes: u32, seed: u64) -> Result<Movement, FieldError> {
         let Some(path) = &self.tracks else { return Ok(Movement::new(&self.movement, self.area, nodes, seed)?) };
         let tracks = read_tracks(path)?;
         if tracks.len() != nodes as usize {
-            return Err(TerrainError::OtherNodes { path: path.clone(), tracks: tracks.len(), nodes });
+            return Err(FieldError::OtherNodes { path: path.clone(), tracks: tracks.len(), nodes });
         }
         Ok(Movement::from_tracks(tracks))
     }
 
     /// Who was in range of whom between two times in the run of this seed, if radios have a range.
-    pub fn graph(&self, nodes: u32, seed: u64, since: Time, until: Time) -> Result<Option<Graph>, TerrainError> {
+    pub fn graph(&self, nodes: u32, seed: u64, since: Time, until: Time) -> Result<Option<Graph>, FieldError> {
         let Some(range) = self.radio_rules()?.range() else { return Ok(None) };
         Ok(Graph::between(Proximity::new(self.movement(nodes, seed)?, range), since, until))
     }
 
     /// The hosts of an algorithm's nodes, all switched on at time zero, on their way about the field.
-    pub fn afield<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Afield, TerrainError> {
+    pub fn set_up<P: Protocol>(&self, nodes: u32, k: u32, seed: u64) -> Result<Field, FieldError> {
         let medium = Medium::new(self.movement(nodes, seed)?, self.radio_rules()?, seed);
         let faults = Faults::new(&self.schedule(nodes, seed)?, nodes, Faults::STEP)?;
-        let mut afield = Afield::new(medium, faults, nodes, self.layers.clone());
-        self.share::<P>(&mut afield, nodes, k)?;
-        Ok(afield)
+        let mut field = Field::new(medium, faults, nodes, self.layers.clone());
+        self.share::<P>(&mut field, nodes, k)?;
+        Ok(field)
     }
 
     /// On a field of these constants, one more resource is shared.
-    pub fn share<P: Protocol>(&self, afield: &mut Afield, nodes: u32, k: u32) -> Result<(), TerrainError> {
-        self.layers.limits.admit(FIRST, &Resident { footing: tenant::footing::<P>(), k, members: nodes })?;
-        afield.share(Of {
+    pub fn share<P: Protocol>(&self, field: &mut Field, nodes: u32, k: u32) -> Result<(), FieldError> {
+        let footing = Footing::of(IdealOf::<P>::STARTS_FROM);
+        self.layers.limits.admit(FIRST, &Resident { footing, k, members: nodes })?;
+        field.share(Of {
             share: Share { k, members: nodes },
             permits: |parcel| parcel.open().map_or(Permits::NONE, |message| P::permits(&message)),
             hears_of_members: self.membership_of(P::CLAIMS) == Membership::Heard,
-            is_forgetful: P::CLAIMS.stand(Harm::Crash),
+            survives_crash: P::CLAIMS.stand(Harm::Crash),
         });
         Ok(())
     }
@@ -394,19 +395,20 @@ mod tests {
         jams = { per-minute = 3.0, lasts = [1.0, 30.0] }
     "#;
 
-    fn read(text: &str) -> Terrain {
+    fn read(text: &str) -> FieldPlan {
         toml::from_str(text).expect("a field")
     }
 
-    fn refusal(terrain: &Terrain, tag: &str) -> String {
+    fn refusal(field: &FieldPlan, tag: &str) -> String {
         let algorithm = Algorithm::named(tag).expect("registered");
-        terrain.check(30, 5, algorithm).expect_err("it makes no sense").to_string()
+        field.check(30, 5, algorithm).expect_err("it makes no sense").to_string()
     }
 
     #[test]
     fn what_would_take_all_memory_or_never_end_is_refused() {
         let krl = Algorithm::named("krl").expect("registered");
-        let crowded = Terrain::default().check(driftlock_protocol::NODES_MAX, 5, krl).expect_err("a crowd").to_string();
+        let crowded =
+            FieldPlan::default().check(driftlock_protocol::NODES_MAX, 5, krl).expect_err("a crowd").to_string();
         assert!(crowded.contains("take fewer nodes"), "{crowded}");
         let restless = read("layers = { link = { hello-ms = 0 } }");
         assert_eq!(refusal(&restless, "krl"), "layers: link.hello-ms must be at least 1");
@@ -417,24 +419,24 @@ mod tests {
 
     #[test]
     fn faults_are_drawn_by_the_seed_and_come_after_those_that_are_written_down() {
-        let terrain = read(DRAWN);
-        let schedule = |seed| terrain.schedule(30, seed).expect("it makes sense");
+        let field = read(DRAWN);
+        let schedule = |seed| field.schedule(30, seed).expect("it makes sense");
         assert_eq!(schedule(7), schedule(7));
         assert_ne!(schedule(7), schedule(8));
-        assert_eq!(schedule(7).faults()[..1], *terrain.fault.faults());
+        assert_eq!(schedule(7).faults()[..1], *field.fault.faults());
         let count = |what: fn(&Kind) -> bool| schedule(7).faults().iter().filter(|fault| what(&fault.kind)).count();
         let kept = |kind: &Kind| matches!(kind, Kind::Crash { back_after: Some((_, Memory::Kept)), .. });
         assert!(count(kept) > 0 && count(|kind| matches!(kind, Kind::Jam { .. })) > 0);
         assert_eq!(count(|kind| matches!(kind, Kind::Crash { back_after: None | Some((_, Memory::Lost)), .. })), 0);
-        let again: Terrain = serde_json::from_value(serde_json::to_value(&terrain).unwrap()).unwrap();
-        assert_eq!(again, terrain, "a trace has it in its header");
+        let again: FieldPlan = serde_json::from_value(serde_json::to_value(&field).unwrap()).unwrap();
+        assert_eq!(again, field, "a trace has it in its header");
     }
 
     #[test]
     fn crashes_that_are_drawn_are_refused_where_they_are_not_survived() {
-        let terrain = read(DRAWN);
+        let field = read(DRAWN);
         for tag in ["krl", "hok", "klme", "klme-ft"] {
-            assert_eq!(terrain.check(30, 5, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
+            assert_eq!(field.check(30, 5, Algorithm::named(tag).unwrap()), Ok(()), "{tag}");
         }
         let losing = read(&DRAWN.replace("memory-lost = 0.0", ""));
         assert_eq!(
@@ -448,13 +450,13 @@ mod tests {
 
     #[test]
     fn tracks_take_the_place_of_a_model_and_of_an_area_unless_faults_need_it() {
-        let on_tracks = Terrain { tracks: Some("two.movements".into()), ..Terrain::default() };
+        let on_tracks = FieldPlan { tracks: Some("two.movements".into()), ..FieldPlan::default() };
         let field = on_tracks.in_force(&["session"]);
         assert!(field["movement"].is_null() && field["area"].is_null() && field["tracks"] == "two.movements");
         assert!(field["layers"]["session"].is_null() && field["layers"]["link"].is_object());
-        let disturbed = Terrain { faults: Some(Ranges::default()), ..on_tracks };
+        let disturbed = FieldPlan { faults: Some(Ranges::default()), ..on_tracks };
         assert!(disturbed.in_force(&[])["area"].is_object());
-        assert!(Terrain::default().in_force(&[])["movement"].is_object());
+        assert!(FieldPlan::default().in_force(&[])["movement"].is_object());
     }
 
     #[test]
@@ -478,11 +480,11 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_said_about_the_table_where_it_is() {
-        let refused = |text: &str| toml::from_str::<Terrain>(text).expect_err("it makes no sense").to_string();
+        let refused = |text: &str| toml::from_str::<FieldPlan>(text).expect_err("it makes no sense").to_string();
         assert!(refused("[radio]\nlos = 0.1\n").contains("unknown field `los`"), "{}", refused("[radio]\nlos = 0.1\n"));
         assert!(refused("radio = 5\n").contains("the name of a radio, or a table"));
         assert!(refused("[faults]\nnodes = 3\n").contains("unknown field `nodes`"));
-        let terrain = read("[faults]\nloss = [0.0, 2.0]\n");
-        assert_eq!(refusal(&terrain, "krl"), "faults: \"loss\" must be a probability from 0 to 1, not 2.0");
+        let field = read("[faults]\nloss = [0.0, 2.0]\n");
+        assert_eq!(refusal(&field, "krl"), "faults: \"loss\" must be a probability from 0 to 1, not 2.0");
     }
 }

@@ -16,23 +16,23 @@ use driftlock_trace::Scene;
 
 use super::log::{Log, Seen};
 use super::{Step, World, log};
-use crate::afield::{Afield, Bonds, Effort, News};
+use crate::field::{Bonds, Effort, Field, News};
 use crate::live::Glimpse;
 use crate::queue::Event;
 
 /// A node on a field, with what was seen of it.
-pub(super) type Outdoor<P> = Tenant<P, Log<P>>;
+pub(super) type FieldNode<P> = Tenant<P, Log<P>>;
 
 /// What waits for a node that has paused.
 #[derive(Clone, Debug)]
-pub(super) enum Held<V> {
+pub(super) enum Deferred<V> {
     Event(Event),
     Told(V),
 }
 
 /// A node on a field is given an input, or refuses it. What the layers below tell, and timers, come from there.
 pub(super) fn give<P: Protocol>(
-    field: &mut Afield,
+    field: &mut Field,
     now: Time,
     (resource, node): (Resource, NodeId),
     input: InputOf<P>,
@@ -59,29 +59,30 @@ pub(super) fn give<P: Protocol>(
 impl<P: Protocol> World<P> {
     /// The place of the field, which goes from hand to hand where several resources are shared on it: a world that acts
     /// has it.
-    pub(crate) fn field_in_hand(&mut self) -> &mut Option<Afield> {
+    pub(crate) fn field_in_hand(&mut self) -> &mut Option<Field> {
         &mut self.field
     }
 
     /// The field, in a world that has one.
-    pub fn field(&mut self) -> Option<&mut Afield> {
+    pub fn field(&mut self) -> Option<&mut Field> {
         self.field.as_mut()
     }
 
     /// A node, wherever it is.
     pub(super) fn shell(&self, node: NodeId) -> &Node<P> {
         match &self.field {
-            Some(field) => field.resident::<Outdoor<P>>(self.resource, node).seat().node(),
+            Some(field) => field.resident::<FieldNode<P>>(self.resource, node).seat().node(),
             None => &self.nodes[node.index()],
         }
     }
 
     /// On a field, all nodes are there from now on.
-    pub(super) fn move_out(&mut self) {
+    pub(super) fn begin_on_field(&mut self) {
         if self.field.is_some() {
             for node in mem::take(&mut self.nodes) {
                 let id = node.id();
-                let instance = Outdoor::<P>::new(Seat::new(self.now, node, &Outbox::new()), self.log(), self.outbox());
+                let instance =
+                    FieldNode::<P>::new(Seat::new(self.now, node, &Outbox::new()), self.log(), self.outbox());
                 let others = self.members().into_iter().filter(|(member, _)| *member != id).collect();
                 self.take_in(id, instance, others);
             }
@@ -97,7 +98,7 @@ impl<P: Protocol> World<P> {
         if self.recorder.is_some() { Outbox::with_clauses() } else { Outbox::new() }
     }
 
-    fn take_in(&mut self, node: NodeId, instance: Outdoor<P>, told_of: Vec<(NodeId, Incarnation)>) {
+    fn take_in(&mut self, node: NodeId, instance: FieldNode<P>, told_of: Vec<(NodeId, Incarnation)>) {
         let hears = self.hears_of_members();
         if let Some(field) = &mut self.field {
             let instance = if hears { instance } else { instance.by_decree(told_of) };
@@ -144,7 +145,7 @@ impl<P: Protocol> World<P> {
             return out;
         }
         let seat = Seat::new(self.now, node, &out);
-        self.take_in(id, Outdoor::<P>::new(seat, self.log(), out), Vec::new());
+        self.take_in(id, FieldNode::<P>::new(seat, self.log(), out), Vec::new());
         self.outbox()
     }
 
@@ -162,7 +163,7 @@ impl<P: Protocol> World<P> {
         shell.grant().is_none() && shell.pending().is_none() && shell.left().is_none()
     }
 
-    /// Tells whoever reads the trace along that nothing else has happened until now.
+    /// Tells the reader of a growing trace that nothing else has happened until now.
     pub fn record_now(&mut self) {
         let checked = self.meter.events();
         if let Some((now, recorder)) = self.recorder() {
@@ -194,9 +195,9 @@ impl<P: Protocol> World<P> {
         self.field.as_mut().is_none_or(|field| field.is_present(now, node))
     }
 
-    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
+    /// From when on all nodes stand, or are gone, for ever, if all follow a file on which any moves or leaves.
     pub fn movements_end(&self) -> Option<Time> {
-        self.field.as_ref().and_then(Afield::ends)
+        self.field.as_ref().and_then(Field::ends)
     }
 
     /// Whether a node does nothing at present: it pauses, or is down.
@@ -234,16 +235,16 @@ impl<P: Protocol> World<P> {
 
     /// What a paused node should do comes when it goes on.
     pub fn put_off(&mut self, node: NodeId, event: Event) {
-        self.held.push((node, Held::Event(event)));
+        self.deferred.push((node, Deferred::Event(event)));
     }
 
     /// Likewise what it should be told.
     pub(super) fn tell_later(&mut self, node: NodeId, view: P::View) {
-        self.held.push((node, Held::Told(view)));
+        self.deferred.push((node, Deferred::Told(view)));
     }
 
-    /// No link of a node is up any more that is being killed: for whoever reads the trace, and counts.
-    pub(super) fn cut_off_afield(&mut self, node: NodeId) {
+    /// No link of a node is up any more that is being killed: for the reader of the trace, and for counts.
+    pub(super) fn cut_off_on_field(&mut self, node: NodeId) {
         for (peer, incarnation) in self.shell(node).contacts().links().to_vec() {
             self.note_link(node, LinkEvent::Down { peer, incarnation });
         }
@@ -255,7 +256,7 @@ impl<P: Protocol> World<P> {
     }
 
     /// A member crashes with all that it knows, on a field, and so do the layers below it.
-    pub(super) fn crash_afield(&mut self, node: NodeId) {
+    pub(super) fn crash_on_field(&mut self, node: NodeId) {
         if let Some(field) = &mut self.field {
             field.crash(self.now, node);
             self.flights.retain(|(from, to, _)| *from != node && *to != node);
@@ -281,11 +282,12 @@ impl<P: Protocol> World<P> {
             field.rouse(self.now, node);
             self.follow()?;
         }
-        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).map(|(_, held)| held).collect();
-        for held in held {
-            match held {
-                Held::Event(event) => self.queue.schedule(self.now, event),
-                Held::Told(view) => {
+        let deferred: Vec<_> =
+            self.deferred.extract_if(.., |(of, _)| *of == node).map(|(_, deferred)| deferred).collect();
+        for deferred in deferred {
+            match deferred {
+                Deferred::Event(event) => self.queue.schedule(self.now, event),
+                Deferred::Told(view) => {
                     // Who has come or gone meanwhile is of no interest to one that has left when it woke.
                     let enters = ContactsOf::<P::View>::default().hear(node, &view).is_ok();
                     if enters || self.shell(node).contacts().is_anywhere() {
@@ -300,7 +302,7 @@ impl<P: Protocol> World<P> {
     /// Sees to it that the field is looked at when something happens there.
     pub(crate) fn expect_field(&mut self) {
         // Something may be overdue: a node that paused sends before it is woken.
-        let next = self.field.as_ref().and_then(Afield::wakes).map(|at| at.max(self.now));
+        let next = self.field.as_ref().and_then(Field::wakes).map(|at| at.max(self.now));
         if let Some(at) = next.filter(|at| *at < self.field_due) {
             self.field_due = at;
             self.queue.schedule(at, Event::Field);
@@ -344,13 +346,13 @@ impl<P: Protocol> World<P> {
         while let Some(field) = &mut self.field
             && let Some(node) = field.next_busy(self.resource)
         {
-            let mut seen = field.resident_mut::<Outdoor<P>>(self.resource, node).watch.take();
+            let mut seen = field.resident_mut::<FieldNode<P>>(self.resource, node).watch.take();
             has_seen |= !seen.is_empty();
             for one in seen.drain(..) {
                 self.note(node, one)?;
             }
             if let Some(field) = &mut self.field {
-                field.resident_mut::<Outdoor<P>>(self.resource, node).watch.give_back(seen);
+                field.resident_mut::<FieldNode<P>>(self.resource, node).watch.give_back(seen);
             }
         }
         if has_seen { self.check() } else { Ok(()) }
@@ -362,7 +364,7 @@ impl<P: Protocol> World<P> {
             Seen::Told(Told::Message { from, message, .. }) => self.note_landed(from, node, &message),
             Seen::Told(Told::Undelivered { to, message }) => self.note_landed(node, to, &message),
             Seen::Told(Told::Met { .. } | Told::Parted { .. } | Told::Said(_)) => {}
-            // It was on its way no longer than until now. Nobody counts its permits as lost: it carries none.
+            // It was on its way no longer than until now. Its permits do not count as lost: it carries none.
             Seen::Told(Told::Dropped { to, message }) => _ = self.take_flight(node, to, &message),
             Seen::Step(step) => {
                 let log::Step { input, out, refused, change } = *step;

@@ -73,8 +73,8 @@ impl Scenery {
         }
     }
 
-    /// What is to be told, in the order in which it happened: that a node has turned is noticed only when somebody
-    /// looks.
+    /// What is to be told, in the order in which it happened: that a node has turned is noticed only when it is
+    /// looked at.
     pub(super) fn take(&mut self) -> Vec<Scene> {
         self.scenes.sort_by_key(Scene::time);
         std::mem::take(&mut self.scenes)

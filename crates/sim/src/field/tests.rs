@@ -73,12 +73,12 @@ impl Resident for Puppet {
 
 /// Two nodes that stand next to each other, and what happens to them.
 struct Pair {
-    afield: Afield,
+    field: Field,
     told: Vec<(Time, NodeId, News)>,
 }
 
 impl Pair {
-    fn new(faults: impl IntoIterator<Item = Fault>, is_forgetful: bool) -> Self {
+    fn new(faults: impl IntoIterator<Item = Fault>, survives_crash: bool) -> Self {
         let points = [0.0, SIDE / 2.0].map(|x| Point { x, y: 0.0 }).to_vec();
         let area = Area { width: SIDE, height: SIDE };
         let movement = Movement::new(&Model::Static { points }, area, 2, 1).expect("a placement");
@@ -86,20 +86,20 @@ impl Pair {
         let schedule: Schedule = faults.into_iter().collect();
         let faults = Faults::new(&schedule, 2, Faults::STEP).expect("both are there");
         let share = Share { k: 1, members: 2 };
-        let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, is_forgetful };
-        let mut afield = Afield::new(medium, faults, 2, stack::Settings::default());
-        afield.share(kind);
+        let kind = Kind { share, permits: |_| Permits::NONE, hears_of_members: false, survives_crash };
+        let mut field = Field::new(medium, faults, 2, stack::Settings::default());
+        field.share(kind);
         for node in [A, B] {
-            afield.take_in(Time::ZERO, FIRST, node, Box::new(Puppet::default()));
+            field.take_in(Time::ZERO, FIRST, node, Box::new(Puppet::default()));
         }
-        Self { afield, told: Vec::new() }
+        Self { field, told: Vec::new() }
     }
 
     /// Lets everything happen until then.
     fn run(&mut self, until: f64) {
-        while let Some(now) = self.afield.wakes().filter(|at| *at <= s(until)) {
-            self.afield.step(now);
-            while let Some((node, news)) = self.afield.next_news(FIRST) {
+        while let Some(now) = self.field.wakes().filter(|at| *at <= s(until)) {
+            self.field.step(now);
+            while let Some((node, news)) = self.field.next_news(FIRST) {
                 self.told.push((now, node, news));
             }
         }
@@ -107,11 +107,11 @@ impl Pair {
 
     /// A sends its letters to B.
     fn post(&mut self, at: f64) {
-        self.afield.cue(s(at), FIRST, A, Cue::Gone).expect("a puppet refuses nothing");
+        self.field.cue(s(at), FIRST, A, Cue::Gone).expect("a puppet refuses nothing");
     }
 
     fn heard(&self, node: NodeId) -> &[Told<char>] {
-        &self.afield.resident::<Puppet>(FIRST, node).heard
+        &self.field.resident::<Puppet>(FIRST, node).heard
     }
 
     /// The link as both ends see it, if they do so alike. A crash takes it down without a word to the puppet, so the
@@ -136,7 +136,7 @@ impl Pair {
 
     /// Whether it is under way, as far as A knows.
     fn doubts(&self) -> bool {
-        self.afield.hosts[A.index()].stack().in_doubt().next().is_some()
+        self.field.hosts[A.index()].stack().in_doubt().next().is_some()
     }
 
     fn count(&self, what: impl Fn(NodeId, &News) -> bool) -> usize {
@@ -196,11 +196,11 @@ fn who_was_switched_off_by_decree_is_not_switched_on_by_the_end_of_a_fault() {
     let pause = Fault { at: s(20.0), kind: faults::Kind::Pause { node: A, lasts: Span::from_units(5.0) } };
     let mut pair = Pair::new([pause, crash(A, 30.0, 5.0, Memory::Kept)], true);
     pair.run(10.0);
-    pair.afield.crash(s(10.0), A);
+    pair.field.crash(s(10.0), A);
     pair.run(60.0);
-    assert!(pair.afield.is_paused(A));
+    assert!(pair.field.is_paused(A));
     assert_eq!(pair.count(|node, _| node == A), 0, "{:?}", pair.told);
-    pair.afield.restart_if_down(s(60.0), A);
+    pair.field.restart_if_down(s(60.0), A);
     pair.run(80.0);
-    assert!(!pair.afield.is_paused(A) && pair.link().is_some());
+    assert!(!pair.field.is_paused(A) && pair.link().is_some());
 }

@@ -28,14 +28,14 @@ use crate::capturing::Capturing;
 
 mod bonds;
 mod graph;
+mod plan;
 mod scenery;
-mod terrain;
 #[cfg(test)]
 mod tests;
 
 pub use bonds::Bonds;
 pub use graph::Graph;
-pub use terrain::{Membership, Radio, Terrain, TerrainError, open_tracks};
+pub use plan::{FieldError, FieldPlan, Membership, Radio, open_tracks};
 
 /// Headers of IP and UDP, which every packet has.
 const HEADERS: usize = 28;
@@ -119,7 +119,7 @@ struct Kind {
     /// Whether nodes hear of one another by themselves, or are told by the world who takes part.
     hears_of_members: bool,
     /// Whether a crash may be the end of what a node knows. If its algorithm could not survive that, it never is.
-    is_forgetful: bool,
+    survives_crash: bool,
 }
 
 /// What is known of a node besides its host.
@@ -149,7 +149,7 @@ struct Shared {
 }
 
 /// All nodes, and what is between them.
-pub struct Afield {
+pub struct Field {
     medium: Medium<Rc<Packet>>,
     hosts: Vec<Host>,
     layers: stack::Settings,
@@ -162,7 +162,7 @@ pub struct Afield {
     /// What is known of each node besides its host.
     bodies: Vec<Body>,
     /// What paused nodes should have heard meanwhile.
-    held: Vec<(NodeId, Due)>,
+    deferred: Vec<(NodeId, Due)>,
     faults: Faults,
     /// When the faults are looked at next.
     fault_due: Time,
@@ -175,14 +175,14 @@ pub struct Afield {
     heard: Vec<radio::Effect<Rc<Packet>>>,
 }
 
-impl Afield {
-    /// Hosts whose layers have these constants, all switched on when the first node is there. Nobody resides in them
+impl Field {
+    /// Hosts whose layers have these constants, all switched on when the first node is there. No resident is in them
     /// yet.
     fn new(medium: Medium<Rc<Packet>>, faults: Faults, nodes: u32, layers: stack::Settings) -> Self {
         let body = Body { wakes: Time::END, condition: Condition::Up, boot: Boot(0) };
         let start = medium.begins();
         let host = |id| Host::new(Stack::new(start, NodeId(id), Boot(0), &layers));
-        let mut afield = Self {
+        let mut field = Self {
             medium,
             hosts: (0..nodes).map(host).collect(),
             layers,
@@ -190,7 +190,7 @@ impl Afield {
             queue: Schedule::default(),
             due: Slab::default(),
             bodies: vec![body; nodes as usize],
-            held: Vec::new(),
+            deferred: Vec::new(),
             faults,
             fault_due: Time::END,
             actions: Vec::new(),
@@ -200,8 +200,8 @@ impl Afield {
             deeds: Vec::new(),
             heard: Vec::new(),
         };
-        afield.expect_fault();
-        afield
+        field.expect_fault();
+        field
     }
 
     /// One more resource is shared.
@@ -299,7 +299,7 @@ impl Afield {
     fn hear(&mut self, now: Time, node: NodeId, from: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
-            Condition::Paused => self.held.push((node, Due::Heard(node, from, packet))),
+            Condition::Paused => self.deferred.push((node, Due::Heard(node, from, packet))),
             Condition::Up => {
                 self.hosts[node.index()].received(now, from, &packet);
                 self.done(now, node);
@@ -310,7 +310,7 @@ impl Afield {
     fn fail(&mut self, now: Time, node: NodeId, to: NodeId, packet: Rc<Packet>) {
         match self.bodies[node.index()].condition {
             Condition::Down(_) => {}
-            Condition::Paused => self.held.push((node, Due::Failed(node, to, packet))),
+            Condition::Paused => self.deferred.push((node, Due::Failed(node, to, packet))),
             Condition::Up => {
                 self.hosts[node.index()].unsent(now, to, &packet);
                 self.done(now, node);
@@ -348,8 +348,8 @@ impl Afield {
     }
 
     /// Whether a crash may be the end of what a node knows: if the algorithms of all its resources survive that.
-    fn is_forgetful(&self) -> bool {
-        self.shared.iter().all(|shared| shared.kind.is_forgetful)
+    fn survives_crash(&self) -> bool {
+        self.shared.iter().all(|shared| shared.kind.survives_crash)
     }
 
     /// What happens to a node concerns all resources.
@@ -364,7 +364,7 @@ impl Afield {
         if matches!(self.bodies[node.index()].condition, Condition::Down(_)) {
             return;
         }
-        if self.is_forgetful() && memory == Memory::Lost {
+        if self.survives_crash() && memory == Memory::Lost {
             self.crash(now, node);
             self.tell_all(node, &News::Crashed);
             return;
@@ -373,11 +373,11 @@ impl Afield {
         self.tell_all(node, &News::Killed);
     }
 
-    /// A node that crashed is back, unless somebody else has switched it on or off since.
+    /// A node that crashed is back, unless something else has switched it on or off since.
     fn comes_back(&mut self, now: Time, node: NodeId, memory: Memory) {
         match (self.bodies[node.index()].condition, memory) {
             (Condition::Up | Condition::Paused, _) | (Condition::Down(Memory::Lost), Memory::Kept) => {}
-            (Condition::Down(Memory::Kept), memory) if !self.is_forgetful() || memory == Memory::Kept => {
+            (Condition::Down(Memory::Kept), memory) if !self.survives_crash() || memory == Memory::Kept => {
                 self.switch_on(now, node);
                 self.tell_all(node, &News::Restored);
             }
@@ -407,8 +407,8 @@ impl Afield {
             return;
         }
         self.bodies[node.index()].condition = Condition::Up;
-        let held: Vec<_> = self.held.extract_if(.., |(of, _)| *of == node).collect();
-        for (_, due) in held {
+        let deferred: Vec<_> = self.deferred.extract_if(.., |(of, _)| *of == node).collect();
+        for (_, due) in deferred {
             self.schedule(now, due);
         }
         self.tell_all(node, &News::Resumed);
@@ -421,7 +421,7 @@ impl Afield {
         }
     }
 
-    /// Something goes wrong that nobody had planned, until it is ended by this number.
+    /// Something goes wrong that was not planned, until it is ended by this number.
     pub fn begin(&mut self, fault: Fault) -> Result<usize, FaultError> {
         let number = self.faults.add(fault)?;
         self.expect_fault();
@@ -460,7 +460,7 @@ impl Afield {
     fn switch_off(&mut self, now: Time, node: NodeId, memory: Memory) {
         self.medium.air().set_down(now, node, true);
         self.bodies[node.index()].condition = Condition::Down(memory);
-        self.held.retain(|(of, _)| *of != node);
+        self.deferred.retain(|(of, _)| *of != node);
         for due in self.due.iter_mut() {
             _ = due.take_if(|due| matches!(due, Due::Transmit(from, ..) if *from == node));
         }
@@ -525,12 +525,12 @@ impl Afield {
         }
     }
 
-    /// Everybody goes to a place of its own, and stays there.
-    pub fn settle(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
+    /// Each node goes to a place of its own, and stays there.
+    pub fn place_all(&mut self, now: Time, points: Vec<Point>) -> Result<(), ModelError> {
         if let Some(scenery) = &mut self.scenery {
             scenery.settled(now);
         }
-        self.medium.settle(now, points)
+        self.medium.place_all(now, points)
     }
 
     /// Whether a node is there at all: one that follows a file may not have come yet, or has left.
@@ -543,7 +543,7 @@ impl Afield {
         self.medium.begins()
     }
 
-    /// From when on everybody stands, or is gone, for ever, if all follow a file on which any moves or leaves.
+    /// From when on all nodes stand, or are gone, for ever, if all follow a file on which any moves or leaves.
     pub fn ends(&self) -> Option<Time> {
         self.medium.ends()
     }
@@ -602,13 +602,13 @@ impl Afield {
             return;
         }
         let start = self.medium.begins();
-        // Before that there is nothing to tell: nobody is there.
+        // Before that there is nothing to tell: no node is there.
         self.medium.pass(start);
         self.medium.watch();
         self.scenery = Some(Scenery::since(start));
     }
 
-    /// What is new on the field since one last asked.
+    /// What is new on the field since the last call.
     pub fn take_scenes(&mut self, now: Time) -> Vec<Scene> {
         let Some(scenery) = &mut self.scenery else { return Vec::new() };
         for (node, course) in self.medium.take_courses(now) {

@@ -9,7 +9,7 @@ use driftlock_protocol::{NodeId, Protocol};
 use rand::RngExt;
 
 use super::{Crowd, Soak};
-use crate::afield::{Radio, Terrain};
+use crate::field::{FieldPlan, Radio};
 use crate::random::Stream;
 
 /// How far radios reach, in metres.
@@ -29,19 +29,19 @@ pub(super) fn side(crowd: Crowd, nodes: u32, draw: &mut Stream) -> f64 {
 }
 
 /// A square field of this width, on which much goes wrong until all heals.
-pub(super) fn terrain(side: f64, heals_at: f64, draw: &mut Stream) -> Terrain {
+pub(super) fn plan(side: f64, heals_at: f64, draw: &mut Stream) -> FieldPlan {
     let speed_max = draw.random_range(1.0..30.0);
     let radio = radio::Settings {
         propagation: Propagation::UnitDisk { range_m: RANGE, sense: 2.0, interference: 1.5 },
         loss: LOSS,
         ..radio::Settings::wifi_11mbps()
     };
-    Terrain {
+    FieldPlan {
         area: Area { width: side, height: side },
         faults: Some(faults(heals_at)),
         movement: Model::RandomWaypoint(RandomWaypoint { speed_min: 0.5, speed_max, pause: 0.0 }),
         radio: Radio::Written(Box::new(radio)),
-        ..Terrain::default()
+        ..FieldPlan::default()
     }
 }
 
@@ -65,8 +65,8 @@ fn faults(heals_at: f64) -> Ranges {
 }
 
 impl<P: Protocol> Soak<'_, P> {
-    /// Everybody stands where neighbours hear one another. What went wrong has got right by now.
-    pub(super) fn settle(&mut self) {
+    /// All nodes stand where neighbours hear one another. What went wrong has got right by now.
+    pub(super) fn place_all(&mut self) {
         let now = self.world.now();
         let Some(field) = self.world.field() else { return };
         let spacing = 0.7 * RANGE;
@@ -76,6 +76,6 @@ impl<P: Protocol> Soak<'_, P> {
             Point { x: number % columns * spacing, y: (number / columns).floor() * spacing }
         };
         let points = self.case.deployment.ids().map(place).collect();
-        field.settle(now, points).expect("a grid is a placement");
+        field.place_all(now, points).expect("a grid is a placement");
     }
 }
