@@ -425,18 +425,21 @@ impl Stack {
     fn carry_out(&mut self, now: Time, out: &mut Vec<Effect>) {
         self.tell_of_adverts(out);
         while !(self.of_links.is_empty() && self.of_sessions.is_empty() && self.of_router.is_empty()) {
-            let mut effects = mem::take(&mut self.of_links);
-            effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
-            give_back(&mut self.of_links, effects);
-            let mut effects = mem::take(&mut self.of_sessions);
-            effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
-            give_back(&mut self.of_sessions, effects);
-            let mut segments = mem::take(&mut self.segments);
-            segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
-            self.segments = segments;
-            let mut effects = mem::take(&mut self.of_router);
-            effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
-            give_back(&mut self.of_router, effects);
+            if let Some(mut effects) = filled(&mut self.of_links) {
+                effects.drain(..).for_each(|effect| self.for_links(now, effect, out));
+                give_back(&mut self.of_links, effects);
+            }
+            if let Some(mut effects) = filled(&mut self.of_sessions) {
+                effects.drain(..).for_each(|effect| self.for_sessions(now, effect, out));
+                give_back(&mut self.of_sessions, effects);
+                let mut segments = mem::take(&mut self.segments);
+                segments.take(self.limits.frame_bytes_max, |to, cargo| self.route(now, to, cargo));
+                self.segments = segments;
+            }
+            if let Some(mut effects) = filled(&mut self.of_router) {
+                effects.drain(..).for_each(|effect| self.for_router(now, effect, out));
+                give_back(&mut self.of_router, effects);
+            }
         }
         self.runs.end();
         for effect in self.of_flood.drain(..) {
@@ -609,6 +612,11 @@ fn arrived(from: NodeId, incarnation: Incarnation, message: Parcel) -> Effect {
 
 fn dropped(to: NodeId, message: Parcel) -> Effect {
     Effect::Tell { resource: message.resource, told: Told::Dropped { to, message } }
+}
+
+/// What is in a buffer, if there is anything: most calls of the stack concern one layer.
+fn filled<T>(place: &mut Vec<T>) -> Option<Vec<T>> {
+    (!place.is_empty()).then(|| mem::take(place))
 }
 
 /// Puts an empty buffer back where nothing has come meanwhile, so that it need not be made again.
