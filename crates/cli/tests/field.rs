@@ -398,3 +398,22 @@ fn help_teaches_the_field() {
         assert!(stubs.is_empty(), "{stubs:?} in\n{}", said.out);
     }
 }
+
+#[test]
+fn waits_that_have_not_ended_are_said_not_to_be_in_the_mean() {
+    let scratch = Scratch::new("field-halves");
+    let halves = r#"
+area = { width = 40, height = 40 }
+movement = { model = "static", points = [[5, 5], [10, 5], [15, 5], [20, 5]] }
+"#;
+    let cut = "[[fault]]\nat = 0.0\nkind = \"partition\"\nline = { from = [12, 0], to = [12, 40] }\nlasts = 1e5\n";
+    let sim = |file: &str| {
+        let typed = "sim --algorithm hok --nodes 4 --k 1 --load 0.05 --entries 50 --warmup 5 --replications 1 --field";
+        driftlock(&[&typed.split(' ').collect::<Vec<_>>()[..], &[file]].concat())
+    };
+    let told = "not in the waits above, and longer than any";
+    let one = sim(&scratch.write("halves.toml", &format!("{halves}{cut}")));
+    assert!(one.code == 0 && one.out.contains(told), "{}", one.out);
+    let whole = sim(&scratch.write("whole.toml", halves));
+    assert!(whole.code == 0 && !whole.out.contains(told), "{}", whole.out);
+}

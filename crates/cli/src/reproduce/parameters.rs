@@ -51,6 +51,12 @@ fn fields(config: &Config) -> Map<String, Json> {
     if config.contention.is_some() || config.load_of_all.is_some() {
         fields.remove("load");
     }
+    // What had no say is said of no run: radios take as long as they take, whatever the delay is by default.
+    if let Ok(plan) = config.clone().plan() {
+        for (name, _) in plan.parameters().into_iter().filter(|(_, value)| value.is_null()) {
+            fields.remove(&name);
+        }
+    }
     fields
 }
 
@@ -68,6 +74,8 @@ fn words(value: &Json) -> String {
 
 #[cfg(test)]
 mod tests {
+    use driftlock_sim::field::FieldPlan;
+
     use super::*;
 
     #[test]
@@ -86,5 +94,14 @@ mod tests {
         let Parameters { fixed, .. } = Parameters::of(&[&config]);
         assert!(fixed.contains(&("contention".to_owned(), "50".to_owned())));
         assert!(fixed.iter().all(|(name, _)| name != "load"));
+    }
+
+    #[test]
+    fn what_had_no_say_is_not_said() {
+        let on_a_field = Config { field: Some(FieldPlan::default()), ..Config::default() };
+        let Parameters { fixed, .. } = Parameters::of(&[&on_a_field]);
+        assert!(fixed.iter().any(|(name, _)| name == "load") && fixed.iter().all(|(name, _)| name != "delay"));
+        let Parameters { varied, .. } = Parameters::of(&[&on_a_field, &Config::default()]);
+        assert!(varied.contains(&("delay".to_owned(), vec!["none".to_owned(), "1".to_owned()])));
     }
 }
