@@ -1,5 +1,7 @@
 //! Random faults, then service for all: ten thousand runs for each algorithm, all from printed seeds.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +14,8 @@ use driftlock_protocol::{
 };
 use driftlock_sim::soak::{Case, Crowd, Injected, Report, soak};
 use driftlock_spec::Violation;
+use driftlock_trace::Writer;
+use serde_json::Value;
 
 const RUNS: u64 = 10_000;
 
@@ -188,6 +192,44 @@ fn a_leaf_that_pauses_does_not_keep_the_others_from_the_token() {
     let algorithm = Algorithm::named("hok-strict").expect("registered");
     let case = Case::draw(7_000_020_340, Crowd::Usual, algorithm).without_kills();
     assert_eq!(case.run(algorithm, Repairs::ALL, None).expect("no trace").violation, None);
+}
+
+/// A member of klme that pauses while it is about to leave would hear late that others have come, after it has heard that
+/// the last one departed: it would take itself for the last of all, and leave with the units.
+#[test]
+fn no_node_enters_while_a_member_pauses_that_counts_on_hearing_it() {
+    let algorithm = Algorithm::named("klme").expect("registered");
+    let path = std::env::temp_dir().join(format!("driftlock-attentive-{}", std::process::id()));
+    let (mut entered, mut paused) = (0, 0);
+    for seed in 0..20 {
+        let case = Case::draw(seed, Crowd::Exactly { nodes: 10, on_field: true }, algorithm);
+        let writer = Writer::create(&path, &case.trace_header(algorithm, Vec::new())).expect("a file");
+        let report = case.run(algorithm, Repairs::ALL, Some(writer)).expect("written");
+        assert_eq!(report.violation, None, "seed {seed}");
+        let (mut members, mut stopped) = (BTreeSet::new(), BTreeMap::new());
+        for line in fs::read_to_string(&path).expect("a trace").lines().skip(1) {
+            let line: Value = serde_json::from_str(line).expect("a line");
+            let node = &line["node"];
+            if let (Some(fault), "pause" | "crash") =
+                (line["fault"].as_u64(), line["is"]["kind"].as_str().unwrap_or(""))
+            {
+                stopped.insert(fault, line["is"]["node"].as_u64().expect("of a node"));
+                paused += 1;
+            } else if let Some(fault) = line["fault"].as_u64().filter(|_| line["is"].is_null()) {
+                stopped.remove(&fault);
+            } else if line["in"]["below"]["entered"].is_object() {
+                let absent = stopped.values().find(|node| members.contains(*node));
+                assert_eq!(absent, None, "seed {seed}: this member does not hear of {line}");
+                members.extend(node.as_u64());
+                entered += 1;
+            }
+            if line["out"].as_array().is_some_and(|out| out.contains(&Value::from("depart"))) {
+                members.remove(&node.as_u64().expect("a node"));
+            }
+        }
+    }
+    fs::remove_file(&path).expect("removed");
+    assert!(entered > 200 && paused > 20, "{entered}, {paused}");
 }
 
 #[test]
