@@ -194,8 +194,8 @@ fn a_leaf_that_pauses_does_not_keep_the_others_from_the_token() {
     assert_eq!(case.run(algorithm, Repairs::ALL, None).expect("no trace").violation, None);
 }
 
-/// A member of klme that pauses while it is about to leave would hear late that others have come, after it has heard that
-/// the last one departed: it would take itself for the last of all, and leave with the units.
+/// A member of klme that pauses while it is about to leave would hear late that others have come, after it has heard
+/// that the last one departed: it would take itself for the last of all, and leave with the units.
 #[test]
 fn no_node_enters_while_a_member_pauses_that_counts_on_hearing_it() {
     let algorithm = Algorithm::named("klme").expect("registered");
