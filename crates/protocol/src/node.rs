@@ -122,7 +122,7 @@ pub enum Refusal {
     /// It cannot enter a second neighbourhood, or leave one twice.
     #[error("the node is in a neighbourhood already, or about to leave it")]
     AlreadyInside,
-    /// Nothing contacts a node that is in no neighbourhood.
+    /// Nothing reaches a node that is in no neighbourhood.
     #[error("the node is in no neighbourhood")]
     Outside,
 }

@@ -316,7 +316,7 @@ impl Visitor for Begin<'_> {
     }
 }
 
-/// Whom each node contacts at the start, in its own neighbourhood or on the links that there are.
+/// The contacts of each node at the start, in its own neighbourhood or on the links that there are.
 fn contacts<P: Protocol>(deployments: &[Deployment]) -> Vec<ContactsOf<P::View>> {
     let first = IdealOf::<P>::new(&deployments[0]);
     let mut contacts: Vec<_> = deployments[0].ids().map(|id| first.contacts(id)).collect();
